@@ -1,0 +1,118 @@
+import type { MessagePort, Transferable } from 'node:worker_threads';
+import { GatewayError } from '../../kernel/errors.ts';
+
+/** Calls between the threads of one process: the same promise, carried over a MessagePort. */
+interface Call {
+  readonly kind: 'call';
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+type Answer =
+  | { readonly kind: 'done'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly id: number; readonly error: Failure };
+interface Event {
+  readonly kind: 'event';
+  readonly name: string;
+  readonly value: unknown;
+}
+type Packet = Call | Answer | Event;
+
+interface Failure {
+  readonly gateway?: ReturnType<GatewayError['toJSON']>;
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+}
+
+type Method = (...args: never[]) => unknown;
+export type Methods = Readonly<Record<string, Method>>;
+
+/** A result whose buffers move to the other thread instead of being copied. */
+export class Moved<T> {
+  readonly value: T;
+  readonly transfer: readonly Transferable[];
+  constructor(value: T, transfer: readonly Transferable[]) {
+    this.value = value;
+    this.transfer = transfer;
+  }
+}
+
+/** One end of a pair. Both ends may serve and call. */
+export interface Peer {
+  call<T>(method: string, args: readonly unknown[], transfer?: readonly Transferable[]): Promise<T>;
+  /** Tells the other end; nothing comes back. */
+  emit(name: string, value: unknown): void;
+  on(name: string, listener: (value: never) => void): void;
+  close(): void;
+}
+
+export function connect(port: MessagePort, methods: Methods = {}): Peer {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const listeners = new Map<string, ((value: never) => void)[]>();
+  let lastId = 0;
+
+  port.on('message', (packet: Packet) => {
+    if (packet.kind === 'call') void answer(port, methods, packet);
+    else if (packet.kind === 'event') {
+      for (const listener of listeners.get(packet.name) ?? []) listener(packet.value as never);
+    } else settle(waiting, packet);
+  });
+  port.on('close', () => {
+    for (const promise of waiting.values()) {
+      promise.reject(new GatewayError('log_unavailable', { message: 'The thread has ended.' }));
+    }
+    waiting.clear();
+  });
+
+  return {
+    call<T>(method: string, args: readonly unknown[], transfer: readonly Transferable[] = []) {
+      const id = ++lastId;
+      const promise = Promise.withResolvers<unknown>();
+      waiting.set(id, promise);
+      port.postMessage({ kind: 'call', id, method, args } satisfies Call, transfer);
+      return promise.promise as Promise<T>;
+    },
+    emit: (name, value) => port.postMessage({ kind: 'event', name, value } satisfies Event),
+    on: (name, listener) => {
+      listeners.set(name, [...(listeners.get(name) ?? []), listener]);
+    },
+    close: () => port.close(),
+  };
+}
+
+async function answer(port: MessagePort, methods: Methods, call: Call): Promise<void> {
+  try {
+    const method = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined;
+    if (method === undefined) throw new Error(`no method ${call.method}`);
+    const value = await method(...(call.args as never[]));
+    const moved = value instanceof Moved ? (value as Moved<unknown>) : null;
+    const done: Answer = { kind: 'done', id: call.id, value: moved === null ? value : moved.value };
+    port.postMessage(done, moved?.transfer ?? []);
+  } catch (error) {
+    port.postMessage({ kind: 'failed', id: call.id, error: pack(error) } satisfies Answer);
+  }
+}
+
+function settle(waiting: Map<number, PromiseWithResolvers<unknown>>, packet: Answer): void {
+  const promise = waiting.get(packet.id);
+  waiting.delete(packet.id);
+  if (packet.kind === 'done') promise?.resolve(packet.value);
+  else promise?.reject(unpack(packet.error));
+}
+
+function pack(error: unknown): Failure {
+  if (error instanceof GatewayError) {
+    return { gateway: error.toJSON(), name: error.name, message: error.message };
+  }
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { name, message, stack };
+}
+
+function unpack(failure: Failure): Error {
+  if (failure.gateway !== undefined) return GatewayError.from(failure.gateway);
+  const error = new Error(failure.message);
+  error.name = failure.name;
+  if (failure.stack !== undefined) error.stack = failure.stack;
+  return error;
+}

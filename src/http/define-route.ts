@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../kernel/errors.ts';
+import type { Services } from './services.ts';
+
+/** Whose key a route takes: one environment's, the account's, or none. */
+export type Credential = 'environment' | 'account' | 'none';
+
+/** Who calls. `environmentUid` comes from the key, never from the request. */
+export interface Caller {
+  readonly credential: Credential;
+  /** Empty for account keys and open routes. */
+  readonly environmentUid: string;
+  readonly keyId: string;
+  readonly scopes: readonly string[];
+  /** `key:<id>`, for events and the audit. */
+  readonly actor: string;
+  /** Whether the key holds the scope (wildcards as in contract/http.md section 0). */
+  has(scope: string): boolean;
+}
+
+type Schema = z.ZodType;
+type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : Record<string, never>;
+
+export interface RouteInput<
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  H extends Schema | undefined,
+  P extends Schema | undefined,
+> {
+  readonly query: Parsed<Q>;
+  readonly body: Parsed<B>;
+  readonly headers: Parsed<H>;
+  readonly params: Parsed<P>;
+  readonly caller: Caller;
+  readonly services: Services;
+  readonly signal: AbortSignal;
+}
+
+export interface RouteAnswer {
+  readonly status: number;
+  /** An object becomes JSON; bytes go out as they are (already JSON text). Absent = no body. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * An endpoint as data (contract/http.md): also feeds the scope tests and the OpenAPI document.
+ * Absent `query` means any query key is refused; absent `body` means none is read.
+ */
+export interface Route<
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+  H extends Schema | undefined = undefined,
+  P extends Schema | undefined = undefined,
+> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path with `{name}` for parameters, as in the contract. */
+  readonly path: string;
+  readonly credential: Credential;
+  /** Any one of these passes; empty = any key of the right kind. `environment:` or `account:` included. */
+  readonly scopes: readonly string[];
+  readonly summary: string;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly headers?: H;
+  readonly params?: P;
+  /** Codes besides those of every route (401, 403, 415, 429, invalid_*). */
+  readonly errors: readonly ErrorCode[];
+  handle(input: RouteInput<Q, B, H, P>): Promise<RouteAnswer>;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds routes of every type
+export type AnyRoute = Route<any, any, any, any>;
+
+export function defineRoute<
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+  H extends Schema | undefined = undefined,
+  P extends Schema | undefined = undefined,
+>(route: Route<Q, B, H, P>): Route<Q, B, H, P> {
+  return route;
+}

@@ -1,0 +1,29 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import type { Clock } from '../kernel/time.ts';
+import type { Vault } from '../modules/credentials/vault.ts';
+import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
+import type { RecordReader } from '../modules/records/reader.ts';
+import type { RecordWriter } from '../modules/records/writer.ts';
+import type { RunsClient } from '../modules/runs/client.ts';
+import type { Coordination } from '../ports/coordination.ts';
+import type { HttpClient } from '../ports/http-client.ts';
+
+/** What handlers of routes may use; made by the composition root. */
+export interface Services {
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+  readonly providers: ProviderCatalogue;
+  readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };
+  readonly runs: RunsClient;
+  readonly coordination: Coordination;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: {
+    readonly publicUrl: string;
+    readonly rateLimitPerMinute: number;
+  };
+  /** Reasons why this node cannot do its work; empty = ready. */
+  readiness(): readonly string[];
+}

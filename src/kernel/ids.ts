@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+
+declare const brand: unique symbol;
+type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** Uid of an environment (uuid v4). Never reused. */
+export type EnvironmentUid = Brand<string, 'EnvironmentUid'>;
+/** Uid of a connection (uuid v4). Never reused: a connection made again under the same id gets another. */
+export type ConnectionUid = Brand<string, 'ConnectionUid'>;
+/** Id the application gave the connection. Unique within one integration, not across them. */
+export type ConnectionId = Brand<string, 'ConnectionId'>;
+/** The integration's unique key; `provider_config_key` on the wire. */
+export type IntegrationKey = Brand<string, 'IntegrationKey'>;
+/** A T under its connection's or environment's key. Safe on a topic or in a table; only a Cipher opens it. */
+export type Sealed<T> = Brand<string, 'Sealed'> & { readonly __of?: T };
+
+/**
+ * Key of a message: parts percent-encoded and joined by `/` (contract/topics.md section 1), so that no
+ * part can be read as two.
+ */
+export function joinKey(...parts: readonly string[]): string {
+  return parts.map((part) => encodeURIComponent(part)).join('/');
+}
+
+/** The parts that `joinKey` joined. */
+export function splitKey(key: string): string[] {
+  return key.split('/').map((part) => decodeURIComponent(part));
+}
+
+/** UUID version 5 (RFC 9562 section 5.5) of `name` within `namespace`, a uuid. */
+export function uuidV5(namespace: string, name: string): string {
+  const hash = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name)
+    .digest();
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString('hex', 0, 16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

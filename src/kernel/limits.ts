@@ -1,0 +1,35 @@
+/**
+ * Limits promised by the specification (section 8) and its contract pages. Changing one is a change of
+ * behaviour. Units end the names.
+ */
+export const limits = {
+  recordsPageSizeDefault: 100,
+  recordsPageSizeMax: 10_000,
+  recordsIdsMax: 100,
+  recordIdCharsMax: 255,
+  /** One record as JSON (design section 10). */
+  recordBytesMax: 1_000_000,
+  /** Records in one command message (design section 4). */
+  commandRecordsMax: 1000,
+  /** Payload bytes of one command message. */
+  commandBytesMax: 1_000_000,
+  pruneRecordsDefault: 1000,
+  requestBytesMax: 75 * 1024 ** 2,
+  actionInputBytesMax: 2 * 1024 ** 2,
+  actionOutputBytesMax: 2 * 1024 ** 2,
+  webhookTimeoutMs: 20_000,
+  webhookRetriesMax: 2,
+  retryFirstWaitMs: 3_000,
+  retryWaitMaxMs: 10 * 60_000,
+  frequencyMinMs: 30_000,
+  syncRunMaxMs: 24 * 3_600_000,
+  actionRunMaxMs: 15 * 60_000,
+  actionStartByMs: 30_000,
+  checkpointBytesMax: 16 * 1024,
+  metadataBytesMax: 256 * 1024,
+  sandboxHeapMb: 256,
+  connectSessionMs: 30 * 60_000,
+  idempotencyMs: 24 * 3_600_000,
+  pruneAfterMs: 30 * 86_400_000,
+  purgeAfterMs: 60 * 86_400_000,
+} as const;

@@ -1,0 +1,18 @@
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = Readonly<Record<string, Json>>;
+
+/** JSON text with the keys sorted at every level and no white space: equal values give equal bytes. */
+export function stableJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item) => stableJson(item as Json)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const parts = Object.entries(value)
+    .filter(([, item]) => (item as unknown) !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => `${JSON.stringify(key)}:${stableJson(item as Json)}`);
+  return `{${parts.join(',')}}`;
+}
+
+export function isJsonObject(value: unknown): value is Record<string, Json> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

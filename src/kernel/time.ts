@@ -1,0 +1,35 @@
+/** Milliseconds since the Unix epoch. Deciders receive it; they never read a clock. */
+export type Instant = number;
+/** Microseconds since the Unix epoch: what record times are kept in. Exact in a double until 2255. */
+export type Micros = number;
+
+/** The one way to the wall clock: passed in, so that tests move it. */
+export interface Clock {
+  now(): Instant;
+  /** Wall clock with microseconds, as far as the platform gives them. */
+  nowMicros(): Micros;
+}
+
+const bootMicros = (Date.now() - performance.now()) * 1000;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  nowMicros: () => {
+    const fine = Math.round(bootMicros + performance.now() * 1000);
+    const coarse = Date.now() * 1000;
+    // The monotonic clock does not follow a stepped wall clock: trust it only while they agree.
+    return Math.abs(fine - coarse) < 50_000 ? fine : coarse;
+  },
+};
+
+/** ISO 8601 with microseconds and offset: `2026-02-01T08:00:00.123456+00:00` (spec section 2.7). */
+export function isoMicros(at: Micros): string {
+  const millis = Math.floor(at / 1000);
+  const rest = String(at - millis * 1000).padStart(3, '0');
+  return `${new Date(millis).toISOString().slice(0, 23)}${rest}+00:00`;
+}
+
+/** ISO 8601 with milliseconds and `Z`. */
+export function isoMillis(at: Instant): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,23 @@
+import type { Sealed } from '../../kernel/ids.ts';
+import type { Instant } from '../../kernel/time.ts';
+
+/** Scope: `account`. Path: [uid]. Unique by name. */
+export interface Environment {
+  readonly uid: string;
+  /** Number shown by the API. */
+  readonly id: number;
+  readonly name: string;
+  readonly isProduction: boolean;
+  readonly webhookUrls: { readonly primary: string | null; readonly secondary: string | null };
+  readonly webhookFlags: {
+    readonly onAuthCreation: boolean;
+    readonly onAuthRefreshError: boolean;
+    readonly onSyncError: boolean;
+    readonly onSyncCompletionAlways: boolean;
+    readonly onAsyncActionCompletion: boolean;
+  };
+  readonly payloadMode: 'plain' | 'sealed';
+  readonly webhookSigningKey: Sealed<string>;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}

@@ -1,0 +1,48 @@
+import type { Micros } from '../../kernel/time.ts';
+
+export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged' | 'restored';
+/** `json+aes256gcm` payloads are sealed under the connection's data key. */
+export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'none';
+
+/**
+ * A value of `svc.records.v1` (contract/topics.md section 3). Mirrors schemas/records/record-change.v1.avsc:
+ * the names are those of the topic, so that nothing is translated on the hot path.
+ */
+export interface RecordChange {
+  readonly event_id: string;
+  readonly type: string;
+  readonly occurred_at: Micros;
+  readonly environment_id: string;
+  readonly integration: string | null;
+  readonly connection_id: string | null;
+  readonly actor: string;
+  readonly run_id: string | null;
+  readonly connection_uid: string;
+  readonly model: string;
+  readonly variant: string;
+  readonly record_id: string;
+  readonly action: RecordAction;
+  /** Starts at 1 and grows by 1 for each change of the stream. */
+  readonly stream_seq: number;
+  readonly stream_generation: string;
+  readonly owner_epoch: number;
+  /** Of the record, from 1. */
+  readonly version: number;
+  /** The seq of the record's last modification: the order of pages. */
+  readonly position: number;
+  /** The position before, when this change moved it; null for a first one and for one that keeps it. */
+  readonly previous_position: number | null;
+  readonly payload: Uint8Array | null;
+  readonly payload_encoding: PayloadEncoding;
+  readonly key_id: string | null;
+  /** Hex of a keyed hash of 128 bits; kept after pruning. */
+  readonly payload_hash: string;
+  readonly previous_hash: string | null;
+  readonly changed_fields: readonly string[] | null;
+  readonly first_seen_at: Micros;
+  readonly last_modified_at: Micros;
+  readonly deleted_at: Micros | null;
+  readonly pruned_at: Micros | null;
+  readonly sync_name: string | null;
+  readonly delete_pass_id: string | null;
+}

@@ -1,0 +1,147 @@
+/** Headers of a message; values are text. */
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Message {
+  readonly key: string;
+  /** Null is a tombstone: after compaction the key is gone. */
+  readonly value: Uint8Array | null;
+  readonly headers: Headers;
+  /** Milliseconds since the epoch; the log's clock when absent. */
+  readonly timestamp?: number;
+}
+
+/** A message as read. `headers` may be decoded when first asked for. */
+export interface ReadMessage {
+  readonly offset: number;
+  readonly key: string;
+  readonly value: Uint8Array | null;
+  readonly headers: Headers;
+  readonly timestamp: number;
+}
+
+/** Messages for one partition; they keep their order and are contiguous. */
+export interface Placed {
+  readonly topic: string;
+  readonly partition: number;
+  readonly messages: readonly Message[];
+}
+
+/** A place in a partition. Offsets are whole numbers below 2^53, ascend, and have holes. */
+export interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** Committed messages read in order. `next` is the offset to go on from, also past holes. */
+export interface Batch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly messages: readonly ReadMessage[];
+  readonly next: number;
+}
+
+export type Cleanup =
+  /** The last message of each key stays; older ones go once `minLagMs` old, by `maxLagMs` at the latest. */
+  | { readonly policy: 'compact'; readonly minLagMs: number; readonly maxLagMs: number; readonly tombstoneMs: number }
+  | { readonly policy: 'delete'; readonly retentionMs: number }
+  /** Kept until `deleteBefore`. */
+  | { readonly policy: 'none' };
+
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  readonly cleanup: Cleanup;
+}
+
+/** Offsets up to which a group has consumed: the next one to read of each partition. */
+export interface Consumed {
+  readonly group: string;
+  readonly positions: readonly Position[];
+}
+
+export interface FollowOptions {
+  /** Ends the iteration, also while it waits. */
+  readonly signal: AbortSignal;
+  /** Upper bound of the values of one batch, in bytes; one message may exceed it. Default 4 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** Told which partition numbers this member holds. The same number of every topic of the group goes together. */
+export interface GroupHandler {
+  /** Work may start. Called again, with another generation, when a partition comes back. */
+  assigned(partitions: readonly number[], generation: number): void | Promise<void>;
+  /** Work must end; the partition goes to another member when the promise resolves, or after 10 s. */
+  revoked(partitions: readonly number[]): void | Promise<void>;
+}
+
+export interface Membership extends AsyncDisposable {
+  readonly group: string;
+}
+
+/**
+ * Ordered, durable, partitioned topics: the only truth of the service.
+ * Everything is read committed: what a fenced or crashed writer had not committed is never seen.
+ */
+export interface EventLog extends AsyncDisposable {
+  /**
+   * Makes the missing topics. A topic that exists with other partitions or another cleanup is an error
+   * (`conflict`), never altered.
+   */
+  ensureTopics(specs: readonly TopicSpec[]): Promise<void>;
+
+  /** @throws GatewayError `unknown_topic` */
+  partitions(topic: string): Promise<number>;
+
+  /**
+   * Durable when it resolves. Messages of one `Placed` keep their order and are contiguous; across
+   * partitions there is no order and no atomicity. Resolves with the offset of the first message of each.
+   * @throws GatewayError `log_unavailable` after `timeoutMs` (default 30 s): may or may not be written;
+   *   `log_full`: not written.
+   */
+  append(batch: readonly Placed[], options?: { readonly timeoutMs?: number }): Promise<Position[]>;
+
+  /**
+   * Opens the only writer named `name`: a former holder of the name is fenced, and its next commit
+   * fails with `writer_fenced`. What it had not committed is never read.
+   */
+  openWriter(name: string): Promise<TransactionalWriter>;
+
+  /** Offset of the oldest message still there (or of the next one, when there is none). */
+  startOffset(topic: string, partition: number): Promise<number>;
+  /** Offset after the newest committed message. */
+  endOffset(topic: string, partition: number): Promise<number>;
+  /** Offset of the first message at or after the time (ms), or the end offset. */
+  offsetAt(topic: string, partition: number, timestamp: number): Promise<number>;
+
+  /** Reads from the positions on for ever; ends when the signal aborts. Positions before the start begin at the start. */
+  follow(from: readonly Position[], options: FollowOptions): AsyncIterable<Batch>;
+
+  /** Reads from the position to the end offset at the time of the call, then ends. */
+  read(from: Position, options?: Partial<FollowOptions>): AsyncIterable<Batch>;
+
+  /**
+   * Joins a group over topics that have equally many partitions. Partition numbers are spread over the
+   * members; a number has at most one holder at a time among members that answer.
+   */
+  join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership>;
+
+  /** Committed positions of the group for a topic, by partition; a partition without one is absent. */
+  committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>;
+  /** Outside a transaction. Durable when it resolves. */
+  commit(consumed: Consumed): Promise<void>;
+
+  /** Deletes the messages before the position for good (they may be read for a while yet). */
+  deleteBefore(position: Position): Promise<void>;
+}
+
+export interface TransactionalWriter extends AsyncDisposable {
+  /**
+   * Appends the batch and moves the group's positions: all of it or none of it; durable when it
+   * resolves. Commits of one writer are applied in the order of the calls.
+   * @throws GatewayError `writer_fenced`: nothing was written, open no writer of this name again unless
+   *   the partition is assigned anew; `log_full`: nothing was written; `log_unavailable`: may or may not
+   *   be written, throw the writer away and take over from oneself.
+   */
+  commit(batch: readonly Placed[], consumed?: Consumed): Promise<Position[]>;
+}

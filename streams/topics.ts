@@ -1,0 +1,143 @@
+import type { Cleanup } from '../src/ports/event-log.ts';
+
+/** How many partitions: `owned` topics have SVC_PARTITIONS, for life; the others keep their own number. */
+type Partitions = 'owned' | number;
+
+interface Topic {
+  /** What the message key is made of, by `joinKey`. */
+  readonly key: string;
+  readonly partitions: Partitions;
+  readonly cleanup: Cleanup;
+  /** The Avro file of the values, under `schemas/`. */
+  readonly schema: string;
+  readonly why: string;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const compact = (minLagMs: number, maxLagMs: number): Cleanup => ({
+  policy: 'compact',
+  minLagMs,
+  maxLagMs,
+  tombstoneMs: 7 * dayMs,
+});
+const keep = (days: number): Cleanup => ({ policy: 'delete', retentionMs: days * dayMs });
+const untilDecided: Cleanup = { policy: 'none' };
+
+/** Every topic of the service: read this first (contract/topics.md; design section 3). */
+export const topics = {
+  'svc.records.v1': {
+    key: 'environment/connection uid/model/variant/record',
+    partitions: 'owned', // chosen by the stream, so that one stream has one order
+    cleanup: compact(28 * dayMs, 29 * dayMs),
+    schema: 'records/record-change.v1.avsc',
+    why: 'Every change of every record for 28 days, and the latest state for ever.',
+  },
+  'svc.internal.record-commands.v1': {
+    key: 'environment/connection uid/model/variant',
+    partitions: 'owned',
+    cleanup: untilDecided,
+    schema: 'records/record-command.v1.avsc',
+    why: 'What runs and callers ask of the owner of a stream; deleted once decided and a day old.',
+  },
+  'svc.internal.streams.v1': {
+    key: 'environment/connection uid/model/variant',
+    partitions: 'owned',
+    cleanup: compact(0, dayMs),
+    schema: 'records/stream-head.v1.avsc',
+    why: 'The head of each stream: where it stands, so that an emptied stream keeps counting.',
+  },
+  'svc.internal.commands.v1': {
+    key: 'the scope within which the entity is unique',
+    partitions: 'owned',
+    cleanup: untilDecided,
+    schema: 'control/control-command.v1.avsc',
+    why: 'What is asked of the owners of the control plane.',
+  },
+  'svc.internal.control.v1': {
+    key: 'kind/path of the entity',
+    partitions: 'owned',
+    cleanup: compact(0, dayMs),
+    schema: 'control/control-entity.v1.avsc',
+    why: 'The full state of every entity of the control plane, secrets sealed; views are made of it.',
+  },
+  'svc.internal.replies.v1': {
+    key: 'asking node',
+    partitions: 'owned',
+    cleanup: { policy: 'delete', retentionMs: hourMs },
+    schema: 'control/reply.v1.avsc',
+    why: 'What an owner answers to the node that asked.',
+  },
+  'svc.internal.keys.v1': {
+    key: 'key id',
+    partitions: 1,
+    cleanup: compact(0, hourMs),
+    schema: 'control/wrapped-key.v1.avsc',
+    why: 'Data keys wrapped by the root key, apart from what they seal: deleting one shreds it.',
+  },
+  'svc.internal.run-bodies.v1': {
+    key: 'run',
+    partitions: 'owned',
+    cleanup: keep(7),
+    schema: 'runs/run-body.v1.avsc',
+    why: 'Inputs and outputs of runs, sealed.',
+  },
+  'svc.connections.v1': {
+    key: 'environment/integration/connection',
+    partitions: 'owned',
+    cleanup: compact(0, dayMs),
+    schema: 'control/connection-changed.v1.avsc',
+    why: 'The life of connections, without secrets.',
+  },
+  'svc.credentials.v1': {
+    key: 'environment/integration/connection',
+    partitions: 'owned',
+    cleanup: keep(400),
+    schema: 'control/credentials-changed.v1.avsc',
+    why: 'That credentials were stored, refreshed, refused or shredded; never the credentials.',
+  },
+  'svc.config.v1': {
+    key: 'kind/id',
+    partitions: 1,
+    cleanup: compact(0, dayMs),
+    schema: 'control/config-changed.v1.avsc',
+    why: 'Environments, integrations, functions, keys and endpoints, without secrets.',
+  },
+  'svc.syncs.v1': {
+    key: 'environment/integration/connection/sync/variant',
+    partitions: 'owned',
+    cleanup: compact(0, dayMs),
+    schema: 'runs/sync-changed.v1.avsc',
+    why: 'State, schedule and checkpoint of each sync of each connection.',
+  },
+  'svc.runs.v1': {
+    key: 'environment/integration/connection/run',
+    partitions: 'owned',
+    cleanup: keep(90),
+    schema: 'runs/run-changed.v1.avsc',
+    why: 'The ledger of runs: queued, started, progress, one end.',
+  },
+  'svc.webhooks-out.v1': {
+    key: 'environment/message',
+    partitions: 'owned',
+    cleanup: keep(30),
+    schema: 'webhooks/webhook-out.v1.avsc',
+    why: 'Webhooks to the application and what became of each attempt.',
+  },
+  'svc.logs.v1': {
+    key: 'environment/operation',
+    partitions: 'owned',
+    cleanup: keep(15),
+    schema: 'runs/log-entry.v1.avsc',
+    why: 'Operations and messages of the log that users read.',
+  },
+  'svc.dead-letters.v1': {
+    key: 'original key',
+    partitions: 1,
+    cleanup: keep(30),
+    schema: 'control/dead-letter.v1.avsc',
+    why: 'What could not be processed after five tries, with its cause.',
+  },
+} as const satisfies Record<string, Topic>;
+
+export type TopicName = keyof typeof topics;
