@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+interface Options {
+  readonly folder: string;
+  readonly key: string;
+  readonly accountKey: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Request {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Call = <T = unknown>(method: string, path: string, request?: Request) => Promise<T>;
+
+export interface Gateway extends AsyncDisposable {
+  readonly url: string;
+  /** Full access key of the environment dev. */
+  readonly key: string;
+  /** With the environment's key. @throws Error with the answer when it is no success. */
+  readonly call: Call;
+  /** With the account's key. */
+  readonly account: Call;
+}
+
+/** Starts the service as `npm start` does and waits for its line that says it is ready. */
+export async function startGateway({ folder, key, accountKey, env }: Options): Promise<Gateway> {
+  const child = spawn(process.execPath, [entry], {
+    env: {
+      ...process.env,
+      SVC_PORT: '0',
+      SVC_DATA_DIR: folder,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_BOOTSTRAP_KEY_DEV: key,
+      SVC_BOOTSTRAP_ACCOUNT_KEY: accountKey,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.includes('"event":"ready"')) resolve((JSON.parse(line) as { url: string }).url);
+    });
+    void exited.then(() => reject(new Error('the gateway ended before it was ready')));
+  });
+  console.log(`  ${url}`);
+  return {
+    url,
+    key,
+    call: caller(url, key),
+    account: caller(url, accountKey),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+function caller(base: string, key: string): Call {
+  return async <T>(method: string, path: string, { body, headers }: Request = {}) => {
+    const response = await fetch(new URL(path, base), {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return (text === '' ? null : JSON.parse(text)) as T;
+  };
+}

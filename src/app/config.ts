@@ -1,0 +1,129 @@
+import { address, integer, list, oneOf, parseSettings, text, type Settings } from './settings.ts';
+import { parseRoles } from './roles.ts';
+
+/** Every setting of the service (design section 9): the only reader of the environment. */
+export const settings = {
+  host: {
+    variable: 'SVC_HOST',
+    default: '127.0.0.1',
+    doc: 'Address the HTTP API listens on.',
+    parse: text,
+  },
+  port: {
+    variable: 'SVC_PORT',
+    default: '3003',
+    doc: 'TCP port of the HTTP API; 0 picks a free one.',
+    parse: integer(0, 65_535),
+  },
+  dataDir: {
+    variable: 'SVC_DATA_DIR',
+    default: './.svc-data',
+    doc: 'Folder of everything embedded: log, state stores, views, tables, root key.',
+    parse: text,
+  },
+  publicUrl: {
+    variable: 'SVC_PUBLIC_URL',
+    default: null,
+    doc: 'How the outside reaches this service, in callback and webhook links; the address when not set.',
+    parse: address('http', 'https'),
+  },
+  logUrl: {
+    variable: 'SVC_LOG_URL',
+    default: 'embedded:',
+    doc: 'The event log: embedded: keeps it in SVC_DATA_DIR.',
+    parse: address('embedded'),
+  },
+  registryUrl: {
+    variable: 'SVC_REGISTRY_URL',
+    default: 'embedded:',
+    doc: 'The schema registry: embedded: keeps ids beside the embedded log.',
+    parse: address('embedded'),
+  },
+  clickhouseUrl: {
+    variable: 'SVC_CLICKHOUSE_URL',
+    default: 'embedded:',
+    doc: 'ClickHouse: embedded: runs it in this process.',
+    parse: address('embedded'),
+  },
+  redisUrl: {
+    variable: 'SVC_REDIS_URL',
+    default: 'embedded:',
+    doc: 'Coordination between nodes: embedded: keeps it in this process.',
+    parse: address('embedded'),
+  },
+  roles: {
+    variable: 'SVC_ROLES',
+    default: 'all',
+    doc: 'What this process does: all, or a comma list of api, owner, projector, runner, webhooks.',
+    parse: parseRoles,
+  },
+  partitions: {
+    variable: 'SVC_PARTITIONS',
+    default: '4',
+    doc: 'Partitions of the owned topics; fixed when they are made.',
+    parse: integer(1, 1024),
+  },
+  rateLimitPerMinute: {
+    variable: 'SVC_RATE_LIMIT_PER_MINUTE',
+    default: '60000',
+    doc: 'Requests per minute and API key; 0 = no limit.',
+    parse: integer(0, 1_000_000_000),
+  },
+  encryptionKey: {
+    variable: 'SVC_ENCRYPTION_KEY',
+    default: null,
+    doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Made on the first start when not set.',
+    isSecret: true,
+    parse: list,
+  },
+  bootstrapAccountKey: {
+    variable: 'SVC_BOOTSTRAP_ACCOUNT_KEY',
+    default: null,
+    doc: 'Account API key of the first start; made and printed once when not set.',
+    isSecret: true,
+    parse: text,
+  },
+  bootstrapKeyDev: {
+    variable: 'SVC_BOOTSTRAP_KEY_DEV',
+    default: null,
+    doc: 'Full access key of the environment dev; made and printed once when not set.',
+    isSecret: true,
+    parse: text,
+  },
+  bootstrapKeyProd: {
+    variable: 'SVC_BOOTSTRAP_KEY_PROD',
+    default: null,
+    doc: 'Full access key of the environment prod; made and printed once when not set.',
+    isSecret: true,
+    parse: text,
+  },
+  providers: {
+    variable: 'SVC_PROVIDERS',
+    default: null,
+    doc: 'Folder or file (YAML or JSON) of provider definitions laid over the built-in catalogue.',
+    parse: text,
+  },
+  egressAllow: {
+    variable: 'SVC_EGRESS_ALLOW',
+    default: '',
+    doc: 'Comma list of host:port entries or CIDRs that outbound requests may reach though they are private.',
+    parse: list,
+  },
+  logLevel: {
+    variable: 'SVC_LOG_LEVEL',
+    default: 'info',
+    doc: "Level of the service's own log (JSON on stderr).",
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  },
+  faultPoint: {
+    variable: 'SVC_TEST_FAULT_POINT',
+    default: null,
+    doc: 'For crash tests only: the process kills itself when it comes by this point, `name` or `name@nth`.',
+    parse: text,
+  },
+} as const;
+
+export type Config = Settings<typeof settings>;
+
+/** @throws ConfigError that lists every wrong variable, not only the first. */
+export const loadConfig = (env: NodeJS.ProcessEnv): Config => parseSettings(settings, env);

@@ -1,0 +1,67 @@
+/**
+ * `npm test`: the checks, then every test; prints what each step took and ends with the counts.
+ * Exits 0 only when nothing failed.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
+const totals: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+function run(title: string, command: string, args: readonly string[]): boolean {
+  const started = performance.now();
+  console.log(`\n== ${title}`);
+  const { status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`== ${title}: ${status === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
+  return status === 0;
+}
+
+function check(script: string): void {
+  totals[run(script, 'npm', ['run', '-s', script]) ? 'passed' : 'failed'] += 1;
+}
+
+interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numFailedTestSuites: number;
+}
+
+function tests(project: string): void {
+  const file = join(folder, `${project}.json`);
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const isGreen = run(`tests: ${project}`, 'vitest', ['run', '--project', project, ...reporters]);
+  const report = readReport(file);
+  totals.passed += report.numPassedTests;
+  totals.skipped += report.numPendingTests;
+  // A file that does not load, or an unhandled error, fails the run without failing a test.
+  totals.failed += isGreen ? 0 : Math.max(1, report.numFailedTests);
+}
+
+function readReport(file: string): VitestReport {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
+  } catch {
+    return { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numFailedTestSuites: 1 };
+  }
+}
+
+try {
+  for (const script of ['types', 'lint', 'format', 'deps', 'schemas:check']) check(script);
+  for (const project of ['fast', 'system']) tests(project);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+if (totals.skipped > 0) console.log(`\n${totals.skipped} skipped`);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+process.exitCode = totals.failed === 0 ? 0 : 1;

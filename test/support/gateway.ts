@@ -1,0 +1,132 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface GatewayOptions {
+  /** Kept when given; otherwise made and removed with the gateway. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RunningGateway extends AsyncDisposable {
+  readonly url: string;
+  readonly dataDir: string;
+  /** Full access key of the environment dev. */
+  readonly key: string;
+  readonly prodKey: string;
+  readonly accountKey: string;
+  readonly process: ChildProcess;
+  readonly exited: Promise<number | null>;
+  /** Lines of stderr so far. */
+  readonly log: readonly string[];
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the dev key. Null: no Authorization header. */
+  readonly key?: string | null;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into any answer
+  readonly body: any;
+}
+
+/** The keys are those of every test gateway with the same data folder. */
+const keys = {
+  key: `svc_env_${randomBytes(32).toString('base64url')}`,
+  prodKey: `svc_env_${randomBytes(32).toString('base64url')}`,
+  accountKey: `svc_acct_${randomBytes(32).toString('base64url')}`,
+};
+
+/** Starts the real service in a process of its own and waits until it is ready. */
+export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
+  const isOwnFolder = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-gateway-')));
+  const child = spawn(process.execPath, [entry], {
+    env: {
+      PATH: process.env['PATH'],
+      SVC_PORT: '0',
+      SVC_DATA_DIR: dataDir,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_BOOTSTRAP_KEY_DEV: keys.key,
+      SVC_BOOTSTRAP_KEY_PROD: keys.prodKey,
+      SVC_BOOTSTRAP_ACCOUNT_KEY: keys.accountKey,
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => log.push(line));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const url = await readyUrl(child, exited, log);
+
+  async function stop(): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    const isDown = await Promise.race([exited.then(() => true), expired(30_000)]);
+    if (!isDown) child.kill('SIGKILL');
+    await exited;
+  }
+  return {
+    url,
+    dataDir,
+    ...keys,
+    process: child,
+    exited,
+    log,
+    call: (method, path, callOptions) => call(url, method, path, callOptions),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      if (isOwnFolder) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function expired(ms: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), ms).unref();
+  });
+}
+
+async function readyUrl(child: ChildProcess, exited: Promise<number | null>, log: string[]) {
+  const lines = createInterface({ input: child.stdout! });
+  const ready = new Promise<string>((resolve) => {
+    lines.on('line', (line) => {
+      if (!line.startsWith('{')) return;
+      const event = JSON.parse(line) as { event?: string; url?: string };
+      if (event.event === 'ready') resolve(event.url!);
+    });
+  });
+  const gone = exited.then((code) => {
+    throw new Error(`the gateway ended with ${String(code)} before it was ready:\n${log.join('\n')}`);
+  });
+  return Promise.race([ready, gone]);
+}
+
+async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { key = keys.key } = options;
+  const response = await fetch(new URL(path, base), {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}

@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { topics } from '../streams/topics.ts';
+
+const root = new URL('..', import.meta.url).pathname;
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
+const code = tracked.filter((file) => /^(src|streams|test|examples|bin)\/.*\.(ts|js)$/.test(file));
+
+/** Files above 400 lines, each with its reason. */
+const longFiles: Readonly<Record<string, string>> = {};
+
+describe('the house rules', () => {
+  it('a file above 400 lines says why', () => {
+    const long = code.filter((file) => textOf(file).split('\n').length > 400 && !(file in longFiles));
+    expect(long).toEqual([]);
+  });
+
+  it('no test is switched off or alone', () => {
+    const marks = /\b(it|test|describe)\.(skip|only|todo)\b/;
+    expect(code.filter((file) => file !== 'test/tidy.test.ts' && marks.test(textOf(file)))).toEqual([]);
+  });
+
+  it('nothing is left over', () => {
+    const marks = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].join('|')})\\b`);
+    expect(code.filter((file) => marks.test(textOf(file)))).toEqual([]);
+  });
+
+  it('no path of a machine stands anywhere', () => {
+    const paths = new RegExp(`/(${['wo' + 'rk', 'ro' + 'ot', 'ho' + 'me'].join('|')})/`);
+    const files = tracked.filter((file) => !file.endsWith('package-lock.json'));
+    expect(files.filter((file) => paths.test(textOf(file)))).toEqual([]);
+  });
+
+  it('the lockfile names no registry', () => {
+    expect(textOf('package-lock.json')).not.toContain('"resolved"');
+  });
+
+  it('each noun says on one page what it is', () => {
+    const nouns = readdirSync(join(root, 'src/modules'));
+    expect(nouns.filter((noun) => !existsSync(join(root, 'src/modules', noun, 'README.md')))).toEqual([]);
+  });
+
+  it('each topic has its schema, and each schema its topic', () => {
+    const named = Object.values(topics).map(({ schema }) => `schemas/${schema}`);
+    const files = tracked.filter((file) => /^schemas\/(?!released\/).*\.avsc$/.test(file));
+    expect(files.sort()).toEqual(named.sort());
+  });
+
+  it.each(Object.values(topics).map(({ schema }) => schema))('%s documents each field', (file) => {
+    const schema = JSON.parse(textOf(`schemas/${file}`)) as { doc?: string; fields: { name: string; doc?: string }[] };
+    expect(schema.doc).toBeTruthy();
+    expect(schema.fields.filter(({ doc }) => !doc).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('docker-compose.yml is YAML with a health check for each service that listens', () => {
+    const compose = parse(textOf('docker-compose.yml')) as { services: Record<string, { ports?: string[]; healthcheck?: unknown }> };
+    const listening = Object.values(compose.services).filter(({ ports }) => ports !== undefined);
+    expect(listening.length).toBeGreaterThan(0);
+    expect(listening.every(({ healthcheck }) => healthcheck !== undefined)).toBe(true);
+  });
+});
