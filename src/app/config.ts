@@ -74,7 +74,7 @@ export const settings = {
     default: null,
     doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Made on the first start when not set.',
     isSecret: true,
-    parse: list,
+    parse: text,
   },
   bootstrapAccountKey: {
     variable: 'SVC_BOOTSTRAP_ACCOUNT_KEY',

@@ -1,6 +1,4 @@
-import type { ErrorCode, ErrorDetails } from '../kernel/errors.ts';
 import type { Decider } from '../kernel/decider.ts';
-import type { JsonObject } from '../kernel/stable-json.ts';
 import type { Instant } from '../kernel/time.ts';
 
 /** The nouns whose full state travels on `svc.internal.control.v1`. */
@@ -25,11 +23,14 @@ export interface EntityRef {
   readonly path: readonly string[];
 }
 
+/** A command to one entity. What is undefined is absent once it has travelled. */
+export type CommandBody = { readonly type: string } & Readonly<Record<string, unknown>>;
+
 /** A command as it travels. Secrets inside `body` are sealed before they get here. */
 export interface ControlCommand {
   readonly id: string;
-  readonly ref: EntityRef;
-  readonly body: { readonly type: string } & JsonObject;
+  /** One, or several that are decided together; all of one scope. */
+  readonly items: readonly { readonly ref: EntityRef; readonly body: CommandBody }[];
   /** `key:…`, `user:…`, `run:…` or `system`. */
   readonly actor: string;
   readonly at: Instant;
@@ -38,11 +39,8 @@ export interface ControlCommand {
   /** Node that waits for the reply; null = nobody. */
   readonly replyTo: string | null;
   readonly idempotencyKey: string | null;
+  readonly requestHash: string | null;
 }
-
-export type CommandReply =
-  | { readonly outcome: 'done'; readonly partition: number; readonly offset: number; readonly state: JsonObject | null }
-  | { readonly outcome: 'refused'; readonly code: ErrorCode; readonly details: ErrorDetails };
 
 /** A message for a public topic that an entity's event leads to, in the same transaction. */
 export interface PublicMessage {
@@ -66,12 +64,37 @@ export interface DecisionMeta {
   readonly ref: EntityRef;
 }
 
+/** What a decision may know of other entities: those of the same scope, which the same owner decides. */
+export interface Siblings {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+  find<S>(kind: EntityKind, path: readonly string[]): S | null;
+  /** Those whose path starts with the prefix, in path order. */
+  list<S>(kind: EntityKind, prefix: readonly string[]): S[];
+}
+
 /** How the owner treats one kind: rules, public messages, time. State is plain JSON; null = absent. */
-export interface EntityDefinition<S extends object, C extends { type: string }, E extends { type: string }> {
+export interface EntityDefinition<
+  S extends object,
+  C extends { type: string },
+  E extends { type: string },
+> {
   readonly kind: EntityKind;
   readonly decider: Decider<S | null, C, E>;
   /** What the event means for readers of the public topics. */
-  publish(event: E, before: S | null, after: S | null, meta: DecisionMeta): readonly PublicMessage[];
+  publish(
+    event: E,
+    before: S | null,
+    after: S | null,
+    meta: DecisionMeta,
+  ): readonly PublicMessage[];
+  /** Whether entities have a number: commands to an absent one then carry a fresh, unique `numericId`. */
+  readonly isNumbered?: true;
+  /** What the decision needs to know of siblings; laid over the command's fields. Pure. */
+  facts?(
+    command: CommandBody,
+    ref: EntityRef,
+    siblings: Siblings,
+  ): Readonly<Record<string, unknown>>;
   /** When the owner must decide `{type:'Tick', at}` on it; null = never. */
   dueAt?(state: S): Instant | null;
 }

@@ -18,6 +18,12 @@ export interface Caller {
   has(scope: string): boolean;
 }
 
+/** Spread into the options of a command: the owner answers a repeated key as the first time. */
+export interface Idempotency {
+  readonly idempotencyKey: string;
+  readonly requestHash: string;
+}
+
 type Schema = z.ZodType;
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : Record<string, never>;
 
@@ -33,12 +39,15 @@ export interface RouteInput<
   readonly params: Parsed<P>;
   readonly caller: Caller;
   readonly services: Services;
+  /** Aborted when the client goes away before it has the answer. */
   readonly signal: AbortSignal;
+  /** The client's `Idempotency-Key` with a keyed hash of what it sent; absent when it sent none. */
+  readonly idempotency?: Idempotency;
 }
 
 export interface RouteAnswer {
   readonly status: number;
-  /** An object becomes JSON; bytes go out as they are (already JSON text). Absent = no body. */
+  /** An object becomes JSON; bytes go out as they are (JSON text unless a header says otherwise). Absent = no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -66,6 +75,8 @@ export interface Route<
   readonly params?: P;
   /** Codes besides those of every route (401, 403, 415, 429, invalid_*). */
   readonly errors: readonly ErrorCode[];
+  /** Set where no rate limit counts: probes of orchestrators. */
+  readonly isUnlimited?: true;
   handle(input: RouteInput<Q, B, H, P>): Promise<RouteAnswer>;
 }
 

@@ -21,7 +21,8 @@ export interface Services {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: {
-    readonly publicUrl: string;
+    /** The address of the server itself when none is set; empty until it listens. */
+    publicUrl: string;
     readonly rateLimitPerMinute: number;
   };
   /** Reasons why this node cannot do its work; empty = ready. */

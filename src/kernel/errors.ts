@@ -44,6 +44,8 @@ export const catalogue = {
   unknown_sync: kind(400, 'No such sync.'),
   no_syncs_found: kind(400, 'No sync matches.'),
   unknown_action: kind(404, 'No such action.'),
+  invalid_variant: kind(400, 'The variant base always exists and cannot be made or removed.'),
+  sync_variant_already_exists: kind(400, 'The sync has a variant of this name.'),
   sync_interval_too_short: kind(400, 'A sync cannot run more often than every 30 seconds.'),
   sync_interval_invalid: kind(400, 'The frequency cannot be read.'),
   cannot_delete_prod_environment: kind(400, 'The production environment cannot be deleted.'),
@@ -68,6 +70,9 @@ export const catalogue = {
   deploy_missing_json_schema_model: kind(400, 'A model has no JSON schema in the deployment.'),
   deploy_script_security_rejected: kind(400, 'The function uses what the sandbox refuses.'),
   concurrent_deployment: retryable(409, 'Another deployment is under way.'),
+  ambiguous_function: kind(409, 'Several functions have this name; say which type.'),
+  function_managed_by_deploy: kind(400, 'The function comes from a deployed project; remove it there.'),
+  timeout: kind(504, 'This took too long.'),
   action_script_failure: kind(424, 'The action ended with an ActionError.'),
   action_script_runtime_error: kind(424, 'The function failed.'),
   script_http_error: kind(424, 'The provider answered an error to the function.'),
@@ -98,6 +103,7 @@ export const catalogue = {
   connection_not_found: kind(404, 'No such connection.'),
   method_not_allowed: kind(405, 'The path exists, the method does not.'),
   conflict: kind(409, 'This already exists or was changed meanwhile.'),
+  multiple_webhook_signing_keys: kind(409, 'The key before this one still signs; rotate again later.'),
   endpoint_removed: kind(410, 'This endpoint was removed.'),
   request_too_large: kind(413, 'The request body is too large.'),
   invalid_content_type: kind(415, 'Send Content-Type: application/json.'),
@@ -107,8 +113,10 @@ export const catalogue = {
   writer_fenced: retryable(503, 'Another writer took over.'),
   log_unavailable: retryable(503, 'The event log did not acknowledge in time.'),
   log_full: retryable(503, 'The disk of the event log is full.'),
+  log_corrupt: kind(500, 'The event log is damaged.'),
   unknown_topic: kind(500, 'No such topic.'),
   projection_unavailable: retryable(503, 'The records cannot be read at the moment.'),
+  projection_refused: kind(500, 'The projection store refused the rows.'),
   command_expired: retryable(503, 'The command was not decided before its deadline.'),
   incompatible_schema: kind(500, 'The schema breaks readers of the topic.'),
   server_error: kind(500, 'Something went wrong.'),
@@ -121,6 +129,8 @@ export interface ErrorDetails {
   readonly message?: string;
   readonly errors?: readonly Issue[];
   readonly payload?: unknown;
+  /** What the provider answered, beside `payload` (contract/errors.md section 1). */
+  readonly upstream?: unknown;
   /** Overrides the catalogue's status where the contract gives one code several (errors.md section 3). */
   readonly status?: number;
   /** Seconds for `Retry-After`. */

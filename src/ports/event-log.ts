@@ -33,7 +33,10 @@ export interface Position {
   readonly offset: number;
 }
 
-/** Committed messages read in order. `next` is the offset to go on from, also past holes. */
+/**
+ * Committed messages read in order. `next` is the offset to go on from, also past holes; a batch without
+ * messages says that there was only a hole.
+ */
 export interface Batch {
   readonly topic: string;
   readonly partition: number;
@@ -43,7 +46,12 @@ export interface Batch {
 
 export type Cleanup =
   /** The last message of each key stays; older ones go once `minLagMs` old, by `maxLagMs` at the latest. */
-  | { readonly policy: 'compact'; readonly minLagMs: number; readonly maxLagMs: number; readonly tombstoneMs: number }
+  | {
+      readonly policy: 'compact';
+      readonly minLagMs: number;
+      readonly maxLagMs: number;
+      readonly tombstoneMs: number;
+    }
   | { readonly policy: 'delete'; readonly retentionMs: number }
   /** Kept until `deleteBefore`. */
   | { readonly policy: 'none' };
@@ -67,11 +75,18 @@ export interface FollowOptions {
   readonly maxBytes?: number;
 }
 
-/** Told which partition numbers this member holds. The same number of every topic of the group goes together. */
+/**
+ * Told which partition numbers this member gains and loses; what it keeps is not named again. The same
+ * number of every topic of the group goes together. Calls come one after the other: the next waits for
+ * the promise of the one before. A throw is a bug of the caller and is left unhandled.
+ */
 export interface GroupHandler {
-  /** Work may start. Called again, with another generation, when a partition comes back. */
+  /** Work on these may start. Called again, with another generation, when a partition comes back. */
   assigned(partitions: readonly number[], generation: number): void | Promise<void>;
-  /** Work must end; the partition goes to another member when the promise resolves, or after 10 s. */
+  /**
+   * Work on these must end; they go to another member when the promise resolves, or after 10 s. Also
+   * called with all that is held when the membership is disposed of or the log is gone.
+   */
   revoked(partitions: readonly number[]): void | Promise<void>;
 }
 
@@ -122,7 +137,8 @@ export interface EventLog extends AsyncDisposable {
 
   /**
    * Joins a group over topics that have equally many partitions. Partition numbers are spread over the
-   * members; a number has at most one holder at a time among members that answer.
+   * members; a number has at most one holder at a time among members that answer. The handler may be
+   * called before the promise resolves.
    */
   join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership>;
 

@@ -1,5 +1,7 @@
+import { GatewayError } from '../../kernel/errors.ts';
 import type { Sealed } from '../../kernel/ids.ts';
-import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Instant } from '../../kernel/time.ts';
 
 export interface EndUser {
@@ -15,7 +17,7 @@ export type Credentials = { readonly type: string } & JsonObject;
 
 /**
  * Scope = `joinKey(environment uid, integration key, connection id)`; path the same three parts.
- * Indexes: `uid`, `environment` (environment uid).
+ * Indexes: `uid`, `deleting` (`yes`).
  */
 export interface Connection {
   readonly uid: string;
@@ -31,14 +33,76 @@ export interface Connection {
   /** Grows with each stored set of credentials. */
   readonly credentialsVersion: number;
   readonly expiresAt: Instant | null;
-  /** Sealed: metadata may hold webhook secrets. Null = none. */
-  readonly metadata: Sealed<JsonObject> | null;
+  /** Keyed hash of the credentials: tells renewed ones from the same ones, unopened. */
+  readonly fingerprint: string | null;
+  /**
+   * Each top-level key sealed on its own (metadata may hold webhook secrets), so that the owner merges
+   * without opening; opened by `openMetadata`.
+   */
+  readonly metadata: Readonly<Record<string, Sealed<Json>>>;
   readonly connectionConfig: Sealed<JsonObject>;
   readonly tags: Readonly<Record<string, string>>;
   readonly endUser: EndUser | null;
   readonly webhookUrlOverride: string | null;
   readonly errors: readonly { readonly type: 'auth' | 'sync'; readonly log_id: string }[];
+  /** Its records and key are being removed: as good as gone for every reader. */
+  readonly isDeleting: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly lastFetchedAt: Instant | null;
+}
+
+const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;
+const tagKeyCharsMax = 64;
+const tagValueCharsMax = 255;
+
+/**
+ * Tags with lower-case keys (contract/http.md section 0.1).
+ * @throws GatewayError `invalid_body` naming each wrong tag
+ */
+export function normaliseTags(
+  tags: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const normal = new Map<string, string>();
+  const issues = [];
+  for (const [key, value] of Object.entries(tags)) {
+    const problem = tagProblem(key, value, normal);
+    if (problem !== null) issues.push({ code: 'custom', message: problem, path: ['tags', key] });
+    normal.set(key.toLowerCase(), value);
+  }
+  if (normal.size > limits.connectionTagsMax) {
+    const message = `There may be at most ${limits.connectionTagsMax} tags.`;
+    issues.push({ code: 'too_big', message, path: ['tags'] });
+  }
+  if (issues.length > 0) throw new GatewayError('invalid_body', { errors: issues });
+  return Object.fromEntries(normal);
+}
+
+function tagProblem(key: string, value: string, known: ReadonlyMap<string, string>): string | null {
+  const lower = key.toLowerCase();
+  if (!tagKey.test(key) || key.length > tagKeyCharsMax) {
+    return 'A tag starts with a letter and has up to 64 letters, digits, "_", "-", "." and "/".';
+  }
+  if (known.has(lower)) return `The tag "${lower}" is given twice; case does not matter.`;
+  if (value.length === 0 || value.length > tagValueCharsMax) {
+    return `The value has 1 to ${tagValueCharsMax} characters.`;
+  }
+  if (lower === 'end_user_email' && !/^[^@\s]+@[^@\s]+$/.test(value)) {
+    return 'end_user_email must be an e-mail address.';
+  }
+  return null;
+}
+
+/** The tags that describe an end user; tags that the caller sends lie over them. */
+export function endUserTags(endUser: EndUser): Readonly<Record<string, string>> {
+  const { id, email, displayName, organization } = endUser;
+  const derived = {
+    end_user_id: id,
+    end_user_email: email,
+    end_user_display_name: displayName,
+    organization_id: organization?.id ?? null,
+    organization_display_name: organization?.displayName ?? null,
+  };
+  const named = Object.entries(derived).filter((entry): entry is [string, string] => !!entry[1]);
+  return { ...Object.fromEntries(named), ...endUser.tags };
 }

@@ -1,7 +1,7 @@
 import type { Sealed } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/time.ts';
 
-/** Scope: `account`. Path: [uid]. Unique by name. */
+/** Scope: `account`. Path: [uid]. Unique by name. Indexes: `id`, `name`. */
 export interface Environment {
   readonly uid: string;
   /** Number shown by the API. */
@@ -18,6 +18,10 @@ export interface Environment {
   };
   readonly payloadMode: 'plain' | 'sealed';
   readonly webhookSigningKey: Sealed<string>;
+  /** Also signs until then, so that receivers can change over. */
+  readonly previousSigningKey: { readonly key: Sealed<string>; readonly until: Instant } | null;
+  /** Everything in it is being removed. */
+  readonly isDeleting: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }

@@ -1,6 +1,19 @@
 /** The authentication modes of the specification (section 2.6). */
 export const authModes = [
-  'OAUTH1', 'OAUTH2', 'OAUTH2_CC', 'BASIC', 'API_KEY', 'APP_STORE', 'CUSTOM', 'APP', 'NONE', 'TBA', 'JWT', 'BILL', 'TWO_STEP', 'SIGNATURE',
+  'OAUTH1',
+  'OAUTH2',
+  'OAUTH2_CC',
+  'BASIC',
+  'API_KEY',
+  'APP_STORE',
+  'CUSTOM',
+  'APP',
+  'NONE',
+  'TBA',
+  'JWT',
+  'BILL',
+  'TWO_STEP',
+  'SIGNATURE',
 ] as const;
 export type AuthMode = (typeof authModes)[number];
 
@@ -44,7 +57,11 @@ export interface RetryDefinition {
   /** Statuses: `403`, `5xx`, `500-502`. Replaces the default 401, 429, 5xx. */
   readonly error_code?: readonly string[];
   readonly remaining?: string;
-  readonly in_body?: { readonly path: string; readonly value?: string; readonly strategy: 'after' | 'at' };
+  readonly in_body?: {
+    readonly path: string;
+    readonly value?: string;
+    readonly strategy: 'after' | 'at';
+  };
 }
 
 export interface ProxyDefinition {

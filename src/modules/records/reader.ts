@@ -22,12 +22,43 @@ export interface Page {
 
 /** Reads the projected records in the order of modification (spec section 4.1, contract/records.md). */
 export interface RecordReader {
-  /** @throws GatewayError `invalid_cursor_value`, `projection_unavailable` */
+  /** @throws GatewayError `invalid_cursor_value`, `invalid_query_params` (not a time), `projection_unavailable` */
   page(query: PageQuery): Promise<Page>;
   /** The position a cursor of this API stands for. @throws GatewayError `invalid_cursor_value` */
   positionOf(stream: StreamId, cursor: string): Promise<number>;
-  /** Live records by model of one connection and variant. */
+  /** Records by model of one connection and variant that are not deleted. */
   counts(streams: readonly StreamId[]): Promise<Map<string, number>>;
   /** Resolves when changes of `svc.records.v1` up to the offset (exclusive) can be read; rejects on abort. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Consecutive records of a stream as JSON text, to be cut into pages. */
+export interface Slice {
+  /** The records' JSON, joined by commas, in UTF-8. */
+  readonly text: Uint8Array;
+  /** Where each record ends in `text`. */
+  readonly ends: Uint32Array;
+  readonly positions: Float64Array;
+  /** Modified times in µs. */
+  readonly times: Float64Array;
+  /** Fingerprint of the stream's generation; 0 for a stream that has no records. */
+  readonly generation: bigint;
+  /** At least one more record followed when this was read. */
+  readonly hasMore: boolean;
+  /** False when the stream was pruned, purged or rebuilt while this was read: do not keep it. */
+  readonly isKeepable: boolean;
+}
+
+/** Streams by number (`streamNumber`), or all of them. */
+export type Dropped = readonly string[] | 'all';
+
+/** What the reader's thread asks of the thread that owns the tables: the reader without its read-ahead. */
+export interface RecordSource extends Omit<RecordReader, 'page'> {
+  /** Up to `limit` records; fewer with `hasMore` when they exceed the byte budget. Throws as `page`. */
+  slice(query: PageQuery): Promise<Slice>;
+  /**
+   * Told which streams lost payloads or rows (deleted, pruned, purged) or were rebuilt, before
+   * `published` resolves for these changes: what was read of them earlier must be forgotten.
+   */
+  onDropped(listener: (streams: Dropped) => void): void;
 }

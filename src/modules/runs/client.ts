@@ -7,6 +7,8 @@ export interface ActionRequest {
   readonly name: string;
   readonly input: Json | undefined;
   readonly actor: string;
+  /** How many actions called one another down to this one; 0 when absent. */
+  readonly depth?: number;
 }
 
 /** Starts runs and waits for their end. */
@@ -17,4 +19,11 @@ export interface RunsClient {
    *   `action_script_failure` with the thrown payload in `details.payload`.
    */
   triggerAction(request: ActionRequest, signal: AbortSignal): Promise<Json | undefined>;
+  /** Queues an action nobody waits for, and resolves with the run's id once it is queued. */
+  queueAction(request: ActionRequest, options: { readonly retries: number }): Promise<string>;
+  /**
+   * The output of a queued action.
+   * @throws GatewayError `not_found` while it is not finished, or unknown; the error that it ended with
+   */
+  actionOutput(environmentUid: string, runId: string): Promise<Json | undefined>;
 }

@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+// Starts the command line under the Node of this package's own dependency, since the Node that the user
+// has may be older. Plain JavaScript that Node 20 runs.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** The built program of a packed package, else the TypeScript source of the repository. */
+function program() {
+  const built = join(root, 'dist', 'src', 'cli', 'main.js');
+  const source = join(root, 'src', 'cli', 'main.ts');
+  return existsSync(source) && !root.includes('node_modules') ? source : built;
+}
+
+/** The executable of the dependency `node`; this process's own where it was not installed. */
+function node() {
+  try {
+    const folder = dirname(require.resolve('node/package.json'));
+    const file = process.platform === 'win32' ? 'node.exe' : 'node';
+    const executable = join(folder, 'bin', file);
+    return existsSync(executable) ? executable : process.execPath;
+  } catch {
+    return process.execPath;
+  }
+}
+
+const child = spawn(node(), [program(), ...process.argv.slice(2)], { stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  console.error(`Could not start Node: ${error.message}`);
+  process.exitCode = 1;
+});
+child.on('exit', (code, signal) => {
+  process.exitCode = signal === null ? (code ?? 1) : 1;
+});

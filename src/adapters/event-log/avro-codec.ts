@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import avro, { type Schema, type Type } from 'avsc';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Codec, Schemas } from '../../ports/schemas.ts';
+import { topics } from '../../../streams/topics.ts';
+
+/** Where schemas get their ids: the embedded log's table, or a registry. */
+export interface Registry {
+  /** The id of the definition (JSON text) within the subject. @throws GatewayError `incompatible_schema` */
+  register(subject: string, definition: string): Promise<number>;
+  /** The definition of an id, or null. Decoding waits for nothing: what it may need must be at hand. */
+  definition(id: number): string | null;
+}
+
+/** The folder of the Avro files that `streams/topics.ts` names. */
+const schemasFolder = new URL('../../../schemas/', import.meta.url);
+
+/** Registry framing: a zero byte and the schema id, big-endian. */
+const frameBytes = 5;
+
+/** Longs are plain numbers: exact to 2^53, and beyond it encoding and decoding throw. */
+const parseType = (schema: unknown): Type => avro.Type.forSchema(schema as Schema);
+
+/** Codecs of the topics, one per topic and opener. */
+export function openSchemas(registry: Registry, folder: URL = schemasFolder): Schemas {
+  const codecs = new Map<string, Promise<Codec<unknown>>>();
+  return {
+    codec<T>(topic: string): Promise<Codec<T>> {
+      let codec = codecs.get(topic);
+      if (codec === undefined) {
+        codec = openCodec(registry, topic, folder);
+        codecs.set(topic, codec);
+        // A failure, of the log say, is not for ever.
+        codec.catch(() => codecs.delete(topic));
+      }
+      return codec as Promise<Codec<T>>;
+    },
+  };
+}
+
+async function openCodec(registry: Registry, topic: string, folder: URL): Promise<Codec<unknown>> {
+  const text = await readFile(schemaFile(topic, folder), 'utf8');
+  const schema = JSON.parse(text) as unknown;
+  const id = await registry.register(`${topic}-value`, JSON.stringify(schema));
+  return new AvroCodec(parseType(schema), id, (other) => registry.definition(other));
+}
+
+/** The Avro file of a topic's values. @throws GatewayError `unknown_topic` */
+function schemaFile(topic: string, folder: URL = schemasFolder): URL {
+  const spec = Object.hasOwn(topics, topic) ? topics[topic as keyof typeof topics] : undefined;
+  if (spec !== undefined) return new URL(spec.schema, folder);
+  throw new GatewayError('unknown_topic', { message: `streams/topics.ts has no topic ${topic}.` });
+}
+
+/** The schema of a topic as its file has it, without a registry: for tests of encoded samples. */
+export function schemaType(topic: string, folder: URL = schemasFolder): Type {
+  return parseType(JSON.parse(readFileSync(schemaFile(topic, folder), 'utf8')));
+}
+
+/** The memory that values are encoded into before they are cut out; grows to the largest. */
+let scratch = Buffer.alloc(64 * 1024);
+
+export class AvroCodec<T> implements Codec<T> {
+  private readonly type: Type;
+  private readonly id: number;
+  private readonly definition: (id: number) => string | null;
+  /** Readers of other versions, by their id. */
+  private readonly resolvers = new Map<number, (bytes: Buffer) => unknown>();
+
+  constructor(type: Type, id: number, definition: (id: number) => string | null) {
+    this.type = type;
+    this.id = id;
+    this.definition = definition;
+  }
+
+  encode(value: T): Buffer {
+    let end = this.type.encode(value, scratch, frameBytes);
+    if (end < 0) {
+      // Minus the bytes that did not fit.
+      scratch = Buffer.alloc(Math.max(scratch.length * 2, scratch.length - end));
+      end = this.type.encode(value, scratch, frameBytes);
+    }
+    scratch[0] = 0;
+    scratch.writeUInt32BE(this.id, 1);
+    const bytes = Buffer.from(scratch.subarray(0, end));
+    if (scratch.length > 8 * 1024 ** 2) scratch = Buffer.alloc(64 * 1024);
+    return bytes;
+  }
+
+  decode(bytes: Uint8Array): T {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (buffer.length < frameBytes || buffer[0] !== 0) {
+      throw new GatewayError('log_corrupt', { message: 'A message has no registry framing.' });
+    }
+    const id = buffer.readUInt32BE(1);
+    const body = buffer.subarray(frameBytes);
+    if (id === this.id) return this.type.fromBuffer(body) as T;
+    return this.resolver(id)(body) as T;
+  }
+
+  private resolver(id: number): (bytes: Buffer) => unknown {
+    let read = this.resolvers.get(id);
+    if (read === undefined) {
+      const definition = this.definition(id);
+      if (definition === null) {
+        throw new GatewayError('log_corrupt', { message: `There is no schema with the id ${id}.` });
+      }
+      const resolver = this.type.createResolver(parseType(JSON.parse(definition)));
+      read = (body) => this.type.fromBuffer(body, resolver) as unknown;
+      this.resolvers.set(id, read);
+    }
+    return read;
+  }
+}

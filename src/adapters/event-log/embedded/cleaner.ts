@@ -1,0 +1,108 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Committer } from './committer.ts';
+import { Compactor } from './compactor.ts';
+import type { LogState, Partition } from './log-state.ts';
+import { Pace } from './pace.ts';
+
+/**
+ * Removes what may go: messages before the start of a partition, those past the retention of their topic
+ * unless a registered group has yet to read them, and superseded ones of compacted topics. Works in short
+ * transactions between those of the clients.
+ */
+export class Cleaner {
+  private readonly state: LogState;
+  private readonly committer: Committer;
+  private readonly compactor: Compactor;
+  private readonly head: StatementSync;
+  private readonly remove: StatementSync;
+  private readonly floor: StatementSync;
+  private running: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(db: DatabaseSync, directory: string, state: LogState, committer: Committer) {
+    this.state = state;
+    this.committer = committer;
+    this.compactor = new Compactor(db, directory, state, committer);
+    this.head = db.prepare(
+      'SELECT id, next, newest FROM batches WHERE partition = ? ORDER BY next LIMIT 1',
+    );
+    this.remove = db.prepare('DELETE FROM batches WHERE id = ?');
+    this.floor = db.prepare(`SELECT min(coalesce(position, 0)) AS floor FROM group_topics g
+      LEFT JOIN group_positions p ON p.name = g.name AND p.topic = g.topic AND p.partition = ?
+      WHERE g.topic = ?`);
+  }
+
+  /** One pass over all partitions, ages judged at `now` (ms). Passes follow one another. */
+  clean(now: number): Promise<void> {
+    const pass = this.running.then(() => this.pass(now));
+    this.running = pass.catch(() => undefined);
+    return pass;
+  }
+
+  /** Resolves when the pass under way has stopped at its next slice. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.compactor.stop();
+    await this.running;
+  }
+
+  private async pass(now: number): Promise<void> {
+    const pace = new Pace();
+    for (const topic of [...this.state.topics()]) {
+      for (let number = 0; number < topic.partitions.length && !this.stopped; number++) {
+        await pace.rest();
+        await this.trim(topic.name, number, now, pace);
+        const { cleanup } = topic;
+        if (cleanup.policy !== 'compact') continue;
+        await this.compactor.compact(topic.name, number, cleanup, now, pace);
+      }
+    }
+  }
+
+  private async trim(topic: string, number: number, now: number, pace: Pace): Promise<void> {
+    while (!this.stopped) {
+      const partition = this.find(topic, number);
+      if (partition === null || !this.isDue(partition, now)) return;
+      this.committer.runNow(() => {
+        do this.dropHead(partition);
+        while (!pace.isOver && this.isDue(partition, now));
+      });
+      await pace.rest();
+    }
+  }
+
+  private isDue(partition: Partition, now: number): boolean {
+    const head = this.head.get(partition.id);
+    if (head === undefined) return false;
+    const next = Number(head['next']);
+    if (next <= partition.start) return true;
+    const { cleanup } = partition.topic;
+    if (cleanup.policy !== 'delete') return false;
+    return Number(head['newest']) <= now - cleanup.retentionMs && next <= this.limit(partition);
+  }
+
+  /** The lowest position of the registered groups; a group without one has read nothing. */
+  private limit(partition: Partition): number {
+    const floor = this.floor.get(partition.number, partition.topic.id)?.['floor'] ?? null;
+    return floor === null ? Infinity : Number(floor);
+  }
+
+  private dropHead(partition: Partition): void {
+    const head = this.head.get(partition.id);
+    if (head === undefined) return;
+    this.remove.run(head['id'] ?? null);
+    partition.start = Math.max(partition.start, Number(head['next']));
+    this.state.touch(partition);
+  }
+
+  /** Looked up for each slice: a failed transaction loads all partitions anew. */
+  private find(topic: string, number: number): Partition | null {
+    try {
+      return this.state.partition(topic, number);
+    } catch (error) {
+      if (error instanceof GatewayError) return null;
+      throw error;
+    }
+  }
+}

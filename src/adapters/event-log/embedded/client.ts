@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { MessagePort } from 'node:worker_threads';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { systemClock, type Clock } from '../../../kernel/time.ts';
+import type {
+  Batch,
+  Consumed,
+  EventLog,
+  FollowOptions,
+  GroupHandler,
+  Membership,
+  Placed,
+  Position,
+  TopicSpec,
+  TransactionalWriter,
+} from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import { connect, type Peer } from '../../threads/rpc.ts';
+import { openSchemas, type Registry } from '../avro-codec.ts';
+import { withDeadline } from './deadline.ts';
+import { EncodeQueue } from './encode-queue.ts';
+import { followPlaces, readPlace } from './follow.ts';
+import { LogReader } from './log-reader.ts';
+import { Member } from './member.ts';
+import type { Assigned, EncodedPlaced, JoinRequest, Revoked } from './protocol.ts';
+import { Watcher } from './watcher.ts';
+
+export interface EmbeddedLogClientOptions {
+  readonly directory: string;
+  /** From `connectPort()` of the log that the main thread opened. */
+  readonly port: MessagePort;
+  /** Gives messages without a timestamp theirs. */
+  readonly clock?: Clock;
+  /** Where the Avro files are. Default: those of this package. */
+  readonly schemasFolder?: URL;
+}
+
+export interface EmbeddedLogClient extends AsyncDisposable {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+}
+
+const appendTimeoutMs = 30_000;
+const batchBytesDefault = 4 * 1024 ** 2;
+
+/** A client of the embedded log, in any thread of the process that opened it. */
+export function openEmbeddedLogClient(options: EmbeddedLogClientOptions): EmbeddedLogClient {
+  const log = new ClientLog(options);
+  const registry: Registry = {
+    register: (subject, definition) => log.call('registerSchema', [subject, definition]),
+    definition: (id) => log.reader.schema(id),
+  };
+  const schemas = openSchemas(registry, options.schemasFolder);
+  return { log, schemas, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() };
+}
+
+class ClientLog implements EventLog {
+  readonly reader: LogReader;
+  private readonly port: MessagePort;
+  private readonly peer: Peer;
+  private readonly watcher: Watcher;
+  private readonly queue: EncodeQueue;
+  private readonly members = new Map<string, Member>();
+  private closed = false;
+
+  constructor({ directory, port, clock = systemClock }: EmbeddedLogClientOptions) {
+    this.reader = new LogReader(directory);
+    this.port = port;
+    this.peer = connect(port);
+    this.watcher = new Watcher(this.peer);
+    this.queue = new EncodeQueue(clock);
+    this.peer.on('assigned', (event: Assigned) => this.members.get(event.member)?.assigned(event));
+    this.peer.on('revoked', (event: Revoked) => this.members.get(event.member)?.revoked(event));
+    port.on('close', () => this.ended());
+  }
+
+  call<T>(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []) {
+    if (this.closed) return Promise.reject(logClosed());
+    return this.peer.call<T>(method, args, transfer);
+  }
+
+  ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
+    return this.call('ensureTopics', [specs]);
+  }
+
+  async partitions(topic: string): Promise<number> {
+    return this.open().topic(topic).length;
+  }
+
+  append(batch: readonly Placed[], options: { readonly timeoutMs?: number } = {}) {
+    return this.send(batch, options.timeoutMs ?? appendTimeoutMs, 'append', (placed) => placed);
+  }
+
+  async openWriter(name: string): Promise<TransactionalWriter> {
+    const epoch = await this.call<number>('openWriter', [name]);
+    let disposed = false;
+    return {
+      commit: (batch, consumed) => {
+        if (disposed) return Promise.reject(logClosed());
+        const request = { writer: name, epoch, ...(consumed === undefined ? {} : { consumed }) };
+        return this.send(batch, appendTimeoutMs, 'commit', (placed) => ({ ...request, placed }));
+      },
+      [Symbol.asyncDispose]: async () => {
+        disposed = true;
+      },
+    };
+  }
+
+  async startOffset(topic: string, partition: number): Promise<number> {
+    return this.open().startOffset(this.reader.place(topic, partition));
+  }
+
+  async endOffset(topic: string, partition: number): Promise<number> {
+    return this.open().endOffset(this.reader.place(topic, partition));
+  }
+
+  async offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
+    return this.open().offsetAt(this.reader.place(topic, partition), timestamp);
+  }
+
+  follow(from: readonly Position[], options: FollowOptions): AsyncIterable<Batch> {
+    const places = from.map(({ topic, partition, offset }) => ({
+      place: this.open().place(topic, partition),
+      offset,
+    }));
+    const { reader, watcher } = this;
+    const maxBytes = options.maxBytes ?? batchBytesDefault;
+    return followPlaces(places, { reader, watcher, maxBytes }, options.signal);
+  }
+
+  read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
+    const place = this.open().place(from.topic, from.partition);
+    const end = this.reader.endOffset(place);
+    const { signal, maxBytes = batchBytesDefault } = options;
+    return readPlace(
+      { place, offset: from.offset },
+      end,
+      { reader: this.reader, maxBytes },
+      signal,
+    );
+  }
+
+  async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
+    for (const [id, { isLeaving }] of this.members) if (isLeaving) this.members.delete(id);
+    const id = randomUUID();
+    const member = new Member(id, group, this.peer, handler);
+    this.members.set(id, member);
+    try {
+      const request: JoinRequest = { member: id, group, topics };
+      await this.call('join', [request]);
+    } catch (error) {
+      this.members.delete(id);
+      throw error;
+    }
+    return member;
+  }
+
+  async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    return this.open().committed(group, topic);
+  }
+
+  commit(consumed: Consumed): Promise<void> {
+    return this.call('commitPositions', [consumed]);
+  }
+
+  deleteBefore({ topic, partition, offset }: Position): Promise<void> {
+    return this.call('deleteBefore', [topic, partition, offset]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.closed) return;
+    await Promise.all([...this.members.values()].map((member) => member[Symbol.asyncDispose]()));
+    this.ended();
+    this.port.close();
+  }
+
+  private send(
+    batch: readonly Placed[],
+    timeoutMs: number,
+    method: 'append' | 'commit',
+    request: (placed: readonly EncodedPlaced[]) => unknown,
+  ): Promise<Position[]> {
+    const answer = this.queue.run(batch, (placed, transfer) =>
+      this.call<number[]>(method, [request(placed)], transfer),
+    );
+    return withDeadline(answer, timeoutMs).then((offsets) =>
+      batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 })),
+    );
+  }
+
+  /** The reader, while there is one. */
+  private open(): LogReader {
+    if (this.closed) throw logClosed();
+    return this.reader;
+  }
+
+  private ended(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.watcher.end();
+    for (const member of this.members.values()) member.lost();
+    this.reader.close();
+  }
+}
+
+const logClosed = (): GatewayError =>
+  new GatewayError('log_unavailable', { message: 'The event log was closed.' });

@@ -1,0 +1,207 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Cleanup, ReadMessage } from '../../../ports/event-log.ts';
+import type { Committer } from './committer.ts';
+import { KeyOffsets } from './key-offsets.ts';
+import type { LogState, Partition } from './log-state.ts';
+import type { Pace } from './pace.ts';
+import { crcAtPlace, decodeRow, DirectoryView, encodeRow, isIntact } from './row-format.ts';
+import { damaged } from './damage.ts';
+import { searchByPeak } from './search-by-time.ts';
+
+type Compaction = Extract<Cleanup, { policy: 'compact' }>;
+
+interface Row {
+  readonly id: number;
+  readonly base: number;
+  readonly next: number;
+  readonly codec: number;
+  readonly crc: number;
+  readonly newest: number;
+  readonly peak: number;
+  readonly horizon: number | null;
+  readonly directory: Uint8Array;
+}
+
+/** A partition is compacted when this part of what may be compacted is new, or when `maxLagMs` demands it. */
+const dirtyShareMin = 0.5;
+/** Keys looked at between two looks at the clock. */
+const keysPerCheck = 100;
+
+/**
+ * Compaction of one partition at a time, in the manner of Kafka: messages younger than `minLagMs` are
+ * neither removed nor do they supersede. Rows keep their place; a row without messages goes. A tombstone
+ * stays for `tombstoneMs` after the pass that removed what it deletes, so that a reader on its way sees it.
+ */
+export class Compactor {
+  private readonly db: DatabaseSync;
+  private readonly directory: string;
+  private readonly state: LogState;
+  private readonly committer: Committer;
+  private readonly rowAfter: StatementSync;
+  private readonly dueRow: StatementSync;
+  private stopped = false;
+
+  constructor(db: DatabaseSync, directory: string, state: LogState, committer: Committer) {
+    this.db = db;
+    this.directory = directory;
+    this.state = state;
+    this.committer = committer;
+    const columns = 'id, base, next, codec, crc, newest, peak, horizon, directory';
+    this.rowAfter = db.prepare(
+      `SELECT ${columns} FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`,
+    );
+    this.dueRow = db.prepare(
+      `SELECT ${columns} FROM batches WHERE partition = ? AND horizon <= ? ORDER BY horizon LIMIT 1`,
+    );
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  async compact(
+    topic: string,
+    number: number,
+    policy: Compaction,
+    now: number,
+    pace: Pace,
+  ): Promise<void> {
+    const { id } = this.state.partition(topic, number);
+    await this.dropTombstones(id, now, pace);
+    const partition = this.state.partition(topic, number);
+    const end = this.cleanableEnd(partition, now - policy.minLagMs);
+    if (!this.isDue(partition, end, now - policy.maxLagMs)) return;
+    using newest = new KeyOffsets(this.directory);
+    await this.collect(partition, end, newest, pace);
+    const count = await this.removeSuperseded(
+      partition,
+      end,
+      newest,
+      now + policy.tombstoneMs,
+      pace,
+    );
+    if (this.stopped) return;
+    this.committer.runNow(() => {
+      const present = this.state.partition(topic, number);
+      present.cleaned = end;
+      present.cleanedCount = count;
+      this.state.touch(present);
+    });
+  }
+
+  /** Where the first row begins that may hold a message younger than the cutoff, or the end. */
+  private cleanableEnd(partition: Partition, cutoff: number): number {
+    const from = Math.max(partition.cleaned, partition.start);
+    const rowAfter = (position: number): Row | undefined =>
+      this.after(partition.id, position) ?? undefined;
+    const young = searchByPeak(rowAfter, from, partition.next, (peak) => peak > cutoff);
+    return young?.base ?? partition.next;
+  }
+
+  private isDue(partition: Partition, end: number, demanded: number): boolean {
+    const from = Math.max(partition.cleaned, partition.start);
+    const dirty = end - from;
+    if (dirty <= 0) return false;
+    if (dirty >= (dirty + partition.cleanedCount) * dirtyShareMin) return true;
+    const first = this.after(partition.id, from);
+    return first !== null && first.newest <= demanded;
+  }
+
+  /** The newest offset of each key in what was not compacted before. */
+  private async collect(partition: Partition, end: number, newest: KeyOffsets, pace: Pace) {
+    let position = Math.max(partition.cleaned, partition.start);
+    for (;;) {
+      const row = this.after(partition.id, position);
+      if (row === null || row.base >= end || this.stopped) return;
+      const view = new DirectoryView(row);
+      for (let i = 0; i < view.count; i++) {
+        newest.set(view.key(i), view.offset(i));
+        if (i % keysPerCheck === 0) await pace.rest();
+      }
+      position = row.next;
+    }
+  }
+
+  /** Returns how many messages are left before `end`. */
+  private async removeSuperseded(
+    partition: Partition,
+    end: number,
+    newest: KeyOffsets,
+    horizon: number,
+    pace: Pace,
+  ): Promise<number> {
+    let position = partition.start;
+    let left = 0;
+    for (;;) {
+      const row = this.after(partition.id, position);
+      if (row === null || row.base >= end || this.stopped) return left;
+      const view = new DirectoryView(row);
+      const kept = new Set<number>();
+      let hasTombstone = false;
+      for (let i = 0; i < view.count; i++) {
+        if (i % keysPerCheck === 0) await pace.rest();
+        const offset = view.offset(i);
+        if ((newest.get(view.key(i)) ?? offset) > offset) continue;
+        kept.add(offset);
+        hasTombstone ||= view.isTombstone(i);
+      }
+      left += kept.size;
+      const due = hasTombstone ? (row.horizon ?? horizon) : null;
+      if (kept.size < view.count || due !== row.horizon) {
+        this.rewrite(partition.id, row, due, kept.size < view.count, (m) => kept.has(m.offset));
+      }
+      position = row.next;
+      await pace.rest();
+    }
+  }
+
+  private async dropTombstones(partitionId: number, now: number, pace: Pace): Promise<void> {
+    for (;;) {
+      const row = this.dueRow.get(partitionId, now) as unknown as Row | undefined;
+      if (row === undefined || this.stopped) return;
+      this.rewrite(partitionId, row, null, true, ({ value }) => value !== null);
+      await pace.rest();
+    }
+  }
+
+  private rewrite(
+    partitionId: number,
+    row: Row,
+    horizon: number | null,
+    changed: boolean,
+    keep: (message: ReadMessage) => boolean,
+  ): void {
+    this.committer.runNow(() => {
+      if (!changed) {
+        this.db.prepare('UPDATE batches SET horizon = ? WHERE id = ?').run(horizon, row.id);
+        return;
+      }
+      const found = this.db.prepare('SELECT body FROM batches WHERE id = ?').get(row.id);
+      const whole = { ...row, body: found?.['body'] as Uint8Array };
+      if (!isIntact(whole, partitionId)) throw damaged(`partition ${partitionId}`, row.base);
+      const all = decodeRow(whole, 0);
+      const messages = all.filter(keep);
+      if (messages.length === 0) this.db.prepare('DELETE FROM batches WHERE id = ?').run(row.id);
+      else if (messages.length < all.length) this.replace(partitionId, row, horizon, messages);
+      else this.db.prepare('UPDATE batches SET horizon = ? WHERE id = ?').run(horizon, row.id);
+    });
+  }
+
+  private replace(id: number, row: Row, horizon: number | null, messages: readonly ReadMessage[]) {
+    const offsets = messages.map(({ offset }) => offset - row.base);
+    const encoded = encodeRow(messages, 0, messages.length, 0, offsets);
+    const directory = new Uint8Array(encoded.data, 0, encoded.directoryLength);
+    const body = new Uint8Array(encoded.data, encoded.directoryLength);
+    const crc = crcAtPlace(encoded.crc, id, row.base, row.next);
+    const update = this.db.prepare(`UPDATE batches SET count = ?, bytes = ?, codec = ?, crc = ?,
+      newest = ?, horizon = ?, directory = ?, body = ? WHERE id = ?`);
+    update.run(
+      ...[encoded.count, encoded.bytes, encoded.codec, crc],
+      ...[encoded.newest, horizon, directory, body, row.id],
+    );
+  }
+
+  private after(partitionId: number, position: number): Row | null {
+    return (this.rowAfter.get(partitionId, position) as unknown as Row | undefined) ?? null;
+  }
+}

@@ -1,0 +1,91 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Clock } from '../../../kernel/time.ts';
+import type { Message, Placed } from '../../../ports/event-log.ts';
+import type { EncodedPlaced } from './protocol.ts';
+import { encodeRow, type EncodedRow } from './row-format.ts';
+
+/** Bounds of one row: what a reader decodes at once. A single larger message gets a row of its own. */
+const rowMessagesMax = 1000;
+const rowBytesMax = 1024 ** 2;
+
+type Send<T> = (placed: readonly EncodedPlaced[], transfer: readonly ArrayBuffer[]) => Promise<T>;
+
+/**
+ * Encodes in the calling thread and sends in the order of the calls. More than a row's worth of bytes is
+ * encoded in steps, so that a large call does not hold up the thread.
+ */
+export class EncodeQueue {
+  private readonly clock: Clock;
+  private waiting = 0;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  async run<T>(batch: readonly Placed[], send: Send<T>): Promise<T> {
+    if (this.waiting === 0 && isSmall(batch)) {
+      const placed = batch.map((one) => {
+        const rows: EncodedRow[] = [];
+        for (const row of this.rows(one.messages)) rows.push(row);
+        return { topic: one.topic, partition: one.partition, rows };
+      });
+      return send(placed, buffersOf(placed));
+    }
+    this.waiting++;
+    const turn = this.last.then(async () => {
+      try {
+        const placed = await this.inSteps(batch);
+        // Wrapped, so that the next call is encoded while this one is on its way.
+        return { sent: send(placed, buffersOf(placed)) };
+      } finally {
+        this.waiting--;
+      }
+    });
+    this.last = turn.catch(() => undefined);
+    return turn.then(({ sent }) => sent);
+  }
+
+  private async inSteps(batch: readonly Placed[]): Promise<EncodedPlaced[]> {
+    const placed: EncodedPlaced[] = [];
+    for (const { topic, partition, messages } of batch) {
+      const rows: EncodedRow[] = [];
+      for (const row of this.rows(messages)) {
+        rows.push(row);
+        await breathe();
+      }
+      placed.push({ topic, partition, rows });
+    }
+    return placed;
+  }
+
+  private *rows(messages: readonly Message[]): Generator<EncodedRow> {
+    const now = this.clock.now();
+    let from = 0;
+    while (from < messages.length) {
+      let to = from;
+      let bytes = 0;
+      while (to < messages.length && to - from < rowMessagesMax) {
+        bytes += messages[to]?.value?.length ?? 0;
+        if (bytes > rowBytesMax && to > from) break;
+        to++;
+      }
+      yield encodeRow(messages, from, to, now);
+      from = to;
+    }
+  }
+}
+
+function isSmall(batch: readonly Placed[]): boolean {
+  let bytes = 0;
+  for (const { messages } of batch) {
+    for (const { value } of messages) bytes += value === null ? 0 : value.length;
+    bytes += messages.length * 64;
+    if (bytes > rowBytesMax) return false;
+  }
+  return true;
+}
+
+function buffersOf(placed: readonly EncodedPlaced[]): ArrayBuffer[] {
+  return placed.flatMap(({ rows }) => rows.map((row) => row.data));
+}

@@ -1,0 +1,71 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Batch } from '../../../ports/event-log.ts';
+import type { Cursor, LogReader, Place } from './log-reader.ts';
+import type { Watcher } from './watcher.ts';
+
+export interface Followed {
+  readonly place: Place;
+  readonly offset: number;
+}
+
+interface FollowContext {
+  readonly reader: LogReader;
+  readonly watcher: Watcher;
+  readonly maxBytes: number;
+}
+
+const openCursor = ({ place, offset }: Followed): Cursor => ({
+  place,
+  position: offset,
+  pending: [],
+  afterPending: offset,
+});
+
+/**
+ * Merges the partitions, one batch of each that has something in turn; reads only when asked for more.
+ * Between batches other work of the thread gets its turn.
+ */
+export async function* followPlaces(
+  from: readonly Followed[],
+  { reader, watcher, maxBytes }: FollowContext,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
+  const ends = await watcher.watch(from.map(({ place }) => place.id));
+  using bell = watcher.bell(signal);
+  // Never two batches of one partition while another waits: whoever was served goes to the back.
+  const cursors = from.map(openCursor);
+  while (!signal.aborted) {
+    bell.reset();
+    const index = cursors.findIndex((cursor) => hasMore(cursor, ends.get(cursor.place.id)));
+    if (index < 0) {
+      await bell.rung();
+      continue;
+    }
+    const [cursor] = cursors.splice(index, 1) as [Cursor];
+    cursors.push(cursor);
+    await breathe();
+    // The signal may have come during the pause.
+    if ((signal as { aborted: boolean }).aborted) return;
+    const batch = reader.fetch(cursor, maxBytes);
+    if (batch !== null) yield batch;
+  }
+}
+
+const hasMore = (cursor: Cursor, end = 0): boolean =>
+  cursor.pending.length > 0 || cursor.position < end;
+
+/** From the offset to `end`, which was the end when the caller asked. */
+export async function* readPlace(
+  from: Followed,
+  end: number,
+  { reader, maxBytes }: Omit<FollowContext, 'watcher'>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Batch> {
+  const cursor = openCursor(from);
+  while (hasMore(cursor, end) && signal?.aborted !== true) {
+    const batch = reader.fetch(cursor, maxBytes, end);
+    if (batch === null) return;
+    yield batch;
+    await breathe();
+  }
+}

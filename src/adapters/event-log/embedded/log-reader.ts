@@ -1,0 +1,222 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Batch, ReadMessage } from '../../../ports/event-log.ts';
+import { damaged } from './damage.ts';
+import { decodeRow, isIntact, type StoredRow } from './row-format.ts';
+import { searchByPeak, type PeakedRow } from './search-by-time.ts';
+import { asLogFailure } from './sqlite-failure.ts';
+import { openReadConnection } from './tables.ts';
+
+/** A partition as a reader addresses it. */
+export interface Place {
+  readonly id: number;
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/** A reader's place in a partition. `pending` are messages of a decoded row that did not fit the last batch. */
+export interface Cursor {
+  readonly place: Place;
+  position: number;
+  pending: readonly ReadMessage[];
+  /** Where to go on after `pending`. */
+  afterPending: number;
+}
+
+interface Bounds {
+  readonly start: number;
+  readonly next: number;
+}
+
+type Row = StoredRow & { readonly bytes: number };
+
+/** One fetch works at most about this long, so that a thread with other duties stays responsive. */
+const fetchMs = 3;
+
+/** Reads the committed part of the log in the calling thread, in short transactions. */
+export class LogReader {
+  private readonly db: DatabaseSync;
+  private readonly places = new Map<string, readonly Place[]>();
+  private readonly bounds: StatementSync;
+  private readonly rowAfter: StatementSync;
+  private readonly peakAfter: StatementSync;
+
+  constructor(directory: string) {
+    this.db = openReadConnection(directory);
+    this.bounds = this.db.prepare('SELECT start, next FROM partitions WHERE id = ?');
+    this.rowAfter = this.db.prepare(`SELECT base, next, bytes, codec, crc, directory, body
+      FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`);
+    this.peakAfter = this.db.prepare(`SELECT base, next, peak
+      FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  /** All partitions of the topic, in order. @throws GatewayError `unknown_topic` */
+  topic(name: string): readonly Place[] {
+    const known = this.places.get(name);
+    if (known !== undefined) return known;
+    const found = this.db
+      .prepare(
+        `SELECT p.id, p.number FROM partitions p JOIN topics t ON t.id = p.topic
+        WHERE t.name = ? ORDER BY p.number`,
+      )
+      .all(name);
+    if (found.length === 0) {
+      throw new GatewayError('unknown_topic', { message: `There is no topic ${name}.` });
+    }
+    const places = found.map(({ id, number }) => ({
+      id: Number(id),
+      topic: name,
+      partition: Number(number),
+    }));
+    this.places.set(name, places);
+    return places;
+  }
+
+  /** @throws GatewayError `unknown_topic` */
+  place(topic: string, partition: number): Place {
+    const place = this.topic(topic)[partition];
+    if (place !== undefined) return place;
+    throw new GatewayError('unknown_topic', { message: `There is no ${topic}/${partition}.` });
+  }
+
+  endOffset({ id }: Place): number {
+    return this.boundsOf(id).next;
+  }
+
+  /** Offset of the oldest message left, or the end. */
+  startOffset(place: Place): number {
+    const { start, next } = this.boundsOf(place.id);
+    const row = this.after(place, start);
+    return row === null ? next : (decodeRow(row, start)[0]?.offset ?? row.next);
+  }
+
+  offsetAt(place: Place, timestamp: number): number {
+    const { start, next } = this.boundsOf(place.id);
+    const after = (position: number): PeakedRow | undefined =>
+      this.peakAfter.get(place.id, position) as unknown as PeakedRow | undefined;
+    const first = searchByPeak(after, start, next, (peak) => peak >= timestamp);
+    // What gave a row its peak may be compacted away: look on from there.
+    let position = first === null ? next : Math.max(first.base, start);
+    for (;;) {
+      const row = this.after(place, position);
+      if (row === null) return next;
+      const found = decodeRow(row, position).find((message) => message.timestamp >= timestamp);
+      if (found !== undefined) return found.offset;
+      position = row.next;
+    }
+  }
+
+  committed(group: string, topic: string): Map<number, number> {
+    this.topic(topic);
+    const rows = this.db
+      .prepare(
+        `SELECT g.partition, g.position FROM group_positions g
+        JOIN topics t ON t.id = g.topic WHERE g.name = ? AND t.name = ?`,
+      )
+      .all(group, topic);
+    return new Map(rows.map((row) => [Number(row['partition']), Number(row['position'])]));
+  }
+
+  schema(id: number): string | null {
+    const row = this.db.prepare('SELECT definition FROM schemas WHERE id = ?').get(id);
+    return row === undefined ? null : String(row['definition']);
+  }
+
+  /**
+   * What follows the cursor, which moves on; null at the end. Reads no row that begins at `until` or later.
+   * @throws GatewayError `log_corrupt`
+   */
+  fetch(cursor: Cursor, maxBytes: number, until = Infinity): Batch | null {
+    if (!this.db.isOpen) {
+      throw new GatewayError('log_unavailable', { message: 'The event log was closed.' });
+    }
+    const { place } = cursor;
+    const { start, next: end } = this.boundsOf(place.id);
+    const began = performance.now();
+    const batch = new BatchBuilder(maxBytes);
+    while (!batch.isFull && (batch.isEmpty || performance.now() - began < fetchMs)) {
+      if (cursor.pending.length === 0 && !this.loadAfter(batch, cursor, start, until)) break;
+      cursor.pending = batch.take(cursor.pending);
+      cursor.position = cursor.pending[0]?.offset ?? cursor.afterPending;
+    }
+    if (batch.isEmpty) {
+      // No message is left before the end as it was when this began: a hole.
+      const target = Math.min(end, until);
+      if (cursor.position >= target) return null;
+      cursor.position = target;
+    }
+    const { topic, partition } = place;
+    return { topic, partition, messages: batch.messages, next: cursor.position };
+  }
+
+  /** Like `load`; a failure waits for the next fetch when there is something to hand out before it. */
+  private loadAfter(batch: BatchBuilder, cursor: Cursor, start: number, until: number): boolean {
+    try {
+      return this.load(cursor, start, until);
+    } catch (error) {
+      if (batch.isEmpty) throw error;
+      return false;
+    }
+  }
+
+  /** Decodes the next row into `pending`; false when there is none. */
+  private load(cursor: Cursor, start: number, until: number): boolean {
+    const from = Math.max(cursor.position, start);
+    const row = this.after(cursor.place, from);
+    if (row === null || row.base >= until) return false;
+    cursor.pending = decodeRow(row, from);
+    cursor.afterPending = row.next;
+    cursor.position = cursor.pending[0]?.offset ?? row.next;
+    return true;
+  }
+
+  private after({ id, topic, partition }: Place, position: number): Row | null {
+    try {
+      const row = this.rowAfter.get(id, position) as unknown as Row | undefined;
+      if (row === undefined) return null;
+      if (!isIntact(row, id)) throw damaged(`${topic}/${partition}`, row.base);
+      return row;
+    } catch (error) {
+      throw asLogFailure(error);
+    }
+  }
+
+  private boundsOf(id: number): Bounds {
+    return this.bounds.get(id) as unknown as Bounds;
+  }
+}
+
+/** Takes messages until their values reach the limit; one message may exceed it. */
+class BatchBuilder {
+  readonly messages: ReadMessage[] = [];
+  isFull = false;
+  private bytes = 0;
+  private readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.messages.length === 0;
+  }
+
+  /** Returns what did not fit. */
+  take(pending: readonly ReadMessage[]): readonly ReadMessage[] {
+    for (let i = 0; i < pending.length; i++) {
+      const message = pending[i] as ReadMessage;
+      const length = message.value?.length ?? 0;
+      if (this.messages.length > 0 && this.bytes + length > this.maxBytes) {
+        this.isFull = true;
+        return pending.slice(i);
+      }
+      this.bytes += length;
+      this.messages.push(message);
+    }
+    return [];
+  }
+}

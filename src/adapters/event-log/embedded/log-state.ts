@@ -1,0 +1,212 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { stableJson } from '../../../kernel/stable-json.ts';
+import type { Cleanup, Consumed, TopicSpec } from '../../../ports/event-log.ts';
+import { crcAtPlace, type EncodedRow } from './row-format.ts';
+
+export interface Partition {
+  readonly id: number;
+  readonly topic: Topic;
+  readonly number: number;
+  start: number;
+  next: number;
+  /** Newest timestamp so far. */
+  peak: number;
+  /** Compacted up to this offset, and how many messages were left then. */
+  cleaned: number;
+  cleanedCount: number;
+}
+
+export interface Topic {
+  readonly id: number;
+  readonly name: string;
+  readonly cleanup: Cleanup;
+  readonly partitions: Partition[];
+}
+
+/**
+ * Topics, partitions and writers as the log thread knows them, beside their tables. Changed only inside a
+ * transaction; when that fails `load` takes everything from the tables again.
+ */
+export class LogState {
+  private readonly topicsByName = new Map<string, Topic>();
+  private readonly partitionsById = new Map<number, Partition>();
+  private readonly epochs = new Map<string, number>();
+  private readonly registered = new Set<string>();
+  private readonly touched = new Set<Partition>();
+  private readonly db: DatabaseSync;
+  private readonly insertRow: StatementSync;
+  private readonly savePartition: StatementSync;
+  private readonly saveEpoch: StatementSync;
+  private readonly savePosition: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.db = db;
+    this.insertRow = db.prepare(`INSERT INTO batches
+      (partition, base, next, count, bytes, codec, crc, newest, peak, directory, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.savePartition = db.prepare(`UPDATE partitions
+      SET start = ?, next = ?, peak = ?, cleaned = ?, cleaned_count = ? WHERE id = ?`);
+    this.saveEpoch = db.prepare(`INSERT INTO writers VALUES (?, ?)
+      ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch`);
+    this.savePosition = db.prepare(`INSERT INTO group_positions VALUES (?, ?, ?, ?)
+      ON CONFLICT (name, topic, partition) DO UPDATE SET position = excluded.position`);
+    this.load();
+  }
+
+  load(): void {
+    for (const map of [this.topicsByName, this.partitionsById, this.epochs]) map.clear();
+    this.registered.clear();
+    this.touched.clear();
+    for (const row of this.db.prepare('SELECT id, name, cleanup FROM topics').all()) {
+      const cleanup = JSON.parse(String(row['cleanup'])) as Cleanup;
+      this.addTopic({ id: Number(row['id']), name: String(row['name']), cleanup, partitions: [] });
+    }
+    const byId = new Map([...this.topicsByName.values()].map((topic) => [topic.id, topic]));
+    for (const row of this.db.prepare('SELECT * FROM partitions ORDER BY topic, number').all()) {
+      const topic = byId.get(Number(row['topic']));
+      if (topic !== undefined) this.addPartition(topic, row);
+    }
+    for (const row of this.db.prepare('SELECT name, epoch FROM writers').all()) {
+      this.epochs.set(String(row['name']), Number(row['epoch']));
+    }
+    for (const row of this.db.prepare('SELECT name, topic FROM group_topics').all()) {
+      this.registered.add(`${Number(row['topic'])} ${String(row['name'])}`);
+    }
+  }
+
+  topics(): Iterable<Topic> {
+    return this.topicsByName.values();
+  }
+
+  /** @throws GatewayError `unknown_topic` */
+  topic(name: string): Topic {
+    const topic = this.topicsByName.get(name);
+    if (topic !== undefined) return topic;
+    throw new GatewayError('unknown_topic', { message: `There is no topic ${name}.` });
+  }
+
+  /** @throws GatewayError `unknown_topic` */
+  partition(topic: string, number: number): Partition {
+    const partition = this.topic(topic).partitions[number];
+    if (partition !== undefined) return partition;
+    throw new GatewayError('unknown_topic', { message: `There is no ${topic}/${number}.` });
+  }
+
+  partitionById(id: number): Partition | undefined {
+    return this.partitionsById.get(id);
+  }
+
+  /** @throws GatewayError `conflict` when the topic is there with another number of partitions or cleanup. */
+  ensureTopic(spec: TopicSpec): void {
+    const cleanup = stableJson(spec.cleanup);
+    const present = this.topicsByName.get(spec.name);
+    if (present !== undefined) {
+      const sameCleanup = stableJson(present.cleanup) === cleanup;
+      if (sameCleanup && present.partitions.length === spec.partitions) return;
+      const message = `The topic ${spec.name} exists with other partitions or another cleanup.`;
+      throw new GatewayError('conflict', { message });
+    }
+    const insert = this.db.prepare(
+      'INSERT INTO topics (name, partitions, cleanup) VALUES (?, ?, ?)',
+    );
+    const id = Number(insert.run(spec.name, spec.partitions, cleanup).lastInsertRowid);
+    const topic = this.addTopic({ id, name: spec.name, cleanup: spec.cleanup, partitions: [] });
+    const insertPartition = this.db.prepare(`INSERT INTO partitions
+      (topic, number, start, next, peak, cleaned, cleaned_count) VALUES (?, ?, 0, 0, 0, 0, 0)
+      RETURNING *`);
+    for (let number = 0; number < spec.partitions; number++) {
+      this.addPartition(topic, insertPartition.get(id, number) ?? {});
+    }
+  }
+
+  append(partition: Partition, row: EncodedRow): void {
+    const base = partition.next;
+    const next = base + row.count;
+    const crc = crcAtPlace(row.crc, partition.id, base, next);
+    partition.peak = Math.max(partition.peak, row.newest);
+    const directory = new Uint8Array(row.data, 0, row.directoryLength);
+    const body = new Uint8Array(row.data, row.directoryLength);
+    this.insertRow.run(
+      ...[partition.id, base, next, row.count, row.bytes, row.codec, crc],
+      ...[row.newest, partition.peak, directory, body],
+    );
+    partition.next = next;
+    this.touched.add(partition);
+  }
+
+  /** Gives the name to a new writer; the epoch of any former one is over. */
+  raiseEpoch(writer: string): number {
+    const epoch = (this.epochs.get(writer) ?? 0) + 1;
+    this.saveEpoch.run(writer, epoch);
+    this.epochs.set(writer, epoch);
+    return epoch;
+  }
+
+  /** @throws GatewayError `writer_fenced` */
+  mustHold(writer: string, epoch: number): void {
+    if (this.epochs.get(writer) === epoch) return;
+    throw new GatewayError('writer_fenced', { message: `Another took over as writer ${writer}.` });
+  }
+
+  /** Its positions hold retention back from now on. */
+  registerGroup(group: string, topic: Topic): void {
+    const id = `${topic.id} ${group}`;
+    if (this.registered.has(id)) return;
+    this.db.prepare('INSERT OR IGNORE INTO group_topics VALUES (?, ?)').run(group, topic.id);
+    this.registered.add(id);
+  }
+
+  forgetGroup(group: string): void {
+    this.db.prepare('DELETE FROM group_topics WHERE name = ?').run(group);
+    this.db.prepare('DELETE FROM group_positions WHERE name = ?').run(group);
+    for (const topic of this.topicsByName.values()) this.registered.delete(`${topic.id} ${group}`);
+  }
+
+  /** The partitions must be known: check them before anything is written. */
+  movePositions(consumed: Consumed): void {
+    for (const { topic: name, partition, offset } of consumed.positions) {
+      const topic = this.topic(name);
+      this.registerGroup(consumed.group, topic);
+      this.savePosition.run(consumed.group, topic.id, partition, offset);
+    }
+  }
+
+  touch(partition: Partition): void {
+    this.touched.add(partition);
+  }
+
+  /** Writes what changed of the partitions; the last step of a transaction. */
+  saveTouched(): void {
+    for (const { id, start, next, peak, cleaned, cleanedCount } of this.touched) {
+      this.savePartition.run(start, next, peak, cleaned, cleanedCount, id);
+    }
+  }
+
+  /** The partitions changed since the last call; called once the transaction is committed. */
+  takeTouched(): Partition[] {
+    const touched = [...this.touched];
+    this.touched.clear();
+    return touched;
+  }
+
+  private addTopic(topic: Topic): Topic {
+    this.topicsByName.set(topic.name, topic);
+    return topic;
+  }
+
+  private addPartition(topic: Topic, row: Record<string, unknown>): void {
+    const partition: Partition = {
+      id: Number(row['id']),
+      topic,
+      number: Number(row['number']),
+      start: Number(row['start']),
+      next: Number(row['next']),
+      peak: Number(row['peak']),
+      cleaned: Number(row['cleaned']),
+      cleanedCount: Number(row['cleaned_count']),
+    };
+    topic.partitions[partition.number] = partition;
+    this.partitionsById.set(partition.id, partition);
+  }
+}

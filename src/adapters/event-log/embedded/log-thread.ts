@@ -1,0 +1,85 @@
+import { workerData, type MessagePort } from 'node:worker_threads';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { systemClock } from '../../../kernel/time.ts';
+import { connect } from '../../threads/rpc.ts';
+import { Cleaner } from './cleaner.ts';
+import { Committer } from './committer.ts';
+import { LogServer } from './log-server.ts';
+import { LogState } from './log-state.ts';
+import type { CleanRequest } from './protocol.ts';
+import { lockDirectory, openWriteConnection } from './tables.ts';
+
+/** What `openEmbeddedLog` starts this thread with. */
+export interface LogThreadData {
+  readonly control: MessagePort;
+  readonly directory: string;
+  readonly cleanEveryMs: number;
+  readonly maxPages?: number;
+}
+
+interface Running {
+  readonly server: LogServer;
+  readonly cleaner: Cleaner;
+  readonly committer: Committer;
+  readonly state: LogState;
+  close(): Promise<void>;
+}
+
+/** After `deleteBefore` the space is freed this much later, once for all calls in between. */
+const cleanSoonMs = 250;
+
+function start(
+  { directory, cleanEveryMs, maxPages }: LogThreadData,
+  tell: (failure: string) => void,
+): Running {
+  const lock = lockDirectory(directory);
+  const db = openWriteConnection(directory, maxPages);
+  const state = new LogState(db);
+  const committer: Committer = new Committer(db, state, (touched) => server.tell(touched));
+  const cleaner = new Cleaner(db, directory, state, committer);
+  let soon: NodeJS.Timeout | null = null;
+  // A pass that fails, for want of space say, leaves everything whole: the next one goes on.
+  const clean = (): void =>
+    void cleaner.clean(systemClock.now()).catch((error: unknown) => tell(String(error)));
+  const server = new LogServer(db, state, committer, () => {
+    soon ??= setTimeout(() => {
+      soon = null;
+      clean();
+    }, cleanSoonMs).unref();
+  });
+  const timer = setInterval(clean, cleanEveryMs).unref();
+  const close = async (): Promise<void> => {
+    clearInterval(timer);
+    if (soon !== null) clearTimeout(soon);
+    await cleaner.stop();
+    committer.flush();
+    server.close();
+    db.close();
+    lock.close();
+  };
+  return { server, cleaner, committer, state, close };
+}
+
+const data = workerData as LogThreadData;
+let running: Running | null = null;
+
+function started(): Running {
+  if (running !== null) return running;
+  throw new GatewayError('log_unavailable', { message: 'The event log is not open.' });
+}
+
+const control = connect(data.control, {
+  open: () => {
+    running = start(data, (failure) => control.emit('cleanFailed', failure));
+  },
+  attach: (port: MessagePort) => started().server.serve(port),
+  clean: ({ now }: CleanRequest) => started().cleaner.clean(now ?? systemClock.now()),
+  forgetGroup: (group: string) => {
+    const { committer, state } = started();
+    return committer.submit(() => state.forgetGroup(group));
+  },
+  close: async () => {
+    await running?.close();
+    running = null;
+  },
+});

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import type { Clock } from '../../../kernel/time.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import { connect, type Peer } from '../../threads/rpc.ts';
+import { openEmbeddedLogClient } from './client.ts';
+import type { LogThreadData } from './log-thread.ts';
+import type { CleanRequest } from './protocol.ts';
+
+export interface EmbeddedLogOptions {
+  /** Made when missing; one process at a time. */
+  readonly directory: string;
+  /** Gives messages without a timestamp theirs. */
+  readonly clock?: Clock;
+  /** Between passes of retention and compaction. Default a minute. */
+  readonly cleanEveryMs?: number;
+  /** Told when a pass failed; the next one tries again. */
+  readonly onCleanFailure?: (failure: string) => void;
+  /** Upper bound of the log's file in pages of 8 KiB; beyond it appends fail with `log_full`. */
+  readonly maxPages?: number;
+  /** Where the Avro files are. Default: those of this package. */
+  readonly schemasFolder?: URL;
+}
+
+export interface EmbeddedLog extends AsyncDisposable {
+  /** The client of this thread. */
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  /** A port to transfer to another thread, for `openEmbeddedLogClient` there. */
+  connectPort(): MessagePort;
+  readonly maintenance: {
+    /** One pass of retention and compaction, now; ages are judged at `now` (ms). */
+    clean(request?: CleanRequest): Promise<void>;
+    /** Its positions are dropped and hold retention back no longer. */
+    forgetGroup(group: string): Promise<void>;
+  };
+}
+
+/**
+ * The event log of a single process: one SQLite file, written by a thread of its own.
+ * @throws GatewayError `conflict` while another process has the directory.
+ */
+export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
+  const { directory, clock, schemasFolder } = options;
+  const { peer, stop } = await startLogThread(options);
+  const connectPort = (): MessagePort => {
+    const { port1: kept, port2: given } = new MessageChannel();
+    // Without an answer the other end is closed, which every later call reports.
+    peer.call('attach', [given], [given]).catch(() => kept.close());
+    return kept;
+  };
+  const client = openEmbeddedLogClient({
+    directory,
+    port: connectPort(),
+    ...(clock === undefined ? {} : { clock }),
+    ...(schemasFolder === undefined ? {} : { schemasFolder }),
+  });
+  const close = async (): Promise<void> => {
+    await client[Symbol.asyncDispose]();
+    await peer.call('close', []);
+    await stop();
+  };
+  let closed: Promise<void> | null = null;
+  return {
+    log: client.log,
+    schemas: client.schemas,
+    connectPort,
+    maintenance: {
+      clean: (request = {}) => peer.call('clean', [request]),
+      forgetGroup: (group) => peer.call('forgetGroup', [group]),
+    },
+    [Symbol.asyncDispose]: () => (closed ??= close()),
+  };
+}
+
+interface LogThread {
+  readonly peer: Peer;
+  readonly stop: () => Promise<void>;
+}
+
+async function startLogThread(options: EmbeddedLogOptions): Promise<LogThread> {
+  const { directory, cleanEveryMs = 60_000, maxPages } = options;
+  const { port1: here, port2: control } = new MessageChannel();
+  const limits = maxPages === undefined ? {} : { maxPages };
+  const workerData: LogThreadData = { control, directory, cleanEveryMs, ...limits };
+  const file = new URL(`./log-thread${extname(import.meta.url)}`, import.meta.url);
+  const worker = new Worker(file, { workerData, transferList: [control], name: 'event-log' });
+  const peer = connect(here);
+  peer.on('cleanFailed', (failure: string) => options.onCleanFailure?.(failure));
+  const stop = async (): Promise<void> => {
+    peer.close();
+    await worker.terminate();
+  };
+  const opened = new AbortController();
+  try {
+    const failed = once(worker, 'error', { signal: opened.signal });
+    const failure = failed.then(([error]) => Promise.reject(error as Error));
+    await Promise.race([peer.call('open', []), failure]);
+    return { peer, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    // From here on an error of the thread is a bug that ends the process.
+    opened.abort();
+  }
+}

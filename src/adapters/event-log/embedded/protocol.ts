@@ -1,0 +1,59 @@
+import type { Consumed, TopicSpec } from '../../../ports/event-log.ts';
+import type { EncodedRow } from './row-format.ts';
+
+/** Encoded messages for one partition. The rows' data moves to the log thread. */
+export interface EncodedPlaced {
+  readonly topic: string;
+  readonly partition: number;
+  readonly rows: readonly EncodedRow[];
+}
+
+interface EncodedCommit {
+  readonly writer: string;
+  readonly epoch: number;
+  readonly placed: readonly EncodedPlaced[];
+  readonly consumed?: Consumed;
+}
+
+/** What the log thread tells a member; `ticket` comes back with `released`. */
+export interface Assigned {
+  readonly member: string;
+  readonly partitions: readonly number[];
+  readonly generation: number;
+}
+export interface Revoked {
+  readonly member: string;
+  readonly partitions: readonly number[];
+  readonly ticket: number;
+}
+
+export interface JoinRequest {
+  readonly member: string;
+  readonly group: string;
+  readonly topics: readonly string[];
+}
+
+/** Ids of partitions of which the client follows at least one message, with their end offsets. */
+export type Ends = readonly (readonly [partitionId: number, end: number])[];
+
+/** Calls of a client; the method names of its port. */
+export interface ClientMethods {
+  ensureTopics(specs: readonly TopicSpec[]): Promise<void>;
+  /** Answers the first offset of each `EncodedPlaced`. */
+  append(placed: readonly EncodedPlaced[]): Promise<number[]>;
+  commit(request: EncodedCommit): Promise<number[]>;
+  openWriter(name: string): Promise<number>;
+  commitPositions(consumed: Consumed): Promise<void>;
+  deleteBefore(topic: string, partition: number, offset: number): Promise<void>;
+  registerSchema(subject: string, definition: string): Promise<number>;
+  /** From now on the client is told when these grow. */
+  watch(partitionIds: readonly number[]): Ends;
+  join(request: JoinRequest): Promise<void>;
+  leave(member: string): void;
+  released(member: string, ticket: number): void;
+}
+
+export interface CleanRequest {
+  /** The time to judge ages by, in ms. Default: now. */
+  readonly now?: number;
+}

@@ -1,0 +1,281 @@
+import { crc32 } from 'node:zlib';
+import type { Headers, ReadMessage } from '../../../ports/event-log.ts';
+import { compress, decompress } from './compression.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+import { HeaderTable, HeaderTableWriter } from './header-table.ts';
+
+/**
+ * A batch as one row: a directory and a body, each compressed by itself where that saves bytes.
+ * Little endian throughout.
+ *
+ *   directory  u32 count, u32 0
+ *              f64 timestamp                        per message
+ *              u32 offset - base                    per message
+ *              u32 end of the key                   per message
+ *              u32 length of the value + 1; 0 = tombstone   per message
+ *              u32 end of the header block          per message
+ *              keys in UTF-8
+ *   body       u32 length of the shapes, u32 length of the header blocks
+ *              shapes (JSON), header blocks (header-table.ts), values
+ *
+ * A compressed part is u32 length before compression, then one zstd frame.
+ */
+export interface EncodedRow {
+  readonly count: number;
+  /** Bytes of all values, uncompressed. */
+  readonly bytes: number;
+  readonly newest: number;
+  readonly codec: number;
+  /** CRC32 of `data`. */
+  readonly crc: number;
+  /** The directory, then the body. */
+  readonly data: ArrayBuffer;
+  readonly directoryLength: number;
+}
+
+/** What a row is decoded from. */
+export interface StoredRow {
+  readonly base: number;
+  readonly next: number;
+  readonly crc: number;
+  readonly codec: number;
+  readonly directory: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+interface Encodable {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+  readonly headers: Headers;
+  readonly timestamp?: number;
+}
+
+/** Bits of `codec`. */
+const directoryPacked = 1;
+const bodyPacked = 2;
+const columnBytes = 24;
+/** Where the columns begin, in units of the count: the timestamps take 8 bytes, the others 4. */
+const column = { offset: 8, key: 12, value: 16, header: 20 } as const;
+
+// One set per thread: encoding is synchronous, so that no two uses overlap.
+const directory = new GrowingBuffer(64 * 1024);
+const blocks = new GrowingBuffer(64 * 1024);
+const body = new GrowingBuffer(1024 * 1024);
+
+/** Encodes messages [from, to). `offsets` gives deltas to the row's base; without it they count up from 0. */
+export function encodeRow(
+  messages: readonly Encodable[],
+  from: number,
+  to: number,
+  now: number,
+  offsets?: readonly number[],
+): EncodedRow {
+  // Also what an encoding that threw has left.
+  for (const buffer of [directory, blocks, body]) buffer.clear();
+  const newest = writeDirectory(messages, from, to, now, offsets);
+  const bytes = body.length;
+  const packedDirectory = compress(directory.bytes);
+  const packedBody = compress(body.bytes);
+  const values = bytes - 8 - body.bytes.readUInt32LE(0) - blocks.length;
+  const data = joined(packedDirectory, packedBody);
+  const codec =
+    (packedDirectory === null ? 0 : directoryPacked) | (packedBody === null ? 0 : bodyPacked);
+  const directoryLength = packedDirectory === null ? directory.length : packedDirectory.length + 4;
+  const row: EncodedRow = {
+    count: to - from,
+    bytes: values,
+    newest,
+    codec,
+    crc: crc32(new Uint8Array(data)),
+    data,
+    directoryLength,
+  };
+  return row;
+}
+
+/** Fills the directory, the header blocks and the body; returns the newest timestamp. */
+function writeDirectory(
+  messages: readonly Encodable[],
+  from: number,
+  to: number,
+  now: number,
+  offsets: readonly number[] | undefined,
+): number {
+  const count = to - from;
+  const headers = new HeaderTableWriter();
+  directory.skip(8 + count * columnBytes);
+  directory.uint32(0, count);
+  directory.uint32(4, 0);
+  let newest = -Infinity;
+  let keyEnd = 0;
+  for (let i = 0; i < count; i++) {
+    const message = messages[from + i] as Encodable;
+    const timestamp = message.timestamp ?? now;
+    if (timestamp > newest) newest = timestamp;
+    keyEnd += directory.text(message.key);
+    headers.write(message.headers, blocks);
+    const at = 8 + count * column.offset + i * 4;
+    directory.float64(8 + i * 8, timestamp);
+    directory.uint32(at, offsets === undefined ? i : (offsets[i] ?? 0));
+    directory.uint32(at + count * 4, keyEnd);
+    directory.uint32(at + count * 8, message.value === null ? 0 : message.value.length + 1);
+    directory.uint32(at + count * 12, blocks.length);
+  }
+  body.skip(8);
+  const shapes = body.text(JSON.stringify(headers));
+  body.uint32(0, shapes);
+  body.uint32(4, blocks.length);
+  body.append(blocks.bytes);
+  for (let i = from; i < to; i++) {
+    const value = messages[i]?.value ?? null;
+    if (value !== null) body.append(value);
+  }
+  return newest;
+}
+
+/** Both parts in memory of their own, which can move to another thread. */
+function joined(packedDirectory: Uint8Array | null, packedBody: Uint8Array | null): ArrayBuffer {
+  const first = packedDirectory === null ? directory.length : packedDirectory.length + 4;
+  const second = packedBody === null ? body.length : packedBody.length + 4;
+  const data = Buffer.from(new ArrayBuffer(first + second));
+  place(data, 0, directory, packedDirectory);
+  place(data, first, body, packedBody);
+  return data.buffer;
+}
+
+function place(data: Buffer, at: number, raw: GrowingBuffer, packed: Uint8Array | null): void {
+  if (packed === null) {
+    data.set(raw.bytes, at);
+  } else {
+    data.writeUInt32LE(raw.length, at);
+    data.set(packed, at + 4);
+  }
+}
+
+function unpacked(bytes: Uint8Array, isPacked: boolean): Buffer {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return isPacked ? decompress(buffer.subarray(4), buffer.readUInt32LE(0)) : buffer;
+}
+
+/** A message over its row: the key and the headers are decoded when asked for, the value is never copied. */
+class StoredMessage implements ReadMessage {
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly value: Buffer | null;
+  private readonly row: RowView;
+  private readonly index: number;
+  private knownHeaders: Headers | null = null;
+
+  constructor(row: RowView, index: number, timestamp: number, value: Buffer | null) {
+    this.row = row;
+    this.index = index;
+    this.offset = row.offset(index);
+    this.timestamp = timestamp;
+    this.value = value;
+  }
+
+  get key(): string {
+    return this.row.key(this.index);
+  }
+
+  get headers(): Headers {
+    this.knownHeaders ??= this.row.headers(this.index);
+    return this.knownHeaders;
+  }
+}
+
+/** The directory of a row, for readers that want keys and offsets without the values. */
+export class DirectoryView {
+  readonly count: number;
+  readonly base: number;
+  protected readonly directory: Buffer;
+  private readonly keysAt: number;
+
+  constructor(row: Pick<StoredRow, 'base' | 'codec' | 'directory'>) {
+    this.directory = unpacked(row.directory, (row.codec & directoryPacked) !== 0);
+    this.count = this.directory.readUInt32LE(0);
+    this.base = row.base;
+    this.keysAt = 8 + this.count * columnBytes;
+  }
+
+  offset(index: number): number {
+    return this.base + this.column(column.offset, index);
+  }
+
+  timestamp(index: number): number {
+    return this.directory.readDoubleLE(8 + index * 8);
+  }
+
+  key(index: number): string {
+    const start = index === 0 ? 0 : this.column(column.key, index - 1);
+    const end = this.column(column.key, index);
+    return this.directory.toString('utf8', this.keysAt + start, this.keysAt + end);
+  }
+
+  isTombstone(index: number): boolean {
+    return this.column(column.value, index) === 0;
+  }
+
+  protected column(which: number, index: number): number {
+    return this.directory.readUInt32LE(8 + this.count * which + index * 4);
+  }
+}
+
+class RowView extends DirectoryView {
+  private readonly body: Buffer;
+  private readonly valuesAt: number;
+  private readonly table: HeaderTable;
+
+  constructor(row: StoredRow) {
+    super(row);
+    this.body = unpacked(row.body, (row.codec & bodyPacked) !== 0);
+    const shapesEnd = 8 + this.body.readUInt32LE(0);
+    this.valuesAt = shapesEnd + this.body.readUInt32LE(4);
+    this.table = new HeaderTable(
+      this.body.subarray(8, shapesEnd),
+      this.body.subarray(shapesEnd, this.valuesAt),
+    );
+  }
+
+  headers(index: number): Headers {
+    const start = index === 0 ? 0 : this.column(column.header, index - 1);
+    return this.table.read(start, this.column(column.header, index));
+  }
+
+  /** The messages from the offset on. */
+  messages(from: number): ReadMessage[] {
+    const messages: ReadMessage[] = [];
+    let at = this.valuesAt;
+    for (let i = 0; i < this.count; i++) {
+      const length = this.column(column.value, i) - 1;
+      const end = length > 0 ? at + length : at;
+      if (this.offset(i) >= from) {
+        const value = length < 0 ? null : this.body.subarray(at, end);
+        messages.push(new StoredMessage(this, i, this.timestamp(i), value));
+      }
+      at = end;
+    }
+    return messages;
+  }
+}
+
+/** The messages of the row with an offset of `from` or more. */
+export function decodeRow(row: StoredRow, from: number): ReadMessage[] {
+  return new RowView(row).messages(from);
+}
+
+const placeBytes = Buffer.alloc(20);
+
+/** Ties the CRC of a row's data to its place, so that a row found elsewhere is known as damage. */
+export function crcAtPlace(crc: number, partition: number, base: number, next: number): number {
+  placeBytes.writeUInt32LE(partition, 0);
+  placeBytes.writeDoubleLE(base, 4);
+  placeBytes.writeDoubleLE(next, 12);
+  return crc32(placeBytes, crc);
+}
+
+/** Whether the row is what was written at this place. */
+export function isIntact(row: StoredRow, partition: number): boolean {
+  const crc = crc32(row.body, crc32(row.directory));
+  return crcAtPlace(crc, partition, row.base, row.next) === row.crc;
+}

@@ -1,0 +1,43 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+
+/** Primary result codes of SQLite (sqlite.org/rescode.html); the low byte of an extended code. */
+const busy = 5;
+const ioError = 10;
+const corrupt = 11;
+const full = 13;
+const notADatabase = 26;
+/** Extended codes of IOERR for a sync that failed: what was written may or may not be there. */
+const syncFailed = new Set([1034, 1290]);
+
+function codeOf(error: unknown): number | null {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+  return typeof code === 'number' ? code : null;
+}
+
+export const isBusy = (error: unknown): boolean => ((codeOf(error) ?? 0) & 0xff) === busy;
+
+/**
+ * What an error of SQLite means for the caller of the log. A failed write, for want of space or by the
+ * device, left nothing behind: `log_full`. Errors that are not SQLite's come back as they are.
+ */
+export function asLogFailure(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === null) return error;
+  const options = { cause: error };
+  const message = error instanceof Error ? error.message : undefined;
+  const details = message === undefined ? {} : { message: `The event log failed: ${message}.` };
+  switch (code & 0xff) {
+    case full:
+      return new GatewayError('log_full', {}, options);
+    case ioError:
+      if (syncFailed.has(code)) return new GatewayError('log_unavailable', details, options);
+      return new GatewayError('log_full', details, options);
+    case busy:
+      return new GatewayError('log_unavailable', details, options);
+    case corrupt:
+    case notADatabase:
+      return new GatewayError('log_corrupt', details, options);
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,100 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { isBusy } from './sqlite-failure.ts';
+
+/**
+ * `batches` holds one row per encoded batch (row-format.ts); `next` is the offset after it and stays when
+ * compaction takes messages out. `peak` is the newest timestamp of the row and all before it in its
+ * partition, so that times can be searched by halving. `horizon` is when the tombstones of a compacted
+ * row may go. The large columns come last: reading the others does not touch their pages.
+ */
+const tables = `
+  CREATE TABLE IF NOT EXISTS topics (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, partitions INTEGER NOT NULL,
+    cleanup TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS partitions (
+    id INTEGER PRIMARY KEY, topic INTEGER NOT NULL, number INTEGER NOT NULL,
+    start INTEGER NOT NULL, next INTEGER NOT NULL, peak REAL NOT NULL,
+    cleaned INTEGER NOT NULL, cleaned_count INTEGER NOT NULL, UNIQUE (topic, number)) STRICT;
+  CREATE TABLE IF NOT EXISTS batches (
+    id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, base INTEGER NOT NULL, next INTEGER NOT NULL,
+    count INTEGER NOT NULL, bytes INTEGER NOT NULL, codec INTEGER NOT NULL, crc INTEGER NOT NULL,
+    newest REAL NOT NULL, peak REAL NOT NULL, horizon REAL,
+    directory BLOB NOT NULL, body BLOB NOT NULL) STRICT;
+  CREATE UNIQUE INDEX IF NOT EXISTS batches_by_place ON batches (partition, next);
+  CREATE INDEX IF NOT EXISTS batches_by_horizon ON batches (partition, horizon)
+    WHERE horizon IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS writers (
+    name TEXT PRIMARY KEY, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS group_topics (
+    name TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY (name, topic)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS group_positions (
+    name TEXT NOT NULL, topic INTEGER NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (name, topic, partition)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS schemas (
+    id INTEGER PRIMARY KEY, subject TEXT NOT NULL, definition TEXT NOT NULL,
+    UNIQUE (subject, definition)) STRICT;
+`;
+
+/** Of the tables and of the rows in them. */
+const formatVersion = 1;
+
+const file = (directory: string): string => join(directory, 'log.sqlite');
+
+/** How long a connection waits for the lock of another before it gives up. */
+const busyTimeoutMs = 5_000;
+
+/**
+ * The only connection that writes. Every commit is on disk when it returns (`synchronous=FULL`).
+ * `maxPages` (of 8 KiB) bounds the file.
+ */
+export function openWriteConnection(directory: string, maxPages?: number): DatabaseSync {
+  const db = new DatabaseSync(file(directory), { timeout: busyTimeoutMs });
+  mustBeReadable(db);
+  db.exec(`
+    PRAGMA page_size = 8192;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA cache_size = -16384;
+    PRAGMA wal_autocheckpoint = 2048;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA temp_store = MEMORY;
+    ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages};`}
+    BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${formatVersion}; COMMIT;`);
+  return db;
+}
+
+function mustBeReadable(db: DatabaseSync): void {
+  const found = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (found <= formatVersion) return;
+  db.close();
+  const message = `The event log has format ${found}; this release reads up to ${formatVersion}.`;
+  throw new GatewayError('log_unavailable', { message });
+}
+
+/** For readers, one per thread. What it sees is committed. */
+export function openReadConnection(directory: string): DatabaseSync {
+  const db = new DatabaseSync(file(directory), { readOnly: true, timeout: busyTimeoutMs });
+  db.exec('PRAGMA cache_size = -8192;');
+  return db;
+}
+
+/**
+ * Holds the directory for this process until closed; the system frees it when the process dies.
+ * @throws GatewayError `conflict` while another holds it.
+ */
+export function lockDirectory(directory: string): DatabaseSync {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    const message = `The event log in ${directory} is in use by another process.`;
+    throw new GatewayError('conflict', { message }, { cause: error });
+  }
+}

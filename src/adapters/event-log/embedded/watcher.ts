@@ -1,0 +1,68 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Peer } from '../../threads/rpc.ts';
+import type { Ends } from './protocol.ts';
+
+/** Rings when something may have grown, or the signal has come. */
+export interface Bell extends Disposable {
+  /** Forgets that it has rung; look for work after this. */
+  reset(): void;
+  /** @throws GatewayError `log_unavailable` when the log has ended. */
+  rung(): Promise<void>;
+}
+
+/** Knows the ends of the partitions that this client follows, as the log thread tells them. */
+export class Watcher {
+  private readonly peer: Peer;
+  private readonly ends = new Map<number, number>();
+  private readonly listeners = new Set<() => void>();
+  private ended = false;
+
+  constructor(peer: Peer) {
+    this.peer = peer;
+    peer.on('grew', (ends: Ends) => this.grew(ends));
+  }
+
+  /** Resolves with the ends, kept up to date from now on. */
+  async watch(partitionIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
+    const unknown = partitionIds.filter((id) => !this.ends.has(id));
+    if (unknown.length > 0) this.grew(await this.peer.call<Ends>('watch', [unknown]));
+    return this.ends;
+  }
+
+  bell(signal: AbortSignal): Bell {
+    let next = Promise.withResolvers<undefined>();
+    const ring = (): void => next.resolve(undefined);
+    this.listeners.add(ring);
+    signal.addEventListener('abort', ring);
+    return {
+      reset: () => {
+        next = Promise.withResolvers();
+      },
+      rung: async () => {
+        if (!this.ended && !signal.aborted) await next.promise;
+        if (this.ended && !signal.aborted) {
+          throw new GatewayError('log_unavailable', { message: 'The event log was closed.' });
+        }
+      },
+      [Symbol.dispose]: () => {
+        this.listeners.delete(ring);
+        signal.removeEventListener('abort', ring);
+      },
+    };
+  }
+
+  /** Ends every wait. */
+  end(): void {
+    this.ended = true;
+    this.ring();
+  }
+
+  private grew(ends: Ends): void {
+    for (const [id, end] of ends) this.ends.set(id, Math.max(end, this.ends.get(id) ?? 0));
+    this.ring();
+  }
+
+  private ring(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,259 @@
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, buildConnector, request as send, type Dispatcher } from 'undici';
+import { GatewayError } from '../../kernel/errors.ts';
+import {
+  HttpFailure,
+  type HttpClient,
+  type HttpReply,
+  type OutgoingRequest,
+} from '../../ports/http-client.ts';
+import { codingsOf, readBody, tooLarge } from './decode.ts';
+import { createEgressPolicy, type EgressPolicy } from './egress.ts';
+
+/** Every address of a name. */
+export type Resolve = (
+  name: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+export interface HttpClientOptions {
+  /** Exceptions from the egress policy: `host:port` entries and CIDRs. */
+  readonly allow: readonly string[];
+  /** The system's resolver when absent. */
+  readonly resolve?: Resolve;
+}
+
+const connectTimeoutMs = 10_000;
+const headerBytesMax = 64 * 1024;
+/** Bytes of an answer when the request names no limit. */
+const maxBytesDefault = 64 * 1024 ** 2;
+const redirectsMost = 5;
+const redirects = new Set([301, 302, 303, 307, 308]);
+const connectorsMax = 1000;
+/** Set by the client itself, or of one connection only. */
+const ownHeaders = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
+const codes: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'ECONNRESET',
+  UND_ERR_CONNECT_TIMEOUT: 'ETIMEDOUT',
+  UND_ERR_HEADERS_TIMEOUT: 'ETIMEDOUT',
+  UND_ERR_BODY_TIMEOUT: 'ETIMEDOUT',
+};
+
+/** The way out over undici; the egress policy is kept at the name, at the address and at the socket. */
+export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOptions): HttpClient {
+  const policy = createEgressPolicy(allow);
+  const agent = new Agent({
+    allowH2: false,
+    bodyTimeout: 0,
+    headersTimeout: 0,
+    maxHeaderSize: headerBytesMax,
+    connect: guardedConnector(policy, resolve),
+  });
+  return {
+    async request(request) {
+      const deadline = startDeadline(request);
+      try {
+        return await follow(request, { policy, agent, signal: deadline.signal });
+      } catch (error) {
+        throw asFailure(error, deadline.signal);
+      } finally {
+        deadline.stop();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  };
+}
+
+interface Way {
+  readonly policy: EgressPolicy;
+  readonly agent: Agent;
+  readonly signal: AbortSignal;
+}
+
+async function follow(first: OutgoingRequest, way: Way): Promise<HttpReply> {
+  const hopsMax = Math.min(first.redirectsMax ?? 0, redirectsMost);
+  let request = first;
+  for (let hops = 0; ; hops += 1) {
+    way.policy.checkUrl(request.url);
+    const answer = await exchange(request, way);
+    const location = redirects.has(answer.statusCode) ? headerOf(answer, 'location') : undefined;
+    if (location === undefined || hopsMax === 0) return read(request, answer);
+    await answer.body.dump({ limit: 64 * 1024, signal: way.signal });
+    if (hops === hopsMax) throw new GatewayError('too_many_redirects');
+    request = redirected(request, answer.statusCode, location);
+  }
+}
+
+async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.ResponseData> {
+  const headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br' };
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!ownHeaders.has(name.toLowerCase())) headers[name.toLowerCase()] = value;
+  }
+  const answer = await send(request.url.href, {
+    method: request.method.toUpperCase(),
+    headers,
+    body: request.body ?? null,
+    dispatcher: way.agent,
+    signal: way.signal,
+  });
+  // Whoever reads the body hears of its errors; one that nobody reads must not end the process.
+  answer.body.on('error', () => undefined);
+  return answer;
+}
+
+async function read(request: OutgoingRequest, answer: Dispatcher.ResponseData): Promise<HttpReply> {
+  const maxBytes = request.maxBytes ?? maxBytesDefault;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  const undo = codingsOf(headers['content-encoding']);
+  const hasBody = request.method.toUpperCase() !== 'HEAD' && answer.statusCode !== 204;
+  if (Number(headers['content-length'] ?? 0) > maxBytes && hasBody) {
+    answer.body.destroy();
+    throw tooLarge(maxBytes);
+  }
+  const body = await readBody(answer.body, hasBody ? (undo ?? []) : [], maxBytes);
+  if (undo !== null && undo.length > 0) {
+    delete headers['content-encoding'];
+    delete headers['content-length'];
+  }
+  const { statusCode: status, statusText } = answer;
+  return { status, statusText, headers, body, url: request.url.href };
+}
+
+/** The next hop: 303, and a POST answered with 301 or 302, go on as GET without a body. */
+function redirected(request: OutgoingRequest, status: number, location: string): OutgoingRequest {
+  if (!URL.canParse(location, request.url.href)) {
+    throw new HttpFailure('ERR_BAD_REDIRECT', 'The answer redirects to something that is no URL.');
+  }
+  const url = new URL(location, request.url);
+  const method = request.method.toUpperCase();
+  const becomesGet =
+    (status === 303 && method !== 'HEAD') ||
+    ((status === 301 || status === 302) && method === 'POST');
+  const dropped = new Set<string>();
+  if (becomesGet) dropped.add('content-type').add('content-encoding');
+  if (url.origin !== request.url.origin) {
+    for (const name of request.credentialHeaders ?? secretHeaders) dropped.add(name.toLowerCase());
+  }
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => !dropped.has(name.toLowerCase())),
+  );
+  if (!becomesGet) return { ...request, url, headers };
+  const { body: _body, ...rest } = request;
+  return { ...rest, url, headers, method: 'GET' };
+}
+
+/** Connects only to addresses that were checked, and looks at the socket's other end once more. */
+function guardedConnector(policy: EgressPolicy, resolve: Resolve): buildConnector.connector {
+  // One per origin keeps its TLS sessions; the lookup needs the port, which Node does not pass to it.
+  const connectors = new Map<string, buildConnector.connector>();
+  return (options, callback) => {
+    const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80));
+    const key = `${options.hostname}:${port}`;
+    let connect = connectors.get(key);
+    if (!connect) {
+      if (connectors.size >= connectorsMax) connectors.clear();
+      const lookup = guardedLookup(policy, resolve, port);
+      connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs, lookup });
+      connectors.set(key, connect);
+    }
+    connect(options, (...outcome) => {
+      const [, socket] = outcome;
+      const refusal = socket && refusalOf(policy, options.hostname, port, [socket.remoteAddress]);
+      if (!refusal) {
+        callback(...outcome);
+        return;
+      }
+      socket.destroy();
+      callback(refusal, null);
+    });
+  };
+}
+
+function guardedLookup(policy: EgressPolicy, resolve: Resolve, port: number): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, (error, found) => {
+      const addresses = found.map(({ address }) => address);
+      const refusal = error ?? refusalOf(policy, hostname, port, addresses);
+      if (refusal) {
+        callback(refusal, '', 0);
+      } else if (options.all) {
+        callback(null, [...found]);
+      } else {
+        callback(null, found[0]?.address ?? '', found[0]?.family ?? 0);
+      }
+    });
+  };
+}
+
+function refusalOf(
+  policy: EgressPolicy,
+  host: string,
+  port: number,
+  addresses: readonly (string | undefined)[],
+): Error | null {
+  try {
+    policy.checkAddresses(
+      host,
+      port,
+      addresses.map((address) => address ?? ''),
+    );
+    return null;
+  } catch (refusal) {
+    return refusal as Error;
+  }
+}
+
+const resolveAll: Resolve = (name, done) => {
+  // The platform leaves the addresses out when it reports an error, whatever its types say.
+  systemLookup(name, { all: true }, (error, found?: LookupAddress[]) => done(error, found ?? []));
+};
+
+function startDeadline({ timeoutMs, signal }: OutgoingRequest) {
+  const abort = new AbortController();
+  const late = () => {
+    const message = `No complete answer within ${timeoutMs} ms.`;
+    abort.abort(new HttpFailure('ETIMEDOUT', message));
+  };
+  const cancelled = () => abort.abort(new HttpFailure('ERR_CANCELED', 'The call was cancelled.'));
+  const timer = setTimeout(late, timeoutMs);
+  if (signal?.aborted) cancelled();
+  signal?.addEventListener('abort', cancelled, { once: true });
+  return {
+    signal: abort.signal,
+    stop: () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancelled);
+    },
+  };
+}
+
+function asFailure(error: unknown, signal: AbortSignal): Error {
+  if (signal.reason instanceof HttpFailure) return signal.reason;
+  if (error instanceof GatewayError || error instanceof HttpFailure) return error;
+  const given = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  const code = given.code ?? given.errors?.[0]?.code ?? 'ERR_NETWORK';
+  const message = given.message || `The request failed: ${code}.`;
+  return new HttpFailure(codes[code] ?? code, message, { cause: error });
+}
+
+function headerOf(answer: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

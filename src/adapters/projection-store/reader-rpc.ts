@@ -1,0 +1,75 @@
+import type { Transferable } from 'node:worker_threads';
+import type {
+  Dropped,
+  PageQuery,
+  RecordReader,
+  RecordSource,
+  Slice,
+} from '../../modules/records/reader.ts';
+import { createRecordReader } from '../../modules/records/read-ahead.ts';
+import type { StreamId } from '../../modules/records/stream.ts';
+import type { Clock } from '../../kernel/time.ts';
+import type { Methods, Peer } from '../threads/rpc.ts';
+import { Moved } from '../threads/rpc.ts';
+
+const droppedEvent = 'records.dropped';
+const cancelEvent = 'records.published.cancel';
+
+/** To be served by the projection thread, on every connection to another thread. */
+export function recordSourceMethods(source: RecordSource): Methods {
+  const waiting = new Map<string, AbortController>();
+  return {
+    'records.slice': async (query: PageQuery) => {
+      const slice = await source.slice(query);
+      return new Moved(slice, buffersOf(slice));
+    },
+    'records.positionOf': (stream: StreamId, cursor: string) => source.positionOf(stream, cursor),
+    'records.counts': (streams: readonly StreamId[]) => source.counts(streams),
+    'records.published': async (id: string, partition: number, offset: number) => {
+      const abort = new AbortController();
+      waiting.set(id, abort);
+      try {
+        await source.published(partition, offset, abort.signal);
+      } finally {
+        waiting.delete(id);
+      }
+    },
+    [cancelEvent]: (id: string) => waiting.get(id)?.abort(),
+  };
+}
+
+/** Passes on what was dropped; on the same port as the answers, so that it arrives before later ones. */
+export function announceDropped(source: RecordSource, peer: Peer): void {
+  source.onDropped((streams) => peer.emit(droppedEvent, streams));
+}
+
+/** The reader of another thread: its read-ahead lives here, so that most pages need no call. */
+export function connectRecordReader(peer: Peer, clock: Clock): RecordReader {
+  return createRecordReader(remoteSource(peer), clock);
+}
+
+function remoteSource(peer: Peer): RecordSource {
+  let lastId = 0;
+  return {
+    slice: (query) => peer.call<Slice>('records.slice', [query]),
+    positionOf: (stream, cursor) => peer.call('records.positionOf', [stream, cursor]),
+    counts: (streams) => peer.call('records.counts', [streams]),
+    async published(partition, offset, signal) {
+      signal.throwIfAborted();
+      const id = String(++lastId);
+      const cancel = (): void => void peer.call(cancelEvent, [id]).catch(() => undefined);
+      signal.addEventListener('abort', cancel, { once: true });
+      try {
+        await peer.call('records.published', [id, partition, offset]);
+      } finally {
+        signal.removeEventListener('abort', cancel);
+      }
+    },
+    onDropped: (listener: (streams: Dropped) => void) => peer.on(droppedEvent, listener),
+  };
+}
+
+function buffersOf({ text, ends, positions, times }: Slice): Transferable[] {
+  const buffers = [text, ends, positions, times].map((view) => view.buffer as ArrayBuffer);
+  return [...new Set(buffers)];
+}

@@ -1,0 +1,24 @@
+import type { Lane, ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
+import type { Methods, Peer } from '../threads/rpc.ts';
+
+/** What other threads ask of the one that owns the tables. */
+export type TableQuestions = Pick<ProjectionStore, 'command' | 'queryRows'>;
+
+/** To be served by the thread that opened the store. */
+export function projectionStoreMethods(store: ProjectionStore): Methods {
+  return {
+    'store.command': (sql: string, options: { lane?: Lane; params?: SqlParams }) =>
+      store.command(sql, options),
+    'store.queryRows': (sql: string, params?: SqlParams, lane?: Lane) =>
+      store.queryRows(sql, params, lane),
+  };
+}
+
+/** The same questions from another thread. */
+export function connectProjectionStore(peer: Peer): TableQuestions {
+  return {
+    command: (sql, options = {}) => peer.call('store.command', [sql, options]),
+    queryRows: <T>(sql: string, params?: SqlParams, lane?: Lane) =>
+      peer.call<T[]>('store.queryRows', [sql, params, lane]),
+  };
+}

@@ -1,0 +1,270 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { GatewayError } from '../../kernel/errors.ts';
+import type {
+  HostAnswer,
+  HostCalls,
+  RunFailure,
+  RunLimits,
+  RunResult,
+} from '../../ports/sandbox.ts';
+import { interrupted, outOfMemory } from './failures.ts';
+import { sourceEnding } from './guest-bundle.ts';
+import type { AbortReason, ChildSettings, FromChild, ToChild } from './messages.ts';
+
+export interface ChildOptions {
+  readonly runtime: string;
+  readonly settings: ChildSettings;
+  /** Resident memory at which the whole process is ended. */
+  readonly residentMbMax: number;
+  readonly onExit: (child: SandboxChild) => void;
+}
+
+export interface ChildOrder {
+  readonly bundle: string;
+  readonly fileName: string;
+  readonly order: string;
+  readonly limits: RunLimits;
+  readonly signal: AbortSignal;
+}
+
+interface Running {
+  readonly host: HostCalls;
+  readonly end: (result: RunResult) => void;
+  /** Ends the process when it does not end the run in time itself. */
+  deadline: NodeJS.Timeout | null;
+  isSuspect: boolean;
+}
+
+const watchEveryMs = 50;
+/** Beyond a run's own limits: what the child may take to end it. */
+const childLateMs = 2_000;
+const startMs = 30_000;
+const timerMsMax = 2 ** 31 - 1;
+
+/** One child process, seen from the supervisor. */
+export class SandboxChild {
+  /** Resolves when runs can start. @throws Error when the process could not start */
+  readonly ready: Promise<void>;
+  started = 0;
+  #lastRun = 0;
+  #isEnding = false;
+  readonly #process: ChildProcess;
+  readonly #options: ChildOptions;
+  readonly #runs = new Map<number, Running>();
+  readonly #exited = Promise.withResolvers<undefined>();
+  #watch: NodeJS.Timeout | null = null;
+
+  constructor(options: ChildOptions) {
+    this.#options = options;
+    this.#process = fork(fileURLToPath(new URL(`./child${sourceEnding}`, import.meta.url)), [], {
+      env: {},
+      cwd: '/',
+      execArgv: [
+        '--no-node-snapshot', // isolated-vm needs it
+        '--permission',
+        '--allow-addons',
+        '--allow-fs-read=*',
+        '--disable-warning=SecurityWarning',
+        '--disable-warning=ExperimentalWarning',
+        '--disallow-code-generation-from-strings',
+      ],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.ready = this.#start();
+    this.ready.catch(() => undefined);
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get isAlive(): boolean {
+    return !this.#isEnding;
+  }
+
+  async #start(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(
+      () => reject(new Error('The sandbox process did not start.')),
+      startMs,
+    );
+    this.#process.on('message', (message: FromChild) => {
+      if (message.kind === 'ready') resolve(undefined);
+      else this.#receive(message);
+    });
+    this.#process.on('error', reject);
+    this.#process.on('exit', () => {
+      reject(new Error('The sandbox process ended at its start.'));
+      this.#gone();
+    });
+    const { runtime, settings } = this.#options;
+    this.#tell({ kind: 'init', runtime, settings });
+    try {
+      await promise;
+    } catch (error) {
+      this.kill();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Resolves with the end of the run, also when the process dies. */
+  async run(order: ChildOrder, host: HostCalls): Promise<RunResult> {
+    const { signal, ...rest } = order;
+    const run = ++this.#lastRun;
+    this.started += 1;
+    const { promise, resolve } = Promise.withResolvers<RunResult>();
+    const entry: Running = { host, end: resolve, deadline: null, isSuspect: false };
+    this.#runs.set(run, entry);
+    this.#watch ??= setInterval(() => this.#checkMemory(), watchEveryMs);
+    const { wallMs, graceMs } = order.limits;
+    this.#setDeadline(entry, wallMs + graceMs);
+    const abort = () => {
+      this.#tell({ kind: 'abort', run, reason: reasonOf(signal) });
+      this.#setDeadline(entry, graceMs);
+    };
+    if (!this.#tell({ kind: 'run', run, ...rest })) this.#end(run, fail(interrupted));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  kill(): void {
+    this.#isEnding = true;
+    this.#process.kill('SIGKILL');
+  }
+
+  /** Takes no new runs; ends with the last one. */
+  retire(): void {
+    this.#isEnding = true;
+    if (this.#runs.size === 0) this.kill();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill();
+    await this.#exited.promise;
+  }
+
+  #tell(message: ToChild): boolean {
+    if (!this.#process.connected) return false;
+    // The callback takes the error of a channel that closes meanwhile; the exit tells the runs.
+    this.#process.send(message, () => undefined);
+    return true;
+  }
+
+  #receive(message: Exclude<FromChild, { kind: 'ready' }>): void {
+    const entry = this.#runs.get(message.run);
+    if (entry === undefined) return;
+    if (message.kind === 'ended') this.#end(message.run, message.result);
+    else if (message.kind === 'suspect') entry.isSuspect = true;
+    else void this.#answer(message, entry.host);
+  }
+
+  async #answer(call: Extract<FromChild, { kind: 'call' }>, host: HostCalls): Promise<void> {
+    const { run, id } = call;
+    try {
+      const answer = await perform(host, call.method, call.args);
+      const { json, body = '' } = typeof answer === 'string' ? { json: answer } : answer;
+      this.#tell({ kind: 'settle', run, id, isDone: true, json, body });
+    } catch (error) {
+      this.#tell({ kind: 'settle', run, id, isDone: false, json: errorJson(error), body: '' });
+    }
+  }
+
+  #end(run: number, result: RunResult): void {
+    const entry = this.#runs.get(run);
+    if (entry === undefined) return;
+    this.#runs.delete(run);
+    if (entry.deadline !== null) clearTimeout(entry.deadline);
+    if (this.#runs.size === 0) {
+      if (this.#watch !== null) clearInterval(this.#watch);
+      this.#watch = null;
+      if (this.#isEnding) this.kill();
+    }
+    entry.end(result);
+  }
+
+  /** Kills the process when the child's own clocks did not end the run. */
+  #setDeadline(entry: Running, afterMs: number): void {
+    if (entry.deadline !== null) clearTimeout(entry.deadline);
+    const wait = Math.min(afterMs + childLateMs, timerMsMax);
+    entry.deadline = setTimeout(() => {
+      entry.isSuspect = true;
+      this.kill();
+    }, wait);
+  }
+
+  #checkMemory(): void {
+    if (residentMb(this.#process.pid) > this.#options.residentMbMax) this.kill();
+  }
+
+  /** The run at fault is the one that the child named, or the only one; the others were interrupted. */
+  #gone(): void {
+    this.#isEnding = true;
+    const wasAlone = this.#runs.size === 1;
+    for (const [run, entry] of this.#runs) {
+      this.#end(run, fail(entry.isSuspect || wasAlone ? outOfMemory : interrupted));
+    }
+    this.#exited.resolve(undefined);
+    this.#options.onExit(this);
+  }
+}
+
+const fail = (error: RunFailure): RunResult => ({ status: 'error', error });
+
+async function perform(
+  host: HostCalls,
+  method: string,
+  args: string,
+): Promise<HostAnswer | string> {
+  const call = Object.hasOwn(host, method) ? host[method as keyof HostCalls] : undefined;
+  if (call === undefined)
+    throw new GatewayError('forbidden', { message: `svc.${method} is not offered here.` });
+  return call(args);
+}
+
+/** Only errors that are meant to be seen say what they are. */
+function errorJson(error: unknown): string {
+  if (error instanceof GatewayError) {
+    const { payload, errors } = error.details;
+    return JSON.stringify({
+      name: 'Error',
+      message: error.message,
+      code: error.code,
+      status: error.status,
+      payload,
+      errors,
+    });
+  }
+  return JSON.stringify({
+    name: 'Error',
+    message: 'The service could not answer the call.',
+    code: 'server_error',
+  });
+}
+
+function reasonOf(signal: AbortSignal): AbortReason {
+  const reason: unknown = signal.reason;
+  if (reason instanceof GatewayError && reason.code === 'execution_timeout') {
+    return { code: 'execution_timeout', message: reason.message };
+  }
+  return { code: 'script_aborted', message: 'The run was cancelled.' };
+}
+
+/** Resident memory of a process by Linux' own count; 0 elsewhere, where the child's own watch remains. */
+function residentMb(pid: number | undefined): number {
+  try {
+    const pages = readFileSync(`/proc/${pid ?? 0}/statm`, 'latin1').split(' ')[1];
+    return (Number(pages) * 4096) / 1024 ** 2;
+  } catch {
+    return 0;
+  }
+}

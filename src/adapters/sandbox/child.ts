@@ -1,0 +1,137 @@
+import { outOfMemory, timedOut } from './failures.ts';
+import { GuestRun } from './guest-run.ts';
+import type { ChildSettings, FromChild, ToChild } from './messages.ts';
+import { openRealm, takeSnapshot, type Realm, type Snapshot } from './realm.ts';
+
+/**
+ * The process that holds the realms of untrusted code: started without environment, network use, write
+ * access or secrets, and worth nothing to whoever breaks out of a realm.
+ */
+const watchEveryMs = 25;
+/** How long a realm may take to say how large it is, before it counts as busy. */
+const memoryAnswerMs = 20;
+/** Time for the memory of an ended run to go back, before another one is ended for it. */
+const memoryReturnsMs = 250;
+
+interface State {
+  readonly snapshot: Snapshot;
+  readonly settings: ChildSettings;
+  readonly spares: Realm[];
+  readonly runs: Map<number, GuestRun>;
+  /** Processor time of each run at the last watch, and what came since the one before. */
+  readonly processor: Map<number, { readonly totalMs: number; readonly recentMs: number }>;
+  watch: NodeJS.Timeout | null;
+  isHunting: boolean;
+}
+let state: State | null = null;
+
+/** Without a supervisor there is nothing to do; realms may be busy, so no gentle exit. */
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.on('message', (message: ToChild) => receive(message));
+
+function tell(message: FromChild): void {
+  if (process.connected) process.send?.(message);
+}
+
+function receive(message: ToChild): void {
+  if (message.kind === 'init') {
+    state = {
+      snapshot: takeSnapshot(message.runtime),
+      settings: message.settings,
+      spares: [],
+      runs: new Map(),
+      processor: new Map(),
+      watch: null,
+      isHunting: false,
+    };
+    for (let count = 0; count < message.settings.spares; count++) refill(state);
+    tell({ kind: 'ready' });
+    return;
+  }
+  if (state === null) return;
+  if (message.kind === 'run') {
+    begin(state, message);
+    return;
+  }
+  const run = state.runs.get(message.run);
+  if (message.kind === 'settle')
+    run?.settle(message.id, message.isDone, message.json, message.body);
+  else if (message.kind === 'abort') run?.abort(message.reason);
+  else run?.kill(message.failure);
+}
+
+function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
+  const { run, ...order } = message;
+  const { heapMb } = order.limits;
+  const spare = heapMb === on.settings.heapMb ? on.spares.pop() : undefined;
+  const started = new GuestRun(spare ?? openRealm(on.snapshot, heapMb), order, {
+    called: (id, method, args) => tell({ kind: 'call', run, id, method, args }),
+    ended: (result) => {
+      on.runs.delete(run);
+      on.processor.delete(run);
+      if (on.runs.size === 0 && on.watch !== null) {
+        clearInterval(on.watch);
+        on.watch = null;
+      }
+      tell({ kind: 'ended', run, result });
+    },
+    broken: () => process.kill(process.pid, 'SIGKILL'),
+  });
+  on.runs.set(run, started);
+  on.watch ??= setInterval(() => watch(on), watchEveryMs);
+  // The run goes first: a new spare takes 3 ms of this thread.
+  setTimeout(() => refill(on), 10);
+}
+
+function refill(on: State): void {
+  if (on.spares.length < on.settings.spares) {
+    on.spares.push(openRealm(on.snapshot, on.settings.heapMb));
+  }
+}
+
+function watch(on: State): void {
+  for (const [id, run] of on.runs) {
+    const totalMs = run.cpuMs();
+    on.processor.set(id, { totalMs, recentMs: totalMs - (on.processor.get(id)?.totalMs ?? 0) });
+    if (totalMs > run.limits.cpuMs)
+      run.kill(timedOut('The run used more processor time than it may.'));
+  }
+  const residentMb = process.memoryUsage.rss() / 1024 ** 2;
+  if (residentMb > on.settings.residentMb && !on.isHunting) void hunt(on);
+}
+
+/**
+ * V8's limit leaves some memory out: when the process grows beyond what it may, the largest run goes.
+ * A realm too busy to answer is taken for the largest, the one busiest of late first.
+ */
+async function hunt(on: State): Promise<void> {
+  on.isHunting = true;
+  const sizes = await Promise.all(
+    [...on.runs].map(async ([id, run]) => ({
+      id,
+      run,
+      size: await sizeOf(run),
+      recentMs: on.processor.get(id)?.recentMs ?? 0,
+    })),
+  );
+  const [largest] = sizes.sort((a, b) =>
+    a.size === b.size ? b.recentMs - a.recentMs : b.size - a.size,
+  );
+  if (largest !== undefined) {
+    tell({ kind: 'suspect', run: largest.id });
+    largest.run.kill(outOfMemory);
+  }
+  setTimeout(() => {
+    on.isHunting = false;
+  }, memoryReturnsMs);
+}
+
+async function sizeOf(run: GuestRun): Promise<number> {
+  const { promise: late, resolve } = Promise.withResolvers<number>();
+  const timer = setTimeout(() => resolve(Infinity), memoryAnswerMs);
+  try {
+    return await Promise.race([run.memory().catch(() => 0), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

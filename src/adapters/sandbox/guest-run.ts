@@ -1,0 +1,234 @@
+import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
+import { aborted, outOfMemory, reportOf, stuck, tooMany } from './failures.ts';
+import type { AbortReason } from './messages.ts';
+import type { Realm } from './realm.ts';
+import { answerSync } from './sync-calls.ts';
+
+/** Bytes of one call's arguments, and calls in flight (contract/reliability.md section 8.5). */
+const argsBytesMax = 4 * 1024 * 1024;
+const pendingCallsMax = 64;
+const timersMax = 1000;
+/** The longest time that a timer of Node can wait. */
+const timerMsMax = 2 ** 31 - 1;
+
+export interface GuestRunEvents {
+  called(id: number, method: string, args: string): void;
+  /** Exactly once, whatever the code does. */
+  ended(result: RunResult): void;
+  /** The process can't go on. */
+  broken(): void;
+}
+
+export interface GuestRunOrder {
+  readonly bundle: string;
+  readonly fileName: string;
+  readonly order: string;
+  readonly limits: RunLimits;
+}
+
+/** One run in one realm, seen from the child process: counts, clocks, and the end. */
+export class GuestRun {
+  readonly limits: RunLimits;
+  readonly #realm: Realm;
+  readonly #events: GuestRunEvents;
+  readonly #pending = new Set<number>();
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  readonly #clocks: NodeJS.Timeout[] = [];
+  /** Turns of the realm under way: while there are any, it may still ask for something. */
+  #turns = 0;
+  #calls = 0;
+  #aborted: AbortReason | null = null;
+  #hasEnded = false;
+
+  /** Starts at once. */
+  constructor(realm: Realm, order: GuestRunOrder, events: GuestRunEvents) {
+    this.limits = order.limits;
+    this.#realm = realm;
+    this.#events = events;
+    realm.events = {
+      posted: (kind, id, first, second) => this.#posted(kind, id, first, second),
+      asked: (method, args) => this.#asked(method, args),
+      broken: () => {
+        this.#fail(outOfMemory);
+        events.broken();
+      },
+    };
+    const late = {
+      code: 'execution_timeout',
+      message: 'The run took longer than it may.',
+    } as const;
+    this.#clocks.push(
+      setTimeout(() => this.abort(late), Math.min(order.limits.wallMs, timerMsMax)),
+    );
+    compile(realm, order).then(
+      (bundle) => this.#turn(realm.start(bundle, order.order)),
+      (error: unknown) => this.#fail(failureOf(error)),
+    );
+  }
+
+  /** Processor time so far, in milliseconds. */
+  cpuMs(): number {
+    return this.#hasEnded ? 0 : Number(this.#realm.isolate.cpuTime / 1_000_000n);
+  }
+
+  /** Heap and external memory in bytes; a busy realm answers late. */
+  async memory(): Promise<number> {
+    const heap = await this.#realm.isolate.getHeapStatistics();
+    return heap.total_heap_size + heap.externally_allocated_size;
+  }
+
+  settle(id: number, isDone: boolean, json: string, body: string): void {
+    if (this.#pending.delete(id)) this.#settle(isDone ? 'done' : 'failed', id, json, body);
+  }
+
+  /** Calls fail from now on; the code has its grace to clean up. The first reason stays. */
+  abort(reason: AbortReason): void {
+    if (this.#aborted !== null || this.#hasEnded) return;
+    this.#aborted = reason;
+    this.#pending.clear();
+    this.#settle('abort', 0, JSON.stringify(reason), '');
+    this.#clocks.push(setTimeout(() => this.#fail(aborted(reason)), this.limits.graceMs));
+  }
+
+  kill(failure: RunFailure): void {
+    this.#fail(failure);
+  }
+
+  #settle(...answer: Parameters<Realm['settle']>): void {
+    this.#turn(this.#realm.settle(...answer));
+  }
+
+  /** A rejection that nobody has handled yet ends a turn as an error, too: it is none of ours. */
+  #turn(turn: Promise<void>): void {
+    this.#turns += 1;
+    turn.then(
+      () => this.#rested(),
+      (error: unknown) => {
+        if (isLost(error))
+          this.#fail(this.#aborted === null ? outOfMemory : aborted(this.#aborted));
+        else this.#rested();
+      },
+    );
+  }
+
+  /** A realm at rest that waits for no call and no timer never wakes up again. */
+  #rested(): void {
+    this.#turns -= 1;
+    if (this.#turns > 0 || this.#pending.size > 0 || this.#timers.size > 0) return;
+    setImmediate(() => {
+      if (this.#turns > 0 || this.#pending.size > 0 || this.#timers.size > 0) return;
+      this.#fail(this.#aborted === null ? stuck : aborted(this.#aborted));
+    });
+  }
+
+  #fail(error: RunFailure): void {
+    this.#finish({ status: 'error', error });
+  }
+
+  #finish(result: RunResult): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    for (const timer of [...this.#timers.values(), ...this.#clocks]) clearTimeout(timer);
+    this.#timers.clear();
+    this.#pending.clear();
+    this.#realm.dispose();
+    this.#events.ended(result);
+  }
+
+  #posted(kind: unknown, id: unknown, first: unknown, second: unknown): void {
+    if (this.#hasEnded || typeof id !== 'number') return;
+    if (typeof first !== 'string' || typeof second !== 'string') return;
+    if (kind === 'call') this.#called(id, first, second);
+    else if (this.#aborted !== null) this.#fail(aborted(this.#aborted));
+    else if (kind === 'end') this.#finish(outputOf(id === 0 ? undefined : first, this.limits));
+    else if (kind === 'fail') this.#fail(reportOf(first));
+  }
+
+  #called(id: number, method: string, args: string): void {
+    if (this.#aborted !== null) return;
+    this.#calls += 1;
+    const { hostCalls } = this.limits;
+    if (this.#calls > hostCalls) {
+      this.#fail(tooMany(`The function made more than ${hostCalls} calls.`));
+    } else if (this.#pending.size >= pendingCallsMax) {
+      this.#refuse(id, 'Too many calls at the same time.');
+    } else if (Buffer.byteLength(args) > argsBytesMax) {
+      this.#refuse(id, 'The arguments of one call are limited to 4 MB.');
+    } else {
+      this.#pending.add(id);
+      this.#events.called(id, method, args);
+    }
+  }
+
+  #refuse(id: number, message: string): void {
+    const failure = { name: 'RangeError', message, code: 'request_too_large' };
+    this.#settle('failed', id, JSON.stringify(failure), '');
+  }
+
+  #asked(method: unknown, args: unknown): string {
+    if (this.#hasEnded || typeof method !== 'string' || typeof args !== 'string') {
+      throw new Error('The call is not known.');
+    }
+    if (method === 'timer') return this.#startTimer(args);
+    if (method === 'untimer') return this.#stopTimer(args);
+    return answerSync(method, args);
+  }
+
+  /** Asked for and waited for, so that a loop of timers goes no faster than this thread. */
+  #startTimer(args: string): string {
+    const [id, delayMs] = JSON.parse(args) as [unknown, unknown];
+    if (typeof id !== 'number' || typeof delayMs !== 'number') throw new Error('Not a timer.');
+    if (this.#timers.size >= timersMax) throw new RangeError('Too many timers.');
+    const fire = () => {
+      this.#timers.delete(id);
+      this.#settle('timer', id, '', '');
+    };
+    this.#timers.set(id, setTimeout(fire, Math.min(Math.max(0, delayMs), timerMsMax)));
+    return 'null';
+  }
+
+  #stopTimer(args: string): string {
+    const [id] = JSON.parse(args) as [unknown];
+    if (typeof id !== 'number') throw new Error('Not a timer.');
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+    return 'null';
+  }
+}
+
+/** The bundle becomes the body of a function; what breaks out of it only breaks its own realm. */
+async function compile(
+  realm: Realm,
+  { bundle, fileName }: GuestRunOrder,
+): Promise<Parameters<Realm['start']>[0]> {
+  const head = '(function (exports, require, module) {';
+  const script = await realm.isolate.compileScript(`${head}${bundle}\n})`, {
+    filename: fileName,
+    columnOffset: -head.length,
+  });
+  return script.run(realm.context, { reference: true });
+}
+
+/** A bundle that is no JavaScript, or one too large for the realm. */
+function failureOf(error: unknown): RunFailure {
+  if (isLost(error)) return outOfMemory;
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { kind: 'error', name, message };
+}
+
+/** What isolated-vm says when it had to give a realm up. */
+function isLost(error: unknown): boolean {
+  return error instanceof Error && /isolate (was|is) disposed|memory limit/i.test(error.message);
+}
+
+function outputOf(output: string | undefined, { outputBytes }: RunLimits): RunResult {
+  if (output === undefined || Buffer.byteLength(output) <= outputBytes)
+    return { status: 'ok', output };
+  const error = {
+    kind: 'output_too_large',
+    name: 'RangeError',
+    code: 'script_output_too_large',
+    message: `The output is larger than ${Math.round(outputBytes / 1024 ** 2)} MB.`,
+  } as const;
+  return { status: 'error', error };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { FunctionDefinition } from '../../../ports/sandbox.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+const notOurs = 'Invalid default export: should be createAction(), createSync() or createOnEvent()';
+
+/** @throws Error when the bundle's default export was not made with a `create*` function */
+export function definitionOf(exported: unknown): Given & { type: FunctionDefinition['type'] } {
+  if (typeof exported !== 'object' || exported === null) throw new Error(notOurs);
+  const { type } = exported as Given;
+  if (type !== 'sync' && type !== 'action' && type !== 'onEvent') throw new Error(notOurs);
+  return exported as Given & { type: FunctionDefinition['type'] };
+}
+
+/** The definition as data; schemas by `z.toJSONSchema` for draft 7 (contract/cli.md section 3). */
+export function describeDefinition(exported: unknown): FunctionDefinition {
+  const given = definitionOf(exported);
+  const models = Object.entries((given['models'] ?? {}) as Given);
+  return {
+    type: given.type,
+    description: text(given['description']) ?? '',
+    version: text(given['version']) ?? '',
+    scopes: texts(given['scopes']),
+    metadata:
+      given['metadata'] === undefined || isVoid(given['metadata'])
+        ? null
+        : schemaOf(given['metadata'], 'metadata'),
+    checkpoint:
+      given['checkpoint'] === undefined ? null : schemaOf(given['checkpoint'], 'checkpoint'),
+    hasExec: typeof given['exec'] === 'function',
+    frequency: text(given['frequency']),
+    models: Object.fromEntries(
+      models.map(([name, schema]) => [name, schemaOf(schema, `models.${name}`)]),
+    ),
+    autoStart: given['autoStart'] === true,
+    syncType: given['syncType'] === 'incremental' ? 'incremental' : 'full',
+    trackDeletes: given['trackDeletes'] === true,
+    webhookSubscriptions: texts(given['webhookSubscriptions']),
+    hasOnWebhook: typeof given['onWebhook'] === 'function',
+    endpoints: Array.isArray(given['endpoints']) ? given['endpoints'].map(plain) : [],
+    input: given['input'] === undefined ? null : schemaOf(given['input'], 'input'),
+    output: given['output'] === undefined ? null : schemaOf(given['output'], 'output'),
+    endpoint:
+      typeof given['endpoint'] === 'object' && given['endpoint'] !== null
+        ? plain(given['endpoint'])
+        : null,
+    event: text(given['event']),
+  };
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
+
+const isVoid = (schema: unknown): boolean =>
+  schema instanceof z.ZodVoid || schema instanceof z.ZodUndefined;
+
+function schemaOf(schema: unknown, where: string): JsonObject {
+  if (!(schema instanceof z.ZodType)) throw new Error(`${where} should be a zod schema`);
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const kind = zodSchema._zod.def.type;
+      if (kind === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+      if (kind === 'void' || kind === 'undefined') jsonSchema.type = 'null';
+    },
+  });
+  return plain(json);
+}

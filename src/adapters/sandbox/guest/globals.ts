@@ -1,0 +1,87 @@
+import { AbortController, AbortSignal } from './abort.ts';
+import { clearTimeout, setTimeout } from './bridge.ts';
+import { Buffer } from './buffer.ts';
+import { structuredClone } from './clone.ts';
+import { Blob, FormData, Headers } from './form.ts';
+import { atob, btoa, TextDecoder, TextEncoder } from './text.ts';
+import { URL } from './url.ts';
+import { URLSearchParams } from './url-search-params.ts';
+
+/**
+ * What a function finds beside the language (contract/functions.md section 3). Taken away: everything
+ * that makes code of text, shares memory, or gets memory past the limit.
+ */
+export function installGlobals(): void {
+  const added = {
+    AbortController,
+    AbortSignal,
+    Blob,
+    Buffer,
+    FormData,
+    Headers,
+    TextDecoder,
+    TextEncoder,
+    URL,
+    URLSearchParams,
+    atob,
+    btoa,
+    clearTimeout,
+    console: silentConsole(),
+    setTimeout,
+    structuredClone,
+  };
+  for (const [name, value] of Object.entries(added)) define(globalThis, name, value);
+  for (const name of ['eval', 'WebAssembly', 'SharedArrayBuffer', 'Atomics', 'ShadowRealm']) {
+    Reflect.deleteProperty(globalThis, name);
+  }
+  refuseCodeFromText();
+  refuseResizableBuffers();
+}
+
+function define(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, {
+    value,
+    writable: true,
+    configurable: true,
+    enumerable: false,
+  });
+}
+
+/** Every method is there and does nothing. */
+function silentConsole(): object {
+  const silent = () => undefined;
+  return new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : silent) });
+}
+
+function refuseCodeFromText(): void {
+  const prototypes = [
+    Function.prototype,
+    Object.getPrototypeOf(async () => undefined),
+    Object.getPrototypeOf(function* () {
+      yield undefined;
+    }),
+    Object.getPrototypeOf(async function* () {
+      yield undefined;
+    }),
+  ] as object[];
+  for (const prototype of prototypes) {
+    const refuse = function Function() {
+      throw new EvalError('Code generation from strings is not allowed.');
+    };
+    Object.defineProperty(refuse, 'prototype', { value: prototype });
+    define(prototype, 'constructor', refuse);
+    if (prototype === Function.prototype) define(globalThis, 'Function', refuse);
+  }
+}
+
+/** Resizable buffers grow outside of what the isolate's limit counts. */
+function refuseResizableBuffers(): void {
+  const Plain = ArrayBuffer;
+  const fixed = new Proxy(Plain, {
+    construct: (target, args: unknown[], newTarget) =>
+      Reflect.construct(target, args.slice(0, 1), newTarget) as object,
+  });
+  define(Plain.prototype, 'constructor', fixed);
+  Reflect.deleteProperty(Plain.prototype, 'resize');
+  define(globalThis, 'ArrayBuffer', fixed);
+}

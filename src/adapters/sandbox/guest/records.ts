@@ -1,0 +1,150 @@
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { call, callText, coded, throwIfAborted } from './bridge.ts';
+import { log } from './log.ts';
+import { toText } from './text.ts';
+
+/** One call to the host carries up to this much; longer lists are split. */
+const recordsPerCall = 1000;
+const charsPerCall = 3_000_000;
+/** JSON of one record (design section 10). */
+const recordCharsMax = 1_000_000;
+const idCharsMax = 255;
+
+type Write = 'batchSave' | 'batchUpdate' | 'batchDelete';
+type Row = Readonly<Record<string, unknown>>;
+
+/** @throws Error naming the declared models */
+function checkModel(model: unknown, models: readonly string[]): asserts model is string {
+  if (typeof model === 'string' && models.includes(model)) return;
+  const declared = models.join(', ');
+  const message = `The model '${String(model)}' is not included in the declared sync models: ${declared}.`;
+  throw coded(new Error(message), 'unknown_model');
+}
+
+/** The record methods of the handle of syncs. */
+export function recordMethods(models: readonly string[]) {
+  const write =
+    (method: Write) =>
+    async (rows: unknown, model: unknown): Promise<true> => {
+      throwIfAborted();
+      if (rows === undefined || rows === null || (rows as unknown[]).length === 0) return true;
+      checkModel(model, models);
+      if (!Array.isArray(rows)) throw new TypeError(`${method} takes a list of records`);
+      for (const chunk of await chunksOf(method, rows, model)) await callText(method, chunk);
+      return true;
+    };
+  const getRecordsById = async (ids: unknown, model: unknown) => {
+    checkModel(model, models);
+    return recordsById(Array.from(ids as Iterable<string | number>), model);
+  };
+  const trackDeletesEnd = async (model: unknown) => {
+    checkModel(model, models);
+    return (await call('trackDeletesEnd', { model })).value;
+  };
+  return {
+    batchSave: write('batchSave'),
+    batchUpdate: write('batchUpdate'),
+    batchDelete: write('batchDelete'),
+    trackDeletesStart: async (model: unknown): Promise<void> => {
+      checkModel(model, models);
+      await call('trackDeletesStart', { model });
+    },
+    trackDeletesEnd,
+    deleteRecordsFromPreviousExecutions: trackDeletesEnd,
+    getRecordsById,
+    getRecordsByIds: getRecordsById,
+    listRecords: (model: unknown, options?: { cursor?: string }) => {
+      checkModel(model, models);
+      return listRecords(model, options?.cursor ?? null);
+    },
+    setMergingStrategy: async (options: unknown, model: unknown): Promise<void> => {
+      checkModel(model, models);
+      const { strategy } = (options ?? {}) as { strategy?: unknown };
+      if (strategy !== 'override' && strategy !== 'ignore_if_modified_after') {
+        throw new TypeError('The strategy is override or ignore_if_modified_after');
+      }
+      await call('setMergingStrategy', { model, strategy });
+    },
+  };
+}
+
+/**
+ * The JSON texts of a list's calls. The whole list is checked before the first: a bad record saves
+ * nothing. Of records with one id the last stays.
+ */
+async function chunksOf(method: Write, rows: readonly unknown[], model: string): Promise<string[]> {
+  const texts = new Map<string, string>();
+  for (const row of rows) {
+    const id = idOf(row, model);
+    texts.delete(id);
+    texts.set(
+      id,
+      method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model),
+    );
+  }
+  const doubles = rows.length - texts.size;
+  if (doubles > 0) {
+    const message = `${method}: ${doubles} of ${rows.length} records of ${model} repeat an id; the last of each is kept.`;
+    await log(message, { level: 'warn' });
+  }
+  const chunks: string[] = [];
+  let records: string[] = [];
+  let chars = 0;
+  const close = () => {
+    chunks.push(`{"model":${JSON.stringify(model)},"records":[${records.join(',')}]}`);
+    records = [];
+    chars = 0;
+  };
+  for (const text of texts.values()) {
+    if (records.length === recordsPerCall || chars + text.length > charsPerCall) close();
+    records.push(text);
+    chars += text.length;
+  }
+  close();
+  return chunks;
+}
+
+/** Numbers count as their text; NUL never gets into an id. */
+function idOf(row: unknown, model: string): string {
+  const id: unknown = (row as { id?: unknown } | null | undefined)?.id;
+  const text = typeof id === 'number' && id !== 0 ? String(id) : id;
+  const clean = typeof text === 'string' ? text.replaceAll('\0', '') : '';
+  if (clean !== '' && clean.length <= idCharsMax) return clean;
+  const message = `A record of ${model} has no usable id: it must be a number or text of 1 to ${idCharsMax} characters.`;
+  throw coded(new Error(message), 'invalid_sync_record');
+}
+
+function textOf(row: Row, id: string, model: string): string {
+  const { _svc_metadata: _, ...plain } = row;
+  const text = JSON.stringify({ ...plain, id });
+  if (text.length <= recordCharsMax) return text;
+  throw coded(new Error(`The record ${id} of ${model} is larger than 1 MB.`), 'record_too_large');
+}
+
+/** Keyed by the id as it was asked for. */
+async function recordsById(
+  ids: readonly (string | number)[],
+  model: string,
+): Promise<Map<string | number, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  for (let at = 0; at < ids.length; at += recordsPerCall) {
+    const part = ids.slice(at, at + recordsPerCall).map(String);
+    const { value } = await call('getRecordsById', { model, ids: part });
+    for (const record of value) found.set(toText(record['id']), record);
+  }
+  const result = new Map<string | number, JsonObject>();
+  for (const id of ids) {
+    const record = found.get(String(id));
+    if (record !== undefined) result.set(id, record);
+  }
+  return result;
+}
+
+async function* listRecords(model: string, from: string | null): AsyncGenerator<JsonObject> {
+  let cursor = from;
+  do {
+    const { value } = await call('listRecords', { model, cursor, limit: 100 });
+    yield* value.records;
+    cursor = value.next_cursor;
+  } while (cursor !== null);
+}

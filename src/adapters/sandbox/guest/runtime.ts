@@ -1,0 +1,71 @@
+import type { EntryPoint, FunctionType, RunContext } from '../../../ports/sandbox.ts';
+import { bind, end, fail, settle } from './bridge.ts';
+import { definitionOf, describeDefinition } from './definition.ts';
+import { describeThrown } from './errors.ts';
+import { installGlobals } from './globals.ts';
+import { flushLogs, startLogging } from './log.ts';
+import { require } from './modules.ts';
+import { makeHandle } from './svc.ts';
+
+/** What the supervisor asks for; as JSON text. */
+export type GuestOrder =
+  | { readonly task: 'describe'; readonly fileName: string }
+  | {
+      readonly task: 'run';
+      readonly fileName: string;
+      readonly type: FunctionType;
+      readonly entry: EntryPoint;
+      readonly input: string | null;
+      readonly context: RunContext;
+    };
+
+interface CommonJs {
+  exports: unknown;
+}
+/** The bundle, compiled as the body of a function. */
+type Bundle = (exports: unknown, require: (name: unknown) => object, module: CommonJs) => void;
+
+/**
+ * The supervisor calls this once in each realm, takes what it returns, and deletes the name. The globals
+ * are set here and not in the snapshot: V8 completes its own when it makes a context of one.
+ */
+Object.defineProperty(globalThis, '__svcStart', {
+  configurable: true,
+  value: (post: Parameters<typeof bind>[0], ask: Parameters<typeof bind>[1]) => {
+    installGlobals();
+    bind(post, ask);
+    return { settle, start };
+  },
+});
+
+/** Ends by a message, never by what it returns. */
+function start(bundle: Bundle, orderText: string): void {
+  const order = JSON.parse(orderText) as GuestOrder;
+  perform(bundle, order).then(end, (thrown: unknown) => {
+    fail(JSON.stringify(describeThrown(thrown, order.fileName)));
+  });
+}
+
+async function perform(bundle: Bundle, order: GuestOrder): Promise<string | undefined> {
+  if (order.task === 'describe') return JSON.stringify(describeDefinition(load(bundle)));
+  const { type, entry, input, context } = order;
+  startLogging(context.loggerLevel);
+  try {
+    const definition = definitionOf(load(bundle));
+    const called = definition[entry];
+    if (typeof called !== 'function') throw new Error(`The function has no ${entry}.`);
+    const svc = makeHandle(type, context);
+    const given = input === null ? undefined : (JSON.parse(input) as unknown);
+    const output: unknown = await called.call(definition, svc, given);
+    return type === 'action' ? JSON.stringify(output) : undefined;
+  } finally {
+    await flushLogs();
+  }
+}
+
+function load(bundle: Bundle): unknown {
+  const module: CommonJs = { exports: {} };
+  bundle.call(module.exports, module.exports, require, module);
+  const exported = module.exports as { default?: unknown } | null | undefined;
+  return exported?.default ?? exported;
+}

@@ -1,0 +1,53 @@
+import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
+
+/** What the supervisor tells a child. Everything in it is plain data. */
+export type ToChild =
+  /** First of all: the script of the realm. */
+  | { readonly kind: 'init'; readonly runtime: string; readonly settings: ChildSettings }
+  | {
+      readonly kind: 'run';
+      readonly run: number;
+      readonly bundle: string;
+      readonly fileName: string;
+      /** JSON text of a `GuestOrder`. */
+      readonly order: string;
+      readonly limits: RunLimits;
+    }
+  | {
+      readonly kind: 'settle';
+      readonly run: number;
+      readonly id: number;
+      readonly isDone: boolean;
+      readonly json: string;
+      readonly body: string;
+    }
+  | { readonly kind: 'abort'; readonly run: number; readonly reason: AbortReason }
+  /** Ends the run at once. */
+  | { readonly kind: 'kill'; readonly run: number; readonly failure: RunFailure };
+
+export type FromChild =
+  | { readonly kind: 'ready' }
+  | {
+      readonly kind: 'call';
+      readonly run: number;
+      readonly id: number;
+      readonly method: string;
+      readonly args: string;
+    }
+  | { readonly kind: 'ended'; readonly run: number; readonly result: RunResult }
+  /** The run is being ended for its memory: should the process die of it, it was this one. */
+  | { readonly kind: 'suspect'; readonly run: number };
+
+export interface ChildSettings {
+  /** Realms made in advance. */
+  readonly spares: number;
+  /** Heap of a realm made in advance; runs with another limit get a new one. */
+  readonly heapMb: number;
+  /** Resident memory of the process from which on runs are ended, the largest first. */
+  readonly residentMb: number;
+}
+
+export interface AbortReason {
+  readonly code: 'script_aborted' | 'execution_timeout';
+  readonly message: string;
+}

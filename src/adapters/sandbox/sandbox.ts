@@ -1,0 +1,185 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { limits as promised } from '../../kernel/limits.ts';
+import type {
+  FunctionDefinition,
+  HostCalls,
+  RunLimits,
+  RunRequest,
+  RunResult,
+  Sandbox,
+} from '../../ports/sandbox.ts';
+import { SandboxChild } from './child-process.ts';
+import { definitionSchema } from './definition-schema.ts';
+import { guestRuntime } from './guest-bundle.ts';
+import type { GuestOrder } from './guest/runtime.ts';
+
+export interface SandboxOptions {
+  /** Runs at the same time in one process; a crash of it interrupts them all. Default 8. */
+  readonly runsPerChild?: number;
+  /** Default 16. */
+  readonly childrenMax?: number;
+  /** Processes kept ready. Default 1. */
+  readonly warmChildren?: number;
+  /** Realms made in advance in each process, 2.5 MB each. Default 2. */
+  readonly spares?: number;
+  /** Resident memory of a process from which on its largest run is ended, in MB. Default 1024. */
+  readonly residentMb?: number;
+  /** Resident memory at which the process is killed, in MB. Default 1536. */
+  readonly residentMbMax?: number;
+  /** Runs after which a process is replaced, against slow leaks. Default 5000. */
+  readonly runsPerLife?: number;
+}
+
+const defaults = {
+  runsPerChild: 8,
+  childrenMax: 16,
+  warmChildren: 1,
+  spares: 2,
+  residentMb: 1024,
+  residentMbMax: 1536,
+  runsPerLife: 5000,
+} as const satisfies Required<SandboxOptions>;
+
+/** Processes that may fail to start, one after the other, before the sandbox says so. */
+const startsMax = 3;
+
+/** Loading a bundle is short; whatever it does at its top level ends with it. */
+const describeLimits: RunLimits = {
+  wallMs: 10_000,
+  cpuMs: 10_000,
+  graceMs: 0,
+  heapMb: promised.sandboxHeapMb,
+  outputBytes: 4 * 1024 ** 2,
+  hostCalls: 100,
+};
+
+/** Starts the first process; the children end with this one, however it ends. */
+export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = new ProcessSandbox({ ...defaults, ...options }, await guestRuntime());
+  await sandbox.warm();
+  return sandbox;
+}
+
+class ProcessSandbox implements Sandbox {
+  readonly #options: Required<SandboxOptions>;
+  readonly #runtime: string;
+  readonly #children = new Set<SandboxChild>();
+  #isClosed = false;
+
+  constructor(options: Required<SandboxOptions>, runtime: string) {
+    this.#options = options;
+    this.#runtime = runtime;
+  }
+
+  async warm(): Promise<void> {
+    this.#refill();
+    await Promise.all([...this.#children].map((child) => child.ready));
+  }
+
+  async run(request: RunRequest, host: HostCalls): Promise<RunResult> {
+    const { bundle, fileName, type, entry, input, context, limits, signal } = request;
+    const order: GuestOrder = { task: 'run', fileName, type, entry, input: input ?? null, context };
+    const child = await this.#place();
+    return this.#runOn(
+      child,
+      { bundle, fileName, order: JSON.stringify(order), limits, signal },
+      host,
+    );
+  }
+
+  async describe(bundle: string, fileName: string): Promise<FunctionDefinition> {
+    const order: GuestOrder = { task: 'describe', fileName };
+    const child = await this.#place();
+    const result = await this.#runOn(
+      child,
+      {
+        bundle,
+        fileName,
+        order: JSON.stringify(order),
+        limits: describeLimits,
+        signal: new AbortController().signal,
+      },
+      {},
+    );
+    if (result.status === 'error') {
+      const { message } = result.error;
+      throw new GatewayError('compilation_error', { message });
+    }
+    return definitionOf(result.output ?? 'null');
+  }
+
+  async #runOn(
+    child: SandboxChild,
+    order: Parameters<SandboxChild['run']>[0],
+    host: HostCalls,
+  ): Promise<RunResult> {
+    const running = child.run(order, host);
+    if (child.started >= this.#options.runsPerLife) {
+      this.#children.delete(child);
+      child.retire();
+      this.#refill();
+    }
+    return running;
+  }
+
+  /** The least busy process with room; a new one when there is none. */
+  async #place(): Promise<SandboxChild> {
+    for (let attempt = 0; attempt < startsMax; attempt++) {
+      if (this.#isClosed) break;
+      const child = this.#leastBusy() ?? this.#open();
+      if (child === null) break;
+      try {
+        await child.ready;
+      } catch {
+        continue;
+      }
+      if (child.isAlive && child.size < this.#options.runsPerChild) return child;
+    }
+    throw new GatewayError('execution_environment_unavailable');
+  }
+
+  #leastBusy(): SandboxChild | null {
+    let least: SandboxChild | null = null;
+    for (const child of this.#children) {
+      const hasRoom = child.isAlive && child.size < this.#options.runsPerChild;
+      if (hasRoom && (least === null || child.size < least.size)) least = child;
+    }
+    return least;
+  }
+
+  #open(): SandboxChild | null {
+    const { childrenMax, spares, residentMb, residentMbMax } = this.#options;
+    if (this.#children.size >= childrenMax) return null;
+    const child = new SandboxChild({
+      runtime: this.#runtime,
+      settings: { spares, heapMb: promised.sandboxHeapMb, residentMb },
+      residentMbMax,
+      onExit: (gone) => {
+        this.#children.delete(gone);
+        // A process that never became ready is replaced when it is needed: no loop of failing starts.
+        if (gone.started > 0) this.#refill();
+      },
+    });
+    this.#children.add(child);
+    return child;
+  }
+
+  #refill(): void {
+    while (!this.#isClosed && this.#children.size < this.#options.warmChildren) this.#open();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#children].map((child) => child[Symbol.asyncDispose]()));
+  }
+}
+
+/** Checked like any input: the bundle may have changed what its realm says. */
+function definitionOf(text: string): FunctionDefinition {
+  try {
+    return definitionSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    const message = 'The definition of the function cannot be read.';
+    throw new GatewayError('compilation_error', { message }, { cause });
+  }
+}

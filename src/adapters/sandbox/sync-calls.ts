@@ -1,0 +1,69 @@
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+
+/** Answers that a realm waits for: digests, random bytes, URLs. Nothing here reaches outside the process. */
+type SyncCall = (args: unknown) => unknown;
+
+const algorithms = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
+const urlParts = [
+  'href',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'hash',
+] as const;
+const randomBytesMax = 1_048_576;
+
+const digestArgs = z.tuple([z.string(), z.string().nullable(), z.string()]);
+const parseArgs = z.tuple([z.string(), z.string().nullable()]);
+const setArgs = z.tuple([z.string(), z.enum(urlParts), z.string()]);
+const randomArgs = z.tuple([z.int().min(0).max(randomBytesMax)]);
+
+const calls: Readonly<Record<string, SyncCall>> = {
+  digest(args) {
+    const [name, key, data] = digestArgs.parse(args);
+    const algorithm = name.toLowerCase().replace(/^(rsa-)?sha-?(?=\d)/, 'sha');
+    if (!algorithms.has(algorithm)) return { error: `The digest ${name} is not supported` };
+    const digest =
+      key === null ? createHash(algorithm) : createHmac(algorithm, Buffer.from(key, 'base64'));
+    return { digest: digest.update(Buffer.from(data, 'base64')).digest('base64') };
+  },
+  uuid: () => randomUUID(),
+  random(args) {
+    const [size] = randomArgs.parse(args);
+    return randomBytes(size).toString('base64');
+  },
+  'url.parse'(args) {
+    const [url, base] = parseArgs.parse(args);
+    return partsOf(URL.parse(url, base ?? undefined));
+  },
+  'url.set'(args) {
+    const [href, part, value] = setArgs.parse(args);
+    const url = new URL(href);
+    if (part === 'href' && !URL.canParse(value)) return null;
+    url[part] = value;
+    return partsOf(url);
+  },
+};
+
+function partsOf(url: URL | null): object | null {
+  if (url === null) return null;
+  const parts = urlParts.map((part) => [part, url[part]]);
+  return { ...Object.fromEntries(parts), origin: url.origin } as object;
+}
+
+/** JSON in, JSON out. @throws Error without details when the call is unknown or its arguments are wrong */
+export function answerSync(method: string, args: string): string {
+  const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
+  if (call === undefined) throw new Error('The call is not known.');
+  try {
+    return JSON.stringify(call(JSON.parse(args)));
+  } catch {
+    throw new Error('The arguments of the call are not valid.');
+  }
+}

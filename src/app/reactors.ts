@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { openSandbox } from '../adapters/sandbox/sandbox.ts';
+import type { Services } from '../http/services.ts';
+import { resumeDeletions } from '../modules/environments/deletion.ts';
+import { openHost } from '../modules/runs/open-host.ts';
+import { createPublisher } from '../modules/runs/publisher.ts';
+import { createRunLogs } from '../modules/runs/run-log.ts';
+import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
+import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
+import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
+import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
+import type { Base } from './compose.ts';
+
+const resumeEveryMs = 60_000;
+
+/** Starts what happens after events: runs, webhooks, and the end of deletions that were interrupted. */
+export async function startReactors(
+  stack: AsyncDisposableStack,
+  { config, clock, logger, embedded, bodies }: Base,
+  services: Services,
+): Promise<void> {
+  const { log, schemas } = embedded;
+  const { control, vault, records, http } = services;
+  const publisher = createPublisher({ log, schemas, clock });
+  const logs = stack.use(createRunLogs(publisher, logger));
+  const common = { log, schemas, control, vault, publisher, logs, clock, logger };
+  const park = (consumer: string) => parkTo(publisher, consumer);
+  const { roles } = config;
+  if (roles.has('webhooks')) {
+    const userAgent = `svc/${version()}`;
+    stack.use(await startWebhookDeliveries({ ...common, park: park('svc.webhook-deliveries'), http, userAgent }));
+    stack.use(await startSyncWebhooks({ ...common, park: park('svc.sync-webhooks'), reader: records.reader }));
+  }
+  if (roles.has('runner')) {
+    const sandbox = stack.use(await openSandbox());
+    stack.use(await startSyncInstances({ ...common, park: park('svc.sync-instances') }));
+    stack.use(
+      await startFunctionRunner({
+        ...common,
+        records: records.writer,
+        sandbox,
+        bodies,
+        park: park('svc.runners'),
+        openHost: (run) => openHost({ ...services, publicUrl: services.settings.publicUrl }, run),
+      }),
+    );
+  }
+  if (roles.has('api')) keepFinishingDeletions(stack, services);
+}
+
+function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services): void {
+  const resume = () =>
+    void resumeDeletions(services).catch((err: unknown) => {
+      services.logger.warn({ err }, 'a deletion could not be finished yet');
+    });
+  const timer = setInterval(resume, resumeEveryMs).unref();
+  stack.defer(() => clearInterval(timer));
+  resume();
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,49 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
+import { openEmbeddedLogClient } from '../../adapters/event-log/embedded/client.ts';
+import { systemClock, type Clock } from '../../kernel/time.ts';
+import { openVault, type OpenVault } from '../../modules/credentials/open-vault.ts';
+import type { RootKey } from '../../modules/credentials/root-keys.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import type { Schemas } from '../../ports/schemas.ts';
+import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
+import type { Folders } from '../folders.ts';
+import { createLogger } from '../logger.ts';
+
+/** What the main thread starts another one with. */
+export interface ThreadData {
+  readonly name: string;
+  /** Calls between the two threads. */
+  readonly mainPort: MessagePort;
+  readonly logPort: MessagePort;
+  readonly folders: Folders;
+  readonly partitions: number;
+  readonly logLevel: string;
+  readonly faultPoint: string | null;
+  readonly rootKeys: readonly { readonly id: string; readonly bytes: Uint8Array }[];
+}
+
+/** What every thread stands on: the same ports as the main thread. */
+export interface Ground {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly vault: OpenVault;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly faultPoint: FaultPoint;
+}
+
+/** Opens the ports of a thread on `stack`, which closes them in reverse. */
+export async function openGround(data: ThreadData, stack: AsyncDisposableStack): Promise<Ground> {
+  const clock = systemClock;
+  const logger = createLogger(data.logLevel, data.name);
+  const client = openEmbeddedLogClient({ directory: data.folders.log, port: data.logPort, clock });
+  stack.use(client);
+  const { log, schemas } = client;
+  const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({ id, bytes: Buffer.from(bytes) }));
+  const vault = stack.use(
+    await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
+  );
+  return { log, schemas, vault, clock, logger, faultPoint: createFaultPoint(data.faultPoint) };
+}

@@ -1,0 +1,13 @@
+import { join } from 'node:path';
+import { startControlOwners } from '../../../streams/owners/control/start.ts';
+import { startRecordOwners } from '../../../streams/owners/records/start.ts';
+import { serveThread } from './serve-thread.ts';
+
+/** The partition owners: they decide what they are asked, and nothing else runs beside them. */
+serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, { folders }) => {
+  const ports = { log, schemas, clock, logger };
+  stack.use(await startControlOwners({ ...ports, folder: join(folders.state, 'control') }));
+  const directory = join(folders.state, 'records');
+  stack.use(await startRecordOwners({ ...ports, vault, directory, faultPoint }));
+  return {};
+});

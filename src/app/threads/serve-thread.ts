@@ -1,0 +1,25 @@
+import { workerData } from 'node:worker_threads';
+import { connect, type Methods, type Peer } from '../../adapters/threads/rpc.ts';
+import { openGround, type Ground, type ThreadData } from './ground.ts';
+
+/** The part of a role that a thread runs: opens what it needs on the stack and says what it answers. */
+export type ThreadWork = (
+  ground: Ground,
+  stack: AsyncDisposableStack,
+  data: ThreadData,
+  main: Peer,
+) => Promise<Methods>;
+
+/** The body of every worker thread: `open` starts its work, `close` ends it in reverse. */
+export function serveThread(work: ThreadWork): void {
+  const data = workerData as ThreadData;
+  const stack = new AsyncDisposableStack();
+  const served: Record<string, Methods[string]> = {
+    open: async () => {
+      const ground = await openGround(data, stack);
+      Object.assign(served, await work(ground, stack, data, main));
+    },
+    close: () => stack.disposeAsync(),
+  };
+  const main = connect(data.mainPort, served);
+}

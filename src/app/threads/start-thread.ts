@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import { connect, type Peer } from '../../adapters/threads/rpc.ts';
+import type { ThreadData } from './ground.ts';
+
+export interface RunningThread extends AsyncDisposable {
+  readonly peer: Peer;
+  /** Rejects when the thread ends without being asked to. */
+  readonly failed: Promise<never>;
+}
+
+type Given = Omit<ThreadData, 'mainPort' | 'logPort'>;
+
+/** Starts `<name>-thread` of this folder and resolves when its work runs. */
+export async function startThread(given: Given, logPort: MessagePort): Promise<RunningThread> {
+  const { port1, port2 } = new MessageChannel();
+  const file = new URL(`./${given.name}-thread${extname(import.meta.url)}`, import.meta.url);
+  const worker = new Worker(file, {
+    workerData: { ...given, mainPort: port2, logPort } satisfies ThreadData,
+    transferList: [port2, logPort],
+    name: given.name,
+  });
+  const peer = connect(port1);
+  const failed = once(worker, 'exit').then(([code]) => {
+    throw new Error(`the ${given.name} thread ended with ${String(code)}`);
+  });
+  failed.catch(() => undefined);
+  const end = async (): Promise<void> => {
+    peer.close();
+    await worker.terminate();
+  };
+  try {
+    await Promise.race([peer.call('open', []), failed]);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    peer,
+    failed,
+    async [Symbol.asyncDispose]() {
+      await Promise.race([peer.call('close', []), failed.catch(() => undefined)]);
+      await end();
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { topics } from '../../streams/topics.ts';
+import type { TopicSpec } from '../ports/event-log.ts';
+
+/** The topics of `streams/topics.ts` with SVC_PARTITIONS filled in. */
+export function topicSpecs(ownedPartitions: number): TopicSpec[] {
+  return Object.entries(topics).map(([name, { partitions, cleanup }]) => ({
+    name,
+    partitions: partitions === 'owned' ? ownedPartitions : partitions,
+    cleanup,
+  }));
+}

@@ -1,0 +1,63 @@
+import { compileProject, type Compiled } from '../compiler/compile.ts';
+import { CompileError, formatProblem } from '../compiler/problem.ts';
+import { writeCompiled } from '../compiler/write.ts';
+import type { Command, Context } from '../context.ts';
+import { alignDependencies } from '../dependencies.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+
+export const compile: Command = {
+  name: 'compile',
+  usage: '',
+  summary: 'Check the functions and build what is deployed',
+  help: `Type-checks every function that index.ts names, bundles each into build/ and describes them in
+.svc/svc.json. Nothing is written when anything is wrong.
+
+Examples
+  svc compile
+  svc compile --no-dependency-update`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, {});
+    if (positionals.length > 0) {
+      throw new CommandFailure('compile takes no arguments', { isUsage: true });
+    }
+    await compileStep(context, values);
+    context.output.result('Compiled');
+  },
+};
+
+/**
+ * Compiling, also as a step of other commands.
+ * @throws CommandFailure with the code of a failed compilation, after all problems were printed
+ */
+export async function compileStep(
+  context: Context,
+  options: {
+    readonly debug?: boolean | undefined;
+    readonly 'dependency-update'?: boolean | undefined;
+  },
+): Promise<Compiled> {
+  const { root, own, output, environment } = context;
+  requireProject(root);
+  if (options.debug === true && environment.hasEnvFile) output.note('Loaded .env');
+  const mayUpdate =
+    options['dependency-update'] !== false && environment.dependencyUpdate && !environment.isCi;
+  alignDependencies(root, own, { mayUpdate, output });
+
+  const progress = (line: string): void => output.note(output.paint('grey', line));
+  await using sandbox = await context.openSandbox();
+  try {
+    const compiled = await compileProject({ root, own, sandbox, progress });
+    for (const warning of compiled.warnings) {
+      output.note(output.paint('yellow', formatProblem(warning, 'warn')));
+    }
+    writeCompiled(root, compiled);
+    return compiled;
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    for (const problem of error.problems) output.note(output.paint('red', formatProblem(problem)));
+    throw new CommandFailure(error.message, { exitCode: exitCodes.compileFailed });
+  }
+}

@@ -1,0 +1,86 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FunctionKind } from '../../modules/functions/state.ts';
+import { functionNamePattern, integrationKeyPattern } from '../compiler/entries.ts';
+import { mayAsk, type Command, type Context } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+import { functionPath, functionScaffold, importLine } from '../scaffold.ts';
+
+const options = {
+  sync: { type: 'boolean' },
+  action: { type: 'boolean' },
+  'on-event': { type: 'boolean' },
+} as const;
+
+const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
+
+export const create: Command = {
+  name: 'create',
+  usage: '[integration] [name]',
+  summary: 'Add a function to the project',
+  help: `Writes <integration>/<kind>s/<name>.ts and names it in index.ts. A file that exists is an error.
+
+Options (exactly one)
+  --sync, --action, --on-event
+
+Examples
+  svc create crm contacts --sync
+  svc create crm create-contact --action`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    requireProject(context.root);
+    requireIndex(context.root);
+    if (positionals.length > 2) {
+      throw new CommandFailure('create takes an integration and a name', { isUsage: true });
+    }
+    const canAsk = mayAsk(context, values.interactive);
+    const chosen = kinds.filter((kind) => values[kind] === true);
+    if (chosen.length > 1) {
+      throw new CommandFailure('Choose one of --sync, --action and --on-event', { isUsage: true });
+    }
+    const kind = chosen[0] ?? (await askKind(context, canAsk));
+    const key = positionals[0] ?? (await askFor(context, canAsk, 'Integration'));
+    const name = positionals[1] ?? (await askFor(context, canAsk, 'Name of the function'));
+    addFunction(context, key, kind, name);
+  },
+};
+
+function addFunction(context: Context, key: string, kind: FunctionKind, name: string): void {
+  if (!integrationKeyPattern.test(key) || /^\.{1,2}$/.test(key)) {
+    throw new CommandFailure(`"${key}" cannot be the key of an integration`);
+  }
+  if (!functionNamePattern.test(name)) {
+    throw new CommandFailure(`"${name}" cannot be a name: use letters, digits, - and _`);
+  }
+  const file = `${functionPath(key, kind, name)}.ts`;
+  const path = join(context.root, file);
+  if (existsSync(path)) throw new CommandFailure(`${file} exists already`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, functionScaffold(kind));
+
+  const index = join(context.root, 'index.ts');
+  const text = readFileSync(index, 'utf8');
+  const isOpenLine = text !== '' && !text.endsWith('\n');
+  appendFileSync(index, `${isOpenLine ? '\n' : ''}${importLine(key, kind, name)}`);
+  context.output.result(`Created ${file}`);
+}
+
+function requireIndex(root: string): void {
+  if (!existsSync(join(root, 'index.ts'))) throw new CommandFailure('Not inside a svc folder');
+}
+
+async function askKind(context: Context, canAsk: boolean): Promise<FunctionKind> {
+  const answer = await askFor(context, canAsk, 'Kind (sync, action or on-event)');
+  const kind = kinds.find((known) => known === answer);
+  if (kind === undefined) throw new CommandFailure(`"${answer}" is no kind of function`);
+  return kind;
+}
+
+async function askFor(context: Context, canAsk: boolean, what: string): Promise<string> {
+  const answer = canAsk ? await context.ask(`${what}: `) : '';
+  if (answer === '') throw new CommandFailure(`Missing: ${what}`, { isUsage: true });
+  return answer;
+}

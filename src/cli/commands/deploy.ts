@@ -1,0 +1,77 @@
+import { mayAsk, type Command, type Context } from '../context.ts';
+import { packageFunctions } from '../deploy/package.ts';
+import { performDeployment } from '../deploy/perform.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+import { compileStep } from './compile.ts';
+
+const options = {
+  version: { type: 'string', short: 'v' },
+  sync: { type: 'string', short: 's' },
+  action: { type: 'string', short: 'a' },
+  integration: { type: 'string', short: 'i' },
+  'allow-destructive': { type: 'boolean' },
+} as const;
+
+const deployFailed = { exitCode: exitCodes.deployFailed } as const;
+
+export const deploy: Command = {
+  name: 'deploy',
+  usage: '[environment]',
+  summary: 'Deploy the functions to an environment of the service',
+  help: `Compiles the project, shows what would change and deploys it. The project is the whole truth:
+functions that were deployed before and are gone from index.ts are removed.
+
+Options
+  -v, --version <label>      version label of every function of this deployment
+  -s, --sync <name>          only this sync; nothing is removed
+  -a, --action <name>        only this action; nothing is removed
+  -i, --integration <id>     only this integration; removals are limited to it
+      --allow-destructive    with --auto-confirm: remove without asking
+      --auto-confirm         do not ask (removals still need --allow-destructive)
+
+Variables
+  SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
+  SVC_HOSTPORT                   address of the service (http://localhost:3003)
+  SVC_DEPLOY_AUTO_CONFIRM=true   the same as --auto-confirm
+
+Examples
+  svc deploy dev
+  svc deploy prod --integration crm --version 1.4.0
+  svc deploy prod --allow-destructive --auto-confirm`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    if (positionals.length > 1) {
+      throw new CommandFailure('deploy takes one environment', { isUsage: true });
+    }
+    requireProject(context.root);
+    const canAsk = mayAsk(context, values.interactive);
+    const environment = positionals[0] ?? (await askEnvironment(context, canAsk));
+    const client = context.openClient(await keyOf(context, environment, canAsk));
+    const compiled = await compileStep(context, values);
+    const deployment = packageFunctions(compiled.functions, values, values.version);
+    const autoConfirm = values['auto-confirm'] === true || context.environment.deployAutoConfirm;
+    const allowDestructive = values['allow-destructive'] === true;
+    await performDeployment(context, client, deployment, { autoConfirm, allowDestructive, canAsk });
+  },
+};
+
+async function askEnvironment(context: Context, canAsk: boolean): Promise<string> {
+  const answer = canAsk ? await context.ask('Environment to deploy to: ') : '';
+  if (answer !== '') return answer;
+  throw new CommandFailure('Name the environment to deploy to', {
+    ...deployFailed,
+    isUsage: true,
+  });
+}
+
+async function keyOf(context: Context, environment: string, canAsk: boolean): Promise<string> {
+  const known = context.environment.secretKey(environment);
+  if (known !== null) return known;
+  const variable = context.environment.secretKeyVariable(environment);
+  const answer = canAsk ? await context.ask(`API key of ${environment} (${variable}): `) : '';
+  if (answer !== '') return answer;
+  throw new CommandFailure(`No API key: set ${variable}, in .env or the environment`, deployFailed);
+}

@@ -1,0 +1,67 @@
+import type { Command } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { compile } from './compile.ts';
+import { create } from './create.ts';
+import { deploy } from './deploy.ts';
+import { init } from './init.ts';
+import { version } from './version.ts';
+
+const help: Command = {
+  name: 'help',
+  usage: '[command]',
+  summary: 'Show what a command does',
+  help: `Examples
+  svc help
+  svc help deploy`,
+
+  async run(args, context) {
+    const [name] = parseCommand(args, {}).positionals;
+    const command = name === undefined ? undefined : findCommand(name);
+    if (name !== undefined && command === undefined) throw unknownCommand(name);
+    context.output.result(command === undefined ? overview() : usageOf(command));
+  },
+};
+
+const commands: readonly Command[] = [init, create, compile, deploy, version, help];
+
+export const findCommand = (name: string): Command | undefined =>
+  commands.find((command) => command.name === name);
+
+export const unknownCommand = (name: string): CommandFailure =>
+  new CommandFailure(`Unknown command "${name}"; "svc help" lists what there is`);
+
+/** Column at which the summaries of the overview begin. */
+const summaryColumn = 34;
+
+export function overview(): string {
+  const lines = commands.map(({ name, usage, summary }) =>
+    `  svc ${name} ${usage}`.padEnd(summaryColumn).concat(summary),
+  );
+  return `svc: functions of the integration gateway, from the command line
+
+Commands
+${lines.join('\n')}
+
+Options of every command
+  --auto-confirm             answer yes to questions (removals need --allow-destructive too)
+  --no-interactive           never ask; what is missing is an error
+  --no-dependency-update     leave package.json and node_modules alone
+  --debug                    say more
+  -h, --help                 help of the command
+  --version                  version of this program
+
+Exit codes
+  0 success   1 wrong use or other failure   10 compile failed   11 deploy failed
+
+Example
+  svc init my-functions && cd my-functions && svc deploy dev`;
+}
+
+export function usageOf(command: Command): string {
+  return `svc ${command.name} ${command.usage}`.trimEnd().concat(`
+
+${command.summary}
+
+${command.help}`);
+}

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command, Context } from '../context.ts';
+import { installDependencies, wantedDependencies } from '../dependencies.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { projectFiles, type Files } from '../scaffold.ts';
+import { compileStep } from './compile.ts';
+
+export const init: Command = {
+  name: 'init',
+  usage: '[path]',
+  summary: 'Make a project with example functions',
+  help: `Makes the folder (the present one by default) with a sync, an action and an on-event function of a demo
+integration, installs what they need and compiles them. Files that exist are left as they are.
+
+Options
+      --copy                     only write the files
+      --no-dependency-update     do not install
+
+Examples
+  svc init svc-integrations
+  svc init --copy`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, { copy: { type: 'boolean' } });
+    if (positionals.length > 1) {
+      throw new CommandFailure('init takes one path', { isUsage: true });
+    }
+    const root = resolve(context.root, positionals[0] ?? '.');
+    if (statSync(root, { throwIfNoEntry: false })?.isDirectory() === false) {
+      throw new CommandFailure(`${root} exists and is not a folder`);
+    }
+    mkdirSync(root, { recursive: true });
+    const written = writeMissing(root, {
+      'package.json': manifest(root, context),
+      ...projectFiles(),
+    });
+    context.output.note(`Wrote ${written.length} files to ${root}`);
+    if (values.copy !== true) {
+      const { environment, output } = context;
+      const mayInstall = values['dependency-update'] !== false && environment.dependencyUpdate;
+      if (mayInstall && !environment.isCi) installDependencies(root, output);
+      await compileStep({ ...context, root }, values);
+    }
+    context.output.result(
+      'The project is ready: put your API keys into .env, then run svc deploy dev',
+    );
+  },
+};
+
+/** Writes the files that are not there and names them. */
+function writeMissing(root: string, files: Files): string[] {
+  return Object.entries(files).flatMap(([file, text]) => {
+    const path = join(root, file);
+    if (existsSync(path)) return [];
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return [file];
+  });
+}
+
+function manifest(root: string, { own }: Context): string {
+  const name = basename(root)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]/g, '-');
+  const content = {
+    name,
+    version: '0.0.0',
+    private: true,
+    type: 'module',
+    devDependencies: wantedDependencies(root, own),
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}

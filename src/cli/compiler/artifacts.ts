@@ -1,0 +1,193 @@
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { FunctionDefinition } from '../../ports/sandbox.ts';
+import type { Entry } from './entries.ts';
+
+/** A type and not an interface: it is JSON. */
+type JsonSchema = { readonly definitions: JsonObject };
+
+export interface SyncArtifact {
+  readonly type: 'sync';
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly runs: string;
+  readonly auto_start: boolean;
+  readonly sync_type: 'full' | 'incremental';
+  readonly track_deletes: boolean;
+  readonly input: string | null;
+  readonly output: readonly string[];
+  readonly usedModels: readonly string[];
+  readonly endpoints: readonly JsonObject[];
+  readonly scopes: readonly string[];
+  readonly webhookSubscriptions: readonly string[];
+  readonly features: readonly string[];
+  readonly json_schema: JsonSchema;
+}
+
+export interface ActionArtifact {
+  readonly type: 'action';
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly input: string;
+  readonly output: readonly string[];
+  readonly usedModels: readonly string[];
+  readonly endpoint: JsonObject | null;
+  readonly scopes: readonly string[];
+  readonly features: readonly string[];
+  readonly json_schema: JsonSchema;
+}
+
+export interface OnEventArtifact {
+  readonly type: 'on-event';
+  readonly event: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Schema of the connection's metadata; null when the function declares none. */
+  readonly metadata: JsonObject | null;
+}
+
+export type Artifact = SyncArtifact | ActionArtifact | OnEventArtifact;
+
+/** One entry of `.svc/svc.json` (contract/cli.md section 3). */
+export interface IntegrationArtifacts {
+  readonly providerConfigKey: string;
+  readonly syncs: readonly SyncArtifact[];
+  readonly actions: readonly ActionArtifact[];
+  readonly onEventScripts: Readonly<
+    Record<string, readonly Omit<OnEventArtifact, 'type' | 'event'>[]>
+  >;
+}
+
+/** What `svc.json` says of one function. */
+export function artifactOf(
+  entry: Entry,
+  definition: FunctionDefinition,
+  features: readonly string[],
+): Artifact {
+  switch (entry.kind) {
+    case 'sync':
+      return syncArtifact(entry, definition, features);
+    case 'action':
+      return actionArtifact(entry, definition, features);
+    case 'on-event': {
+      const { description, version, event, metadata } = definition;
+      const { name } = entry;
+      return { type: 'on-event', event: event ?? '', name, description, version, metadata };
+    }
+  }
+}
+
+function syncArtifact(
+  entry: Entry,
+  definition: FunctionDefinition,
+  features: readonly string[],
+): SyncArtifact {
+  const { models, metadata } = definition;
+  const output = Object.keys(models);
+  const input = metadata === null ? null : generatedName('SyncMetadata', entry);
+  return {
+    type: 'sync',
+    name: entry.name,
+    description: definition.description,
+    version: definition.version,
+    runs: definition.frequency ?? '',
+    auto_start: definition.autoStart,
+    sync_type: definition.syncType,
+    track_deletes: definition.trackDeletes,
+    input,
+    output,
+    usedModels: [...output, ...(input === null ? [] : [input])],
+    endpoints: definition.endpoints,
+    scopes: definition.scopes,
+    webhookSubscriptions: definition.webhookSubscriptions,
+    features,
+    json_schema: schemaOf({
+      ...models,
+      ...(metadata === null || input === null ? {} : { [input]: metadata }),
+    }),
+  };
+}
+
+function actionArtifact(
+  entry: Entry,
+  definition: FunctionDefinition,
+  features: readonly string[],
+): ActionArtifact {
+  const input = generatedName('ActionInput', entry);
+  const output = generatedName('ActionOutput', entry);
+  const nothing = { type: 'null' };
+  return {
+    type: 'action',
+    name: entry.name,
+    description: definition.description,
+    version: definition.version,
+    input,
+    output: [output],
+    usedModels: [input, output],
+    endpoint: definition.endpoint,
+    scopes: definition.scopes,
+    features,
+    json_schema: schemaOf({
+      [input]: definition.input ?? nothing,
+      [output]: definition.output ?? nothing,
+    }),
+  };
+}
+
+/** `ActionInput_crm_createcontact` for the action `create-contact` of `crm`. */
+function generatedName(prefix: string, { integrationKey, name }: Entry): string {
+  const key = integrationKey.replaceAll(/[^a-zA-Z0-9]/g, '_');
+  return `${prefix}_${key}_${name.replaceAll(/[^a-zA-Z0-9]/g, '')}`;
+}
+
+function schemaOf(models: Readonly<Record<string, JsonObject>>): JsonSchema {
+  const definitions = Object.entries(models).map(([name, { $schema: _, ...schema }]) => {
+    return [name, rebase(schema, `#/definitions/${name}`)] as const;
+  });
+  return { definitions: Object.fromEntries(definitions) };
+}
+
+/** References within a model start at its own root: they follow it to its new place. */
+function rebase(schema: Json, root: string): Json {
+  if (Array.isArray(schema)) return schema.map((item: Json) => rebase(item, root));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
+    const isReference = key === '$ref' && typeof value === 'string' && value.startsWith('#');
+    return [key, isReference ? `${root}${value.slice(1)}` : rebase(value, root)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Everything of a project, in the order of `index.ts`. */
+export function svcJson(
+  functions: readonly { readonly entry: Entry; readonly artifact: Artifact }[],
+): IntegrationArtifacts[] {
+  const keys = new Set(functions.map(({ entry }) => entry.integrationKey));
+  return [...keys].map((providerConfigKey) => {
+    const own = functions
+      .filter(({ entry }) => entry.integrationKey === providerConfigKey)
+      .map(({ artifact }) => artifact);
+    const scripts = own.filter((artifact) => artifact.type === 'on-event');
+    const of = (event: string): Omit<OnEventArtifact, 'type' | 'event'>[] =>
+      scripts
+        .filter((script) => script.event === event)
+        .map(({ name, description, version, metadata }) => ({
+          name,
+          description,
+          version,
+          metadata,
+        }));
+    return {
+      providerConfigKey,
+      syncs: own.filter((artifact) => artifact.type === 'sync'),
+      actions: own.filter((artifact) => artifact.type === 'action'),
+      onEventScripts: {
+        'post-connection-creation': of('post-connection-creation'),
+        'pre-connection-deletion': of('pre-connection-deletion'),
+        'validate-connection': of('validate-connection'),
+      },
+    };
+  });
+}

@@ -1,0 +1,123 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import ts from 'typescript';
+import type { FunctionKind } from '../../modules/functions/state.ts';
+import { CompileError, problemAt, type Problem } from './problem.ts';
+
+/** A function that `index.ts` names. */
+export interface Entry {
+  readonly integrationKey: string;
+  readonly kind: FunctionKind;
+  readonly name: string;
+  /** Absolute path of the entry file. */
+  readonly path: string;
+  /** Relative to the project, with forward slashes. */
+  readonly file: string;
+  /** Name of the bundle in `build/`, without extension. */
+  readonly bundleName: string;
+}
+
+export const kindFolders: ReadonlyMap<string, FunctionKind> = new Map([
+  ['syncs', 'sync'],
+  ['actions', 'action'],
+  ['on-events', 'on-event'],
+]);
+
+/** Rules of names on the wire (contract/http.md 0.1): a deploy would refuse others. */
+export const integrationKeyPattern = /^[a-zA-Z0-9~:.@ _-]{1,255}$/;
+export const functionNamePattern = /^[a-zA-Z0-9_-]{1,255}$/;
+
+/**
+ * The functions of a project in the order of `index.ts`. Only `import './<path>';` counts.
+ * @throws CompileError
+ */
+export function readEntries(root: string): Entry[] {
+  const index = join(root, 'index.ts');
+  const text = readIndex(index);
+  const source = ts.createSourceFile(index, text, ts.ScriptTarget.ESNext, true);
+  const entries: Entry[] = [];
+  const problems: Problem[] = [];
+  for (const statement of source.statements) {
+    if (!isEntryImport(statement)) continue;
+    const entry = entryOf(root, statement.moduleSpecifier.text);
+    if (typeof entry === 'string') problems.push(problemAt(root, statement, entry));
+    else if (entries.some(({ path }) => path === entry.path)) continue;
+    else {
+      const twin = entries.find(
+        (other) => isSameFunction(other, entry) || isSameBundle(other, entry),
+      );
+      if (twin === undefined) entries.push(entry);
+      else problems.push(problemAt(root, statement, duplicate(entry, twin)));
+    }
+  }
+  if (problems.length > 0) throw new CompileError(problems);
+  if (entries.length === 0) {
+    throw new CompileError([
+      { file: 'index.ts', line: 1, message: 'No entry points found in index.ts' },
+    ]);
+  }
+  return entries;
+}
+
+function readIndex(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new CompileError([{ file: 'index.ts', line: 1, message: 'Could not read index.ts' }]);
+  }
+}
+
+interface EntryImport extends ts.ImportDeclaration {
+  readonly moduleSpecifier: ts.StringLiteral;
+}
+
+function isEntryImport(statement: ts.Statement): statement is EntryImport {
+  return (
+    ts.isImportDeclaration(statement) &&
+    statement.importClause === undefined &&
+    ts.isStringLiteral(statement.moduleSpecifier) &&
+    statement.moduleSpecifier.text.startsWith('.')
+  );
+}
+
+/** The entry, or why it is none. */
+function entryOf(root: string, specifier: string): Entry | string {
+  const path = resolve(root, `${specifier.replace(/\.[jt]s$/, '')}.ts`);
+  const parts = relative(root, path).split(sep);
+  const [integrationKey = '', folder = '', ...rest] = parts;
+  if (integrationKey === '..') return `'${specifier}' is outside the project`;
+  const kind = kindFolders.get(folder);
+  if (kind === undefined || rest.length === 0) {
+    return `'${specifier}' is not inside an integration folder: expected ./<integration>/<syncs|actions|on-events>/<name>`;
+  }
+  const name = (rest.at(-1) ?? '').slice(0, -'.ts'.length);
+  if (!integrationKeyPattern.test(integrationKey)) {
+    return `'${integrationKey}' cannot be the key of an integration`;
+  }
+  if (!functionNamePattern.test(name)) {
+    return `'${name}' cannot be the name of a function: use letters, digits, - and _`;
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    return `Could not find '${specifier}'`;
+  }
+  const file = parts.join('/');
+  return {
+    integrationKey,
+    kind,
+    name,
+    path,
+    file,
+    bundleName: join(dirname(file), name).split(sep).join('_'),
+  };
+}
+
+const isSameFunction = (a: Entry, b: Entry): boolean =>
+  a.integrationKey === b.integrationKey && a.kind === b.kind && a.name === b.name;
+
+const isSameBundle = (a: Entry, b: Entry): boolean => a.bundleName === b.bundleName;
+
+function duplicate(entry: Entry, twin: Entry): string {
+  return isSameFunction(entry, twin)
+    ? `The ${entry.kind} "${entry.name}" of "${entry.integrationKey}" is defined multiple times, also in ${twin.file}`
+    : `${entry.file} and ${twin.file} would be built to the same file, build/${entry.bundleName}.cjs`;
+}

@@ -1,0 +1,141 @@
+import ts from 'typescript';
+import { unwrap } from './definition-call.ts';
+import { problemAt, type Problem } from './problem.ts';
+
+const httpMethods = ['get', 'post', 'put', 'patch', 'delete', 'proxy'] as const;
+const batchMethods = ['batchSave', 'batchUpdate', 'batchDelete', 'batchSend'] as const;
+export const http: ReadonlySet<string> = new Set([...httpMethods, 'paginate', 'uncontrolledFetch']);
+export const batch: ReadonlySet<string> = new Set(batchMethods);
+const checkpoint: ReadonlySet<string> = new Set([
+  'getCheckpoint',
+  'saveCheckpoint',
+  'clearCheckpoint',
+]);
+/** Methods whose promise nobody may drop: what they do would be cut off by the end of the run. */
+const awaited: ReadonlySet<string> = new Set([
+  ...httpMethods,
+  ...batchMethods,
+  ...checkpoint,
+  'uncontrolledFetch',
+  'log',
+  'getMetadata',
+  'setMetadata',
+  'updateMetadata',
+  'getConnection',
+  'getEnvironmentVariables',
+  'triggerAction',
+  'trackDeletesStart',
+  'trackDeletesEnd',
+  'setMergingStrategy',
+]);
+
+/** A call of a method of the handle (`svc`), in the order of the file. */
+export interface HandleCall {
+  readonly call: ts.CallExpression;
+  readonly method: string;
+}
+
+/** Names that the handle has in the given functions: their first parameter. */
+export function handleNames(functions: readonly (ts.SignatureDeclaration | null)[]): Set<string> {
+  const names = functions.map((one) => one?.parameters[0]?.name);
+  return new Set(
+    names.flatMap((name) => (name !== undefined && ts.isIdentifier(name) ? [name.text] : [])),
+  );
+}
+
+/**
+ * Calls of the handle within the node. The handle is known by the name of the parameter; with a checker
+ * also by its type, so that helpers which take it are seen too.
+ */
+export function handleCalls(
+  within: ts.Node,
+  names: ReadonlySet<string>,
+  checker?: ts.TypeChecker,
+): HandleCall[] {
+  const calls: HandleCall[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
+      const { expression, name } = node.expression;
+      if (isHandle(expression, names, checker)) calls.push({ call: node, method: name.text });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(within);
+  return calls.sort((a, b) => a.call.expression.end - b.call.expression.end);
+}
+
+function isHandle(
+  expression: ts.Expression,
+  names: ReadonlySet<string>,
+  checker: ts.TypeChecker | undefined,
+): boolean {
+  const value = unwrap(expression);
+  if (ts.isIdentifier(value) && names.has(value.text)) return true;
+  if (checker === undefined || !ts.isIdentifier(value)) return false;
+  const type = checker.getTypeAtLocation(value);
+  return ['uncontrolledFetch', 'getConnection', 'triggerAction'].every(
+    (member) => type.getProperty(member) !== undefined,
+  );
+}
+
+/** Rules of each single call: awaited, and no `retryOn` without `retries`. */
+export function callProblems(root: string, calls: readonly HandleCall[]): Problem[] {
+  return calls.flatMap(({ call, method }) => {
+    const problems: Problem[] = [];
+    if (awaited.has(method) && !isUsed(call)) {
+      problems.push(problemAt(root, call, `svc.${method}() calls must be awaited`));
+    }
+    const config = call.arguments[0] === undefined ? null : unwrap(call.arguments[0]);
+    if (http.has(method) && config !== null && ts.isObjectLiteralExpression(config)) {
+      problems.push(...retryProblems(root, config));
+    }
+    return problems;
+  });
+}
+
+function retryProblems(root: string, config: ts.ObjectLiteralExpression): Problem[] {
+  const named = (name: string): ts.ObjectLiteralElementLike | undefined =>
+    config.properties.find(
+      (property) => property.name !== undefined && property.name.getText() === name,
+    );
+  const retryOn = named('retryOn');
+  const isSpread = config.properties.some((property) => ts.isSpreadAssignment(property));
+  if (retryOn === undefined || isSpread || named('retries') !== undefined) return [];
+  return [problemAt(root, retryOn, "'retryOn' should not be used if 'retries' is not set")];
+}
+
+/** Whether somebody waits for the promise: await, return, then/catch, also around a list of calls. */
+function isUsed(node: ts.Expression): boolean {
+  const { parent } = node;
+  if (ts.isAwaitExpression(parent) || ts.isReturnStatement(parent)) return true;
+  if (ts.isArrowFunction(parent)) return parent.body === node;
+  if (ts.isYieldExpression(parent)) return true;
+  if (ts.isPropertyAccessExpression(parent)) {
+    return ['then', 'catch', 'finally'].includes(parent.name.text);
+  }
+  if (ts.isConditionalExpression(parent) && parent.condition === node) return false;
+  if (ts.isPropertyAssignment(parent)) return isUsed(parent.parent);
+  const isPassedOn =
+    ts.isParenthesizedExpression(parent) ||
+    ts.isAsExpression(parent) ||
+    ts.isSatisfiesExpression(parent) ||
+    ts.isNonNullExpression(parent) ||
+    ts.isConditionalExpression(parent) ||
+    ts.isArrayLiteralExpression(parent) ||
+    ts.isSpreadElement(parent) ||
+    ts.isCallExpression(parent) ||
+    isChoice(parent);
+  return isPassedOn && isUsed(parent);
+}
+
+function isChoice(node: ts.Node): node is ts.BinaryExpression {
+  const choices = [
+    ts.SyntaxKind.AmpersandAmpersandToken,
+    ts.SyntaxKind.BarBarToken,
+    ts.SyntaxKind.QuestionQuestionToken,
+  ];
+  return ts.isBinaryExpression(node) && choices.includes(node.operatorToken.kind);
+}
+
+export const usesCheckpoints = (calls: readonly HandleCall[]): boolean =>
+  calls.some(({ method }) => checkpoint.has(method));

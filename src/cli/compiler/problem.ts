@@ -1,0 +1,51 @@
+import { relative, sep } from 'node:path';
+import type ts from 'typescript';
+
+/** Something in the user's project that keeps it from compiling, or a warning about it. */
+export interface Problem {
+  /** Relative to the project, with forward slashes. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1; absent when the problem is about the line as a whole. */
+  readonly column?: number;
+  readonly message: string;
+}
+
+export const inProject = (root: string, path: string): string =>
+  relative(root, path).split(sep).join('/');
+
+export function problemAt(root: string, node: ts.Node, message: string): Problem {
+  const source = node.getSourceFile();
+  const { line, character } = source.getLineAndCharacterOfPosition(node.getStart(source));
+  return { file: inProject(root, source.fileName), line: line + 1, column: character + 1, message };
+}
+
+/** One problem as it is printed (contract/cli.md 4.4). */
+export function formatProblem(problem: Problem, label: 'err' | 'warn' = 'err'): string {
+  const column = problem.column === undefined ? '' : `:${problem.column}`;
+  const text = problem.message.split('\n').join('\n  ');
+  return `${label} - ${problem.file}:${problem.line}${column}\n  ${text}`;
+}
+
+/** Each problem once, by file, line and column. */
+export function inOrder(problems: readonly Problem[]): Problem[] {
+  const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]));
+  return [...unique.values()].sort(
+    (a, b) =>
+      (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) ||
+      a.line - b.line ||
+      (a.column ?? 0) - (b.column ?? 0),
+  );
+}
+
+/** The project does not compile; nothing was written. */
+export class CompileError extends Error {
+  override readonly name = 'CompileError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`Found ${problems.length} error${problems.length === 1 ? '' : 's'}`);
+    this.problems = inOrder(problems);
+  }
+}

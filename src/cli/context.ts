@@ -1,0 +1,46 @@
+import { createInterface } from 'node:readline/promises';
+import type { Sandbox } from '../ports/sandbox.ts';
+import type { ApiClient } from './client.ts';
+import type { Environment } from './environment.ts';
+import type { Output } from './output.ts';
+import type { OwnPackage } from './package.ts';
+
+/** What commands may touch; `main.ts` makes the real one. */
+export interface Context {
+  /** The project: the folder that the user is in. */
+  readonly root: string;
+  readonly own: OwnPackage;
+  readonly environment: Environment;
+  readonly output: Output;
+  /** Whether somebody can answer a question. */
+  readonly isTerminal: boolean;
+  ask(question: string): Promise<string>;
+  openSandbox(): Promise<Sandbox>;
+  openClient(secretKey: string): ApiClient;
+}
+
+/** A command of the command line. */
+export interface Command {
+  readonly name: string;
+  /** Its arguments as help shows them. */
+  readonly usage: string;
+  readonly summary: string;
+  /** What `svc help <name>` shows below the usage. */
+  readonly help: string;
+  /** @throws CommandFailure */
+  run(args: readonly string[], context: Context): Promise<void>;
+}
+
+/** Asks on the terminal; the question goes to stderr, so that stdout holds results only. */
+export async function askOnTerminal(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question(question)).trim();
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Whether questions may be asked: in a terminal, outside CI, and not switched off. */
+export const mayAsk = (context: Context, interactive: boolean | undefined): boolean =>
+  context.isTerminal && !context.environment.isCi && interactive !== false;

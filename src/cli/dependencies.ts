@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
+import type { Output } from './output.ts';
+import type { OwnPackage } from './package.ts';
+import { CommandFailure } from './exit.ts';
+
+type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
+
+const lockFiles: readonly (readonly [string, PackageManager])[] = [
+  ['package-lock.json', 'npm'],
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+];
+
+/**
+ * Sees to it that the project's package.json names this package and the exact zod that functions run
+ * with; what differs is written and installed, unless updates are off (contract/cli.md section 2).
+ */
+export function alignDependencies(
+  root: string,
+  own: OwnPackage,
+  options: { readonly mayUpdate: boolean; readonly output: Output },
+): void {
+  const { output } = options;
+  const path = join(root, 'package.json');
+  const manifest = readManifest(path);
+  const wrong = Object.entries(wantedDependencies(root, own)).filter(
+    ([name, wanted]) => !isSatisfied(root, own, manifest, name, wanted),
+  );
+  if (wrong.length === 0) return;
+  const list = wrong.map(([name, wanted]) => `${name} ${wanted}`).join(', ');
+  if (!options.mayUpdate) {
+    output.note(output.paint('yellow', `warn - package.json should have ${list}`));
+    return;
+  }
+  const present = isJsonObject(manifest['devDependencies']) ? manifest['devDependencies'] : {};
+  const changed = {
+    ...manifest,
+    devDependencies: { ...present, ...Object.fromEntries(wrong) },
+  };
+  writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`);
+  output.note(`Updated package.json: ${list}`);
+  installDependencies(root, output);
+}
+
+/** The development dependencies that a project needs. */
+export function wantedDependencies(
+  root: string,
+  own: OwnPackage,
+): { readonly svc: string; readonly zod: string } {
+  const link = relative(realpathSync(root), own.root).split(sep).join('/');
+  return { svc: `file:${link}`, zod: own.zodVersion };
+}
+
+function isSatisfied(
+  root: string,
+  own: OwnPackage,
+  manifest: JsonObject,
+  name: string,
+  wanted: string,
+): boolean {
+  const given = ['dependencies', 'devDependencies'].flatMap((group) => {
+    const entries = manifest[group];
+    const value = isJsonObject(entries) ? entries[name] : undefined;
+    return typeof value === 'string' ? [value] : [];
+  });
+  if (name !== 'svc') return given.includes(wanted);
+  // Installed from a packed file, the package lies in the project and is what it is.
+  if (given.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
+  return given.some((value) => value.startsWith('file:') && isFolder(root, value, own));
+}
+
+function isFolder(root: string, spec: string, own: OwnPackage): boolean {
+  const folder = resolve(root, spec.slice('file:'.length));
+  return existsSync(folder) && realpathSync(folder) === realpathSync(own.root);
+}
+
+function readManifest(path: string): JsonObject {
+  if (!existsSync(path)) return { private: true, type: 'module' };
+  try {
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Json;
+    if (isJsonObject(manifest)) return manifest;
+  } catch {
+    // Said below: an unreadable manifest and one that is no object are the same to the user.
+  }
+  throw new CommandFailure('package.json is not a JSON object');
+}
+
+/** @throws CommandFailure when the package manager fails */
+export function installDependencies(root: string, output: Output): void {
+  const manager = packageManager(root);
+  output.note(`Installing dependencies with ${manager}`);
+  const { status, error } = spawnSync(manager, ['install'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (status === 0) return;
+  const reason = error === undefined ? '' : `: ${error.message}`;
+  throw new CommandFailure(`${manager} install failed${reason}`);
+}
+
+/** `packageManager` of package.json, else the lock file, else npm. */
+export function packageManager(root: string): PackageManager {
+  const named = readManifest(join(root, 'package.json'))['packageManager'];
+  const name = typeof named === 'string' ? named.split('@')[0] : undefined;
+  const known = lockFiles.find(([, manager]) => manager === name);
+  const locked = lockFiles.find(([file]) => existsSync(join(root, file)));
+  return (known ?? locked)?.[1] ?? 'npm';
+}

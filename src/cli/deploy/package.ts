@@ -1,0 +1,138 @@
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { DeployRequest, ReconciliationScope } from '../client.ts';
+import type { CompiledFunction } from '../compiler/compile.ts';
+import { CommandFailure } from '../exit.ts';
+
+/** Which functions a deployment is about. */
+export interface Selection {
+  readonly sync?: string | undefined;
+  readonly action?: string | undefined;
+  readonly integration?: string | undefined;
+}
+
+/** What is deployed, and the label of its version. */
+export interface Deployment {
+  readonly request: DeployRequest;
+  readonly functions: readonly CompiledFunction[];
+  /** The label of a function: the one of this deployment, or its own. */
+  readonly version: (name: string, type: string, integrationId: string) => string;
+}
+
+/**
+ * The request for the selected functions.
+ * @throws CommandFailure when nothing or too much is selected
+ */
+export function packageFunctions(
+  all: readonly CompiledFunction[],
+  selection: Selection,
+  version: string | undefined,
+): Deployment {
+  const { functions, reconciliationScope } = select(all, selection);
+  const labelled = functions.map((one): CompiledFunction => {
+    if (version === undefined) return one;
+    return { ...one, artifact: { ...one.artifact, version } };
+  });
+  return {
+    functions: labelled,
+    request: { reconciliationScope, functions: labelled.map(flowConfig) },
+    version: (name, type, integrationId) =>
+      labelled.find(
+        ({ entry }) =>
+          entry.name === name && entry.kind === type && entry.integrationKey === integrationId,
+      )?.artifact.version ?? '',
+  };
+}
+
+function select(
+  all: readonly CompiledFunction[],
+  { sync, action, integration }: Selection,
+): { functions: readonly CompiledFunction[]; reconciliationScope: ReconciliationScope } {
+  if (sync !== undefined && action !== undefined) {
+    throw new CommandFailure('Name a sync or an action, not both', { isUsage: true });
+  }
+  const ofIntegration = all.filter(
+    ({ entry }) => integration === undefined || entry.integrationKey === integration,
+  );
+  const name = sync ?? action;
+  if (name !== undefined) {
+    const type = sync === undefined ? 'action' : 'sync';
+    const { entry } = single(ofIntegration, type, name);
+    const { integrationKey: integrationId } = entry;
+    return {
+      functions: all.filter((one) => one.entry === entry),
+      reconciliationScope: { kind: 'function', integrationId, name, type },
+    };
+  }
+  if (integration === undefined) {
+    return { functions: all, reconciliationScope: { kind: 'environment' } };
+  }
+  if (ofIntegration.length === 0) {
+    throw new CommandFailure(`index.ts names no function of the integration "${integration}"`);
+  }
+  return {
+    functions: ofIntegration,
+    reconciliationScope: { kind: 'integration', integrationId: integration },
+  };
+}
+
+function single(
+  functions: readonly CompiledFunction[],
+  type: 'sync' | 'action',
+  name: string,
+): CompiledFunction {
+  const found = functions.filter(({ entry }) => entry.kind === type && entry.name === name);
+  const [first, second] = found;
+  if (first === undefined) throw new CommandFailure(`index.ts names no ${type} "${name}"`);
+  if (second !== undefined) {
+    const keys = found.map(({ entry }) => entry.integrationKey).join(', ');
+    throw new CommandFailure(
+      `The ${type} "${name}" exists in ${keys}: choose one with --integration`,
+    );
+  }
+  return first;
+}
+
+/** A function as the service takes it (contract/http.md section 9, design section 10). */
+function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {
+  const fileBody = { js: bundle, ts: source };
+  const { name, version, description } = artifact;
+  if (artifact.type === 'on-event') {
+    return {
+      type: 'on-event',
+      name,
+      integrationId: entry.integrationKey,
+      event: artifact.event,
+      version,
+      metadata: { description },
+      fileBody,
+    };
+  }
+  const common = {
+    type: artifact.type,
+    syncName: name,
+    providerConfigKey: entry.integrationKey,
+    models: artifact.output,
+    version,
+    metadata: { description, scopes: artifact.scopes },
+    features: artifact.features,
+    models_json_schema: artifact.json_schema,
+    fileBody,
+    ...(artifact.input === null ? {} : { input: artifact.input }),
+  };
+  if (artifact.type === 'action') {
+    return {
+      ...common,
+      runs: null,
+      endpoints: artifact.endpoint === null ? [] : [artifact.endpoint],
+    };
+  }
+  return {
+    ...common,
+    runs: artifact.runs,
+    auto_start: artifact.auto_start,
+    track_deletes: artifact.track_deletes,
+    sync_type: artifact.sync_type,
+    endpoints: artifact.endpoints,
+    webhookSubscriptions: artifact.webhookSubscriptions,
+  };
+}

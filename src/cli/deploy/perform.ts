@@ -1,0 +1,58 @@
+import { ApiError, type ApiClient, type DeployPlan } from '../client.ts';
+import type { Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import type { Deployment } from './package.ts';
+import { isDestructive, planLines, resultLines } from './plan.ts';
+
+const deployFailed = { exitCode: exitCodes.deployFailed } as const;
+
+/** What the user has agreed to in advance, and whether there is a way to ask. */
+export interface Consent {
+  readonly autoConfirm: boolean;
+  readonly allowDestructive: boolean;
+  readonly canAsk: boolean;
+}
+
+/**
+ * Shows the plan, asks where something goes away, and deploys.
+ * @throws CommandFailure when the service or the user refuses
+ */
+export async function performDeployment(
+  context: Pick<Context, 'output' | 'ask'>,
+  client: ApiClient,
+  deployment: Deployment,
+  consent: Consent,
+): Promise<void> {
+  const { output } = context;
+  try {
+    const plan = await client.previewDeploy(deployment.request);
+    for (const line of planLines(plan, output.paint)) output.result(line);
+    await confirm(context, plan, consent);
+    const done = await client.deploy(deployment.request);
+    output.result('');
+    for (const line of resultLines(done, deployment.version)) output.result(line);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new CommandFailure(`Error deploying:\n  ${error.message} (${error.code})`, deployFailed);
+  }
+}
+
+/** @throws CommandFailure unless the plan removes nothing, or somebody agreed to it */
+async function confirm(
+  context: Pick<Context, 'ask'>,
+  plan: DeployPlan,
+  consent: Consent,
+): Promise<void> {
+  if (!isDestructive(plan)) return;
+  if (consent.allowDestructive && consent.autoConfirm) return;
+  if (!consent.canAsk) {
+    throw new CommandFailure(
+      'This deployment removes something. Nobody can be asked here: ' +
+        'add --allow-destructive and --auto-confirm to agree.',
+      deployFailed,
+    );
+  }
+  const answer = await context.ask('Are you sure you want to continue y/n? ');
+  if (/^y(es)?$/i.test(answer)) return;
+  throw new CommandFailure('Not deployed', deployFailed);
+}

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What the command line takes from the environment and the project's `.env`. */
+export interface Environment {
+  /** Base URL of the service. */
+  readonly host: string;
+  /** The API key of an environment of the service; null when none is set. */
+  secretKey(environment: string): string | null;
+  /** The variable that `secretKey` looks for first. */
+  secretKeyVariable(environment: string): string;
+  readonly deployAutoConfirm: boolean;
+  readonly dependencyUpdate: boolean;
+  readonly isCi: boolean;
+  /** Folder that the user is in; `npm run` changes to the package's folder and leaves a note. */
+  readonly workingDirectory: string;
+  readonly hasEnvFile: boolean;
+}
+
+const defaultHost = 'http://localhost:3003';
+
+/** The process's own variables: the one place of the command line that reads them. */
+// eslint-disable-next-line no-restricted-properties -- settings of the command line are read here only
+export const processVariables = (): Variables => process.env;
+
+/** Variables of the process win over the project's `.env` (contract/cli.md section 1). */
+export function readEnvironment(directory: string, variables: Variables): Environment {
+  const file = join(directory, '.env');
+  const hasEnvFile = existsSync(file);
+  const all: Variables = {
+    ...(hasEnvFile ? parseEnv(readFileSync(file, 'utf8')) : {}),
+    ...variables,
+  };
+  return {
+    host: (all['SVC_HOSTPORT'] || defaultHost).replace(/\/+$/, ''),
+    secretKeyVariable,
+    secretKey: (environment) => {
+      const upper = environment.toUpperCase();
+      const names = [`SVC_SECRET_KEY_${upper}`, secretKeyVariable(environment), 'SVC_SECRET_KEY'];
+      return names.map((name) => all[name]).find((value) => value) ?? null;
+    },
+    deployAutoConfirm: all['SVC_DEPLOY_AUTO_CONFIRM'] === 'true',
+    dependencyUpdate: all['SVC_CLI_DEPENDENCY_UPDATE'] !== 'false',
+    isCi: isOn(all['CI']),
+    workingDirectory: directory,
+    hasEnvFile,
+  };
+}
+
+/** A shell takes no `-` in a name, so it is written as `_`. */
+const secretKeyVariable = (environment: string): string =>
+  `SVC_SECRET_KEY_${environment.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+
+const isOn = (value: string | undefined): boolean =>
+  value !== undefined && !['', '0', 'false'].includes(value.toLowerCase());
+
+/**
+ * Where the user is: `npm run svc` starts in the folder of the package that has the script, and names the
+ * user's own in `INIT_CWD`.
+ */
+export function userDirectory(variables: Variables, current: string): string {
+  const isNpmScript = variables['npm_lifecycle_event'] === 'svc';
+  return (isNpmScript ? variables['INIT_CWD'] : undefined) ?? current;
+}

@@ -1,0 +1,25 @@
+/** Exit codes of the command line (contract/cli.md section 1). */
+export const exitCodes = {
+  success: 0,
+  /** Wrong use, not a project, and whatever has no code of its own. */
+  failure: 1,
+  compileFailed: 10,
+  /** Also not confirmed, or no environment named. */
+  deployFailed: 11,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Ends the command with a sentence for the user and no stack. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly exitCode: ExitCode;
+  /** Whether the help of the command says how to do it right. */
+  readonly isUsage: boolean;
+
+  constructor(message: string, options: { exitCode?: ExitCode; isUsage?: boolean } = {}) {
+    super(message);
+    this.exitCode = options.exitCode ?? exitCodes.failure;
+    this.isUsage = options.isUsage ?? false;
+  }
+}

@@ -1,0 +1,25 @@
+import { openSandbox } from '../adapters/sandbox/sandbox.ts';
+import { apiClient } from './client.ts';
+import { askOnTerminal, type Context } from './context.ts';
+import { processVariables, readEnvironment, userDirectory } from './environment.ts';
+import { outputTo } from './output.ts';
+import { ownPackage } from './package.ts';
+import { runCommandLine } from './run.ts';
+
+const variables = processVariables();
+const root = userDirectory(variables, process.cwd());
+const environment = readEnvironment(root, variables);
+const own = ownPackage();
+
+const context: Context = {
+  root,
+  own,
+  environment,
+  output: outputTo(process.stdout, process.stderr),
+  isTerminal: process.stdin.isTTY && process.stderr.isTTY,
+  ask: askOnTerminal,
+  openSandbox: () => openSandbox({ childrenMax: 1 }),
+  openClient: (secretKey) => apiClient({ host: environment.host, secretKey, version: own.version }),
+};
+
+process.exitCode = await runCommandLine(process.argv.slice(2), context);

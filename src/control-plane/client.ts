@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../kernel/errors.ts';
+import type { JsonObject } from '../kernel/stable-json.ts';
+import { partitionOf } from '../kernel/partition.ts';
+import type { Clock } from '../kernel/time.ts';
+import type { EventLog } from '../ports/event-log.ts';
+import type { Schemas } from '../ports/schemas.ts';
+import type { AskOptions, Asked, ControlPlane } from './control-plane.ts';
+import type { ControlCommand } from './entity.ts';
+import type { Replies, Reply } from './replies.ts';
+import type { OpenControlView } from './view.ts';
+import { commandsTopic, toCommandValue, type CommandValue } from './wire.ts';
+
+const defaultTimeoutMs = 15_000;
+/** How much longer than the command's deadline its reply may take. */
+const replyMarginMs = 1_000;
+
+type Options = Partial<AskOptions> & { readonly actor: string };
+
+/** The command client of one node: asks the owners, and answers when the node's view has their decision. */
+export async function createControlPlane(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly view: OpenControlView;
+  readonly replies: Replies;
+}): Promise<ControlPlane> {
+  const { log, schemas, clock, view, replies } = deps;
+  const codec = await schemas.codec<CommandValue>(commandsTopic);
+  const partitions = await log.partitions(commandsTopic);
+
+  const append = async (command: ControlCommand, timeoutMs: number): Promise<void> => {
+    const value = toCommandValue(command);
+    const headers = { 'content-type': 'application/avro' };
+    const message = { key: value.scope, value: codec.encode(value), headers };
+    const partition = partitionOf(value.scope, partitions);
+    await log.append([{ topic: commandsTopic, partition, messages: [message] }], { timeoutMs });
+  };
+
+  const decide = async <T>(items: readonly Asked[], options: Options): Promise<Reply<T>> => {
+    const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    const command = toCommand(items, options, clock.now(), timeoutMs, replies.node);
+    const expected = replies.expect<T>(command.id, timeoutMs + replyMarginMs);
+    await append(command, timeoutMs);
+    const reply = await expected;
+    await view.applied(reply.partition, reply.offset, timeoutMs);
+    return reply;
+  };
+
+  return {
+    view,
+    async ask<S extends object>(...[ref, body, options]: Parameters<ControlPlane['ask']>) {
+      const reply = await decide<S>([{ ref, body }], options);
+      return reply.body;
+    },
+    async askAll(commands, options) {
+      if (commands.length === 0) return [];
+      const [first] = commands;
+      if (commands.some(({ ref }) => ref.scope !== first?.ref.scope)) {
+        throw new GatewayError('invalid_request', { message: 'The commands have several scopes.' });
+      }
+      await decide(commands, options);
+      return commands.map(({ ref }) => view.find<JsonObject>(ref.kind, ref.path));
+    },
+    async tell(ref, body, { actor }) {
+      const command = toCommand([{ ref, body }], { actor }, clock.now(), tellWithinMs, null);
+      await append(command, defaultTimeoutMs);
+    },
+  };
+}
+
+/** Nobody waits for it, so that only a long standstill makes it stale. */
+const tellWithinMs = 24 * 3_600_000;
+
+function toCommand(
+  items: readonly Asked[],
+  options: Options,
+  now: number,
+  timeoutMs: number,
+  replyTo: string | null,
+): ControlCommand {
+  return {
+    id: randomUUID(),
+    items,
+    actor: options.actor,
+    at: now,
+    deadline: now + timeoutMs,
+    replyTo,
+    idempotencyKey: options.idempotencyKey ?? null,
+    requestHash: options.requestHash ?? null,
+  };
+}

@@ -1,0 +1,32 @@
+import { joinKey } from '../kernel/ids.ts';
+import type { DecisionMeta, PublicMessage } from './entity.ts';
+
+/**
+ * What readers of `svc.config.v1` are told of a change (contract/topics.md section 3); a deletion is
+ * followed by a tombstone. `revision` is the time of the decision, which grows with each of an entity.
+ */
+export function configMessages(
+  change: {
+    readonly kind: string;
+    readonly id: readonly string[];
+    readonly environmentUid: string;
+    readonly integration?: string;
+    readonly action: string;
+    /** Without secrets. */
+    readonly document: Readonly<Record<string, unknown>>;
+    readonly isGone: boolean;
+  },
+  meta: DecisionMeta,
+): PublicMessage[] {
+  const { kind, action, environmentUid, integration } = change;
+  const base = {
+    topic: 'svc.config.v1',
+    key: joinKey(kind, ...change.id),
+    type: `svc.${kind}.${action}`,
+    environmentUid,
+    ...(integration === undefined ? {} : { integration }),
+  };
+  const document = JSON.stringify(change.document);
+  const said = { ...base, value: { kind, action, document, revision: meta.at } };
+  return change.isGone ? [said, { ...base, value: null }] : [said];
+}

@@ -1,0 +1,22 @@
+import { actionRunEntity } from '../modules/actions/entity.ts';
+import { accountKeyEntity, apiKeyEntity } from '../modules/api-keys/entity.ts';
+import { connectionEntity } from '../modules/connections/entity.ts';
+import { environmentEntity } from '../modules/environments/entity.ts';
+import { functionEntity } from '../modules/functions/entity.ts';
+import { integrationEntity } from '../modules/integrations/entity.ts';
+import { syncEntity } from '../modules/syncs/entity.ts';
+import { variableEntity } from '../modules/variables/entity.ts';
+import type { AnyEntityDefinition, EntityKind } from './entity.ts';
+
+/** How owners treat each kind: read this to see what the control plane holds. */
+export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
+  environment: environmentEntity,
+  'account-key': accountKeyEntity,
+  'api-key': apiKeyEntity,
+  variable: variableEntity,
+  integration: integrationEntity,
+  connection: connectionEntity,
+  function: functionEntity,
+  sync: syncEntity,
+  'action-run': actionRunEntity,
+};

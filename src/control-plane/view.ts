@@ -1,0 +1,242 @@
+import type { Logger } from 'pino';
+import { joinKey } from '../kernel/ids.ts';
+import type { Clock } from '../kernel/time.ts';
+import type { Connection } from '../modules/connections/state.ts';
+import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
+import type { Codec, Schemas } from '../ports/schemas.ts';
+import { connectionSearch } from './connection-search.ts';
+import type { ControlView, Found } from './control-plane.ts';
+import type { EntityKind, EntityRef } from './entity.ts';
+import { followOn } from './follow.ts';
+import { createCatchUp, Waiting } from './view-progress.ts';
+import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
+import {
+  controlTopic,
+  epochHeader,
+  ownerKey,
+  refOfKey,
+  type EntityValue,
+  type OwnerNote,
+} from './wire.ts';
+
+/** A saved view goes on only if it was at the end so recently: else it may have missed tombstones. */
+const resumeWithinMs = 3 * 86_400_000;
+const atEndNotedEveryMs = 10 * 60_000;
+/** Small batches, since applying one holds the thread. */
+const batchBytesMax = 256 * 1024;
+const cachedMax = 20_000;
+
+export interface OpenControlView extends ControlView, AsyncDisposable {
+  /** Resolves when the decision of the partition's owner is applied. @throws GatewayError `log_unavailable` */
+  applied(partition: number, decision: number, timeoutMs: number): Promise<void>;
+}
+
+/**
+ * Opens the view of this thread and resolves when it has caught up. Each thread that needs one has a file of
+ * its own; `:memory:` keeps it in memory.
+ */
+export async function openControlView(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly file: string;
+}): Promise<OpenControlView> {
+  const { log, schemas, clock, logger, file } = deps;
+  const codec = await schemas.codec<EntityValue>(controlTopic);
+  const partitions = await log.partitions(controlTopic);
+  const store = new ViewStore(file);
+  const progress = await resume(deps, store, partitions);
+  const state = new MaterialisedView(store, codec, progress);
+  const ending = new AbortController();
+  const from = [...progress.values()].map(({ partition, next }) => {
+    return { topic: controlTopic, partition, offset: next };
+  });
+  const running = followOn(log, from, (batch) => state.apply(batch), {
+    signal: ending.signal,
+    maxBytes: batchBytesMax,
+    failed: (err) => logger.error({ err }, 'following the control plane failed'),
+  });
+
+  const reached = (): void => store.putAtEnd(clock.now());
+  const caughtUp = createCatchUp({ log, partitions, waiting: state.waiting });
+  const close = async (): Promise<void> => {
+    clearInterval(noting);
+    ending.abort();
+    await running;
+    store.close();
+  };
+  const noting = setInterval(
+    () => void caughtUp().then(reached, () => undefined),
+    atEndNotedEveryMs,
+  );
+  noting.unref();
+  try {
+    await caughtUp();
+    reached();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return state.asView(caughtUp, close);
+}
+
+/** Where to go on: from what was saved, or from the beginning with an empty store. */
+async function resume(
+  { log, clock }: { readonly log: EventLog; readonly clock: Clock },
+  store: ViewStore,
+  partitions: number,
+): Promise<Map<number, PartitionProgress>> {
+  const saved = new Map(store.progress().map((of) => [of.partition, of]));
+  let isUsable = clock.now() - store.atEnd() < resumeWithinMs;
+  for (const { partition, next } of saved.values()) {
+    // Beyond the end: this is another log.
+    if (partition >= partitions || next > (await log.endOffset(controlTopic, partition))) {
+      isUsable = false;
+    }
+  }
+  if (!isUsable) {
+    store.clear();
+    saved.clear();
+  }
+  const all = Array.from({ length: partitions }, (_, partition): [number, PartitionProgress] => {
+    return [partition, saved.get(partition) ?? { partition, next: 0, decision: 0, epoch: 0 }];
+  });
+  return new Map(all);
+}
+
+class MaterialisedView {
+  readonly waiting: Waiting;
+  readonly #store: ViewStore;
+  readonly #codec: Codec<EntityValue>;
+  readonly #progress: Map<number, PartitionProgress>;
+  readonly #cached = new Map<string, unknown>();
+  readonly #listeners = new Set<(changed: readonly EntityRef[]) => void>();
+
+  constructor(
+    store: ViewStore,
+    codec: Codec<EntityValue>,
+    progress: Map<number, PartitionProgress>,
+  ) {
+    this.#store = store;
+    this.#codec = codec;
+    this.#progress = progress;
+    this.waiting = new Waiting(progress);
+  }
+
+  apply(batch: Batch): void {
+    const { partition } = batch;
+    const before = this.#progress.get(partition);
+    let { decision, epoch } = before ?? { decision: 0, epoch: 0 };
+    const changed: EntityRef[] = [];
+    const keys: string[] = [];
+    this.#store.transaction(() => {
+      for (const message of batch.messages) {
+        const of = Number(message.headers[epochHeader] ?? 0);
+        if (of < epoch) continue;
+        epoch = of;
+        keys.push(message.key);
+        if (message.key === ownerKey) decision = this.#decisionOf(message) ?? decision;
+        else if (!message.key.startsWith('~')) this.#change(message, changed);
+      }
+      this.#store.putProgress({ partition, next: batch.next, decision, epoch });
+    });
+    for (const key of keys) this.#cached.delete(key);
+    this.#progress.set(partition, { partition, next: batch.next, decision, epoch });
+    if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
+    this.waiting.progressed(partition);
+  }
+
+  asView(caughtUp: () => Promise<void>, close: () => Promise<void>): OpenControlView {
+    return {
+      find: (kind, path) => this.#find(joinKey(kind, ...path)),
+      list: (kind, prefix) => this.#list(kind, prefix),
+      findBy: (kind, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
+      listBy: (kind, index, value) => this.#listBy(kind, index, value, -1),
+      connections: (query) => this.#connections(query),
+      caughtUp,
+      applied: (partition, decision, timeoutMs) =>
+        this.waiting.until(partition, (of) => of.decision >= decision, timeoutMs),
+      onChange: (listener) => {
+        this.#listeners.add(listener);
+        return () => void this.#listeners.delete(listener);
+      },
+      [Symbol.asyncDispose]: close,
+    };
+  }
+
+  #decisionOf({ value }: ReadMessage): number | null {
+    if (value === null) return null;
+    return (JSON.parse(this.#codec.decode(value).state) as OwnerNote).decision;
+  }
+
+  #change({ key, value }: ReadMessage, changed: EntityRef[]): void {
+    if (value === null) {
+      const scope = this.#store.remove(key);
+      if (scope !== null) changed.push(refOfKey(key, scope));
+      return;
+    }
+    const { scope, state } = this.#codec.decode(value);
+    const ref = refOfKey(key, scope);
+    this.#store.put(key, ref, state);
+    changed.push(ref);
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+  #find<S>(key: string): S | null {
+    const known = this.#cached.get(key);
+    if (known !== undefined) return known as S;
+    const row = this.#prepared('SELECT state FROM entities WHERE key = ?').get(key);
+    if (row === undefined) return null;
+    return this.#remember(key, String(row['state'])) as S;
+  }
+
+  #remember(key: string, text: string): unknown {
+    const state: unknown = JSON.parse(text);
+    const [oldest] = this.#cached.keys();
+    if (this.#cached.size >= cachedMax && oldest !== undefined) this.#cached.delete(oldest);
+    this.#cached.set(key, state);
+    return state;
+  }
+
+  #list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[] {
+    const sql = 'SELECT key, scope, state FROM entities WHERE key >= ? AND key < ? ORDER BY key';
+    const rows = this.#prepared(sql).all(...keysBelow(kind, prefix));
+    return rows.map((row) => found<S>(String(row['key']), row));
+  }
+
+  #listBy<S>(kind: EntityKind, index: string, value: string, limit: number): Found<S>[] {
+    const sql = `SELECT e.key, e.scope FROM entity_index AS i JOIN entities AS e ON e.key = i.key
+      WHERE i.kind = ? AND i.name = ? AND i.value = ? ORDER BY i.key LIMIT ?`;
+    const rows = this.#prepared(sql).all(kind, index, value, limit);
+    return rows.flatMap((row) => {
+      const key = String(row['key']);
+      const state = this.#find<S>(key);
+      return state === null ? [] : [{ ref: refOfKey(key, String(row['scope'])), state }];
+    });
+  }
+
+  #connections(query: Parameters<ControlView['connections']>[0]): Found<Connection>[] {
+    const { sql, values } = connectionSearch(query);
+    const rows = this.#store.database.prepare(sql).all(...values);
+    return rows.map((row) => {
+      const state = JSON.parse(String(row['state'])) as Connection;
+      const path = [state.environmentUid, state.integrationKey, state.connectionId];
+      return { ref: { kind: 'connection', scope: String(row['scope']), path }, state };
+    });
+  }
+
+  readonly #statements = new Map<string, ReturnType<ViewStore['database']['prepare']>>();
+
+  #prepared(sql: string) {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const prepared = this.#store.database.prepare(sql);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function found<S>(key: string, row: Record<string, unknown>): Found<S> {
+  return { ref: refOfKey(key, String(row['scope'])), state: JSON.parse(String(row['state'])) as S };
+}

@@ -1,0 +1,102 @@
+import { GatewayError } from '../kernel/errors.ts';
+import { authenticate, createUseNoter, isKeyFormat } from '../modules/api-keys/handlers.ts';
+import type { ApiKey } from '../modules/api-keys/state.ts';
+import type { Environment } from '../modules/environments/state.ts';
+import type { Caller } from './define-route.ts';
+import type { Services } from './services.ts';
+
+/** Callers kept by header: a look-up then costs no hash and no query. */
+const cachedMax = 10_000;
+
+export interface Authenticator extends Disposable {
+  /**
+   * Who sends this `Authorization` header.
+   * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
+   *   `unknown_account`
+   */
+  callerOf(header: string | undefined): Promise<Caller>;
+}
+
+export const nobody: Caller = {
+  credential: 'none',
+  environmentUid: '',
+  keyId: '',
+  scopes: [],
+  actor: 'anonymous',
+  has: () => false,
+};
+
+interface Known {
+  readonly key: ApiKey;
+  readonly caller: Caller;
+}
+
+/** Answers from this node's view; any change of a key or an environment empties what is kept. */
+export function createAuthenticator(services: Services): Authenticator {
+  const cached = new Map<string, Known>();
+  const kinds = new Set(['api-key', 'account-key', 'environment']);
+  const stop = services.control.view.onChange((changed) => {
+    if (changed.some((ref) => kinds.has(ref.kind))) cached.clear();
+  });
+  const uses = createUseNoter(services);
+  const note = async (key: ApiKey) => {
+    try {
+      await uses.noteUsed(key);
+    } catch (error) {
+      services.logger.debug({ err: error, keyId: key.id }, 'use of a key not noted');
+    }
+  };
+  return {
+    async callerOf(header) {
+      let known = header === undefined ? undefined : cached.get(header);
+      if (!known) {
+        const secret = secretOf(header);
+        known = await lookUp(secret, services);
+        if (cached.size >= cachedMax) cached.clear();
+        if (header !== undefined) cached.set(header, known);
+      }
+      void note(known.key);
+      return known.caller;
+    },
+    [Symbol.dispose]: stop,
+  };
+}
+
+/**
+ * Whether the scopes hold the wanted one: the same text, or `…:*` with the part before the star
+ * (contract/http.md section 0). A `_credentials` scope includes the plain one (spec section 5).
+ */
+export function holdsScope(granted: readonly string[], wanted: string): boolean {
+  return granted.some((scope) => {
+    if (scope === wanted || scope === `${wanted}_credentials`) return true;
+    return scope.endsWith(':*') && wanted.startsWith(scope.slice(0, -1));
+  });
+}
+
+function secretOf(header: string | undefined): string {
+  if (header === undefined) throw new GatewayError('missing_auth_header');
+  const secret = /^Bearer ([\x21-\x7e]+)$/i.exec(header)?.[1];
+  if (secret === undefined) throw new GatewayError('malformed_auth_header');
+  if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
+  return secret;
+}
+
+async function lookUp(secret: string, services: Services): Promise<Known> {
+  const key = await authenticate(services, secret);
+  if (key === null || isOrphan(key, services)) throw new GatewayError('unknown_account');
+  const caller: Caller = {
+    credential: key.environmentUid === null ? 'account' : 'environment',
+    environmentUid: key.environmentUid ?? '',
+    keyId: key.id,
+    scopes: key.scopes,
+    actor: `key:${key.id}`,
+    has: (scope) => holdsScope(key.scopes, scope),
+  };
+  return { key, caller };
+}
+
+/** Whether the key outlives its environment, whose removal is under way. */
+function isOrphan({ environmentUid }: ApiKey, { control }: Services): boolean {
+  if (environmentUid === null) return false;
+  return control.view.find<Environment>('environment', [environmentUid])?.isDeleting ?? false;
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../kernel/errors.ts';
+import { limits } from '../kernel/limits.ts';
+
+/** Levels of lists and objects in a body. */
+const depthMax = 64;
+
+/**
+ * Reads and parses a JSON body; undefined when there is none. The limit is kept while reading, so that a
+ * body without a length, or with a wrong one, is cut as early.
+ * @throws GatewayError `request_too_large`, `invalid_json`, `invalid_content_type` (a compressed body)
+ */
+export async function readJson(
+  request: IncomingMessage,
+  bytesMax: number = limits.requestBytesMax,
+): Promise<unknown> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    const message = 'Compressed request bodies are not accepted.';
+    throw new GatewayError('invalid_content_type', { message });
+  }
+  const text = decode(await readBytes(request, bytesMax));
+  if (text === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new GatewayError('invalid_json', {}, { cause });
+  }
+  refuseDepth(value, text.length);
+  return value;
+}
+
+async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (end: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+      end();
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > bytesMax) settle(() => reject(tooLarge(bytesMax)));
+    };
+    const onEnd = () => {
+      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    };
+    const onLost = () => {
+      const message = 'The body ended before its announced length.';
+      settle(() => reject(new GatewayError('invalid_request', { message })));
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
+  });
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { message: 'The body is not UTF-8.' }, { cause });
+  }
+}
+
+/** Without recursion, since depth is what it guards against. */
+function refuseDepth(value: unknown, chars: number): void {
+  if (chars <= depthMax * 2) return;
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > depthMax) {
+      const message = `The body is nested deeper than ${depthMax} levels.`;
+      throw new GatewayError('invalid_json', { message });
+    }
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const child of Object.values(item)) {
+        if (typeof child === 'object' && child !== null) next.push(child);
+      }
+    }
+    level = next;
+  }
+}
+
+function tooLarge(bytesMax: number): GatewayError {
+  const message = `The request body is larger than ${Math.floor(bytesMax / 1024 ** 2)} MB.`;
+  return new GatewayError('request_too_large', { message });
+}

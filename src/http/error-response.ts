@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import { GatewayError, type Issue } from '../kernel/errors.ts';
+import type { RouteAnswer } from './define-route.ts';
+
+/** Seconds that a client is asked to wait after a 503 that names no time. */
+const retryAfterDefaultS = 1;
+
+/** The uniform error body with its status (contract/errors.md section 1). */
+export function errorAnswer(error: GatewayError): RouteAnswer {
+  const { errors, payload, retryAfterS } = error.details;
+  const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);
+  return {
+    status: error.status,
+    body: {
+      error: {
+        code: error.code,
+        message: error.message,
+        ...(errors ? { errors } : {}),
+        ...(payload === undefined ? {} : { payload }),
+      },
+    },
+    ...(wait === undefined ? {} : { headers: { 'retry-after': String(Math.ceil(wait)) } }),
+  };
+}
+
+/** Issues as the API shows them: the path as a list of strings. */
+export function issuesOf(error: z.ZodError): Issue[] {
+  return error.issues.map((issue) => ({
+    code: issue.code,
+    message: issue.message,
+    path: issue.path.map(String),
+  }));
+}
+
+/** A refusal of the body that a rule beyond its schema found; `path` names the field. */
+export function bodyRefused(path: readonly string[], message: string): GatewayError {
+  return new GatewayError('invalid_body', { errors: [{ code: 'custom', message, path }] });
+}

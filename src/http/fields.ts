@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../kernel/stable-json.ts';
+
+/** Field types that several endpoints share (contract/http.md section 0.1). */
+
+const yes = new Set(['true', '1', 'yes', 'on', 'y', 'enabled']);
+const no = new Set(['false', '0', 'no', 'off', 'n', 'disabled']);
+
+/** Text without NUL and lone surrogates: what every store and log keeps as it is. */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'Not valid Unicode text.');
+
+const matching = (pattern: RegExp, max = 255) => z.string().regex(pattern).min(1).max(max);
+
+export const providerName = matching(/^[a-zA-Z0-9_-]+$/);
+export const integrationKey = matching(/^[a-zA-Z0-9~:.@ _-]+$/);
+export const connectionId = matching(/^[a-zA-Z0-9,.;:=+~[\]|@${}"'\\/_ -]+$/);
+export const environmentName = matching(/^[a-z0-9_-]+$/);
+export const modelName = matching(/^[A-Z][a-zA-Z0-9_-]+$/);
+/** Name of a sync, an action, a function or a variant. */
+export const functionName = matching(/^[a-zA-Z0-9_-]+$/);
+export const displayName = text(1, 255);
+/** `true/1/yes/on/y/enabled` and their opposites in any case, for queries and headers. */
+export const flag = z.string().transform((value, context) => {
+  const word = value.toLowerCase();
+  if (yes.has(word)) return true;
+  if (no.has(word)) return false;
+  context.addIssue({ code: 'custom', message: 'Send true or false.' });
+  return z.NEVER;
+});
+
+/** A list in a query, which may come as a single value. */
+export const listOf = <T extends z.ZodType>(item: T) =>
+  z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item));
+
+/** A number in a query or a header. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'Send a whole number.')
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max));
+
+/** Any JSON object; keys are data and are kept as they are. */
+export const jsonObject = z.custom<JsonObject>(isJsonObject, 'Send an object.');
+
+const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;
+
+/** Up to 10 tags; keys come out in lower case, and two that become equal are refused. */
+export const tags = z.record(z.string(), text(1, 255)).transform((given, context) => {
+  const result: Record<string, string> = {};
+  const refuse = (key: string, message: string) => {
+    context.addIssue({ code: 'custom', message, path: [key] });
+  };
+  if (Object.keys(given).length > 10) refuse('', 'Send at most 10 tags.');
+  for (const [key, value] of Object.entries(given)) {
+    const lower = key.toLowerCase();
+    if (!tagKey.test(key) || key.length > 64) refuse(key, 'The key of the tag is not valid.');
+    else if (Object.hasOwn(result, lower)) refuse(key, 'Two tags differ in case only.');
+    else if (lower === 'end_user_email' && !isEmail(value)) refuse(key, 'Not an e-mail address.');
+    else result[lower] = value;
+  }
+  return result;
+});
+
+function isEmail(value: string): boolean {
+  return z.email().safeParse(value).success;
+}
+
+/** `end_user` as it is sent. */
+export const endUserInput = z.strictObject({
+  id: text(1, 255),
+  email: text(5, 255).optional(),
+  display_name: text(0, 255).optional(),
+  tags: tags.optional(),
+});
+
+/** A web address, or empty to clear it. Whether it may be reached is for the egress policy to say. */
+export const webhookUrl = z.union([
+  z.literal(''),
+  text(1, 2048).refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    'Not a URL.',
+  ),
+]);

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
+import { nobody, type Authenticator } from './authenticate.ts';
+import { readJson } from './body.ts';
+import type { AnyRoute, Caller, Idempotency, RouteAnswer } from './define-route.ts';
+import { issuesOf } from './error-response.ts';
+import { parseQuery } from './query.ts';
+import { takeQuota } from './rate-limit.ts';
+import type { Match } from './router.ts';
+import type { Services } from './services.ts';
+
+/** What a call costs that no key answers for (contract/http.md section 0). */
+type Schema = z.ZodType | undefined;
+
+const strangerCost = 10;
+const idempotencyKeyCharsMax = 255;
+
+export interface GateCall {
+  readonly request: IncomingMessage;
+  readonly match: Match;
+  /** Text after `?`. */
+  readonly search: string;
+  /** Address of the client. */
+  readonly address: string;
+  readonly signal: AbortSignal;
+  /** Sets a header of the answer, whatever the outcome. */
+  setHeader(name: string, value: string): void;
+}
+
+/**
+ * The one way to a handler. Order: credentials, rate limit, scope, content type, query, body, path,
+ * headers; the first part that fails is the answer, with all of its issues (contract/errors.md section 3).
+ */
+export async function passGate(
+  call: GateCall,
+  services: Services,
+  authenticator: Authenticator,
+): Promise<RouteAnswer> {
+  const { route, params } = call.match;
+  const caller = await admit(call, services, authenticator);
+  checkScope(route, caller);
+  checkContentType(call.request);
+  const query = parsePart(route.query as Schema, parseQuery(call.search), 'invalid_query_params');
+  const sent = route.body === undefined ? undefined : await readJson(call.request);
+  const body =
+    route.body === undefined ? {} : parsePart(route.body as Schema, sent ?? {}, 'invalid_body');
+  const path = parsePart(route.params as Schema, decoded(params), 'invalid_uri_params', true);
+  const headers = parsePart(route.headers as Schema, call.request.headers, 'invalid_headers', true);
+  const idempotency = idempotencyOf(call, sent, services);
+  return route.handle({
+    query,
+    body,
+    params: path,
+    headers,
+    caller,
+    services,
+    signal: call.signal,
+    ...(idempotency ? { idempotency } : {}),
+  });
+}
+
+async function admit(
+  call: GateCall,
+  services: Services,
+  authenticator: Authenticator,
+): Promise<Caller> {
+  const { route } = call.match;
+  if (route.isUnlimited) return nobody;
+  const take = async (who: string, cost: number) => {
+    const quota = await takeQuota(services, who, cost);
+    for (const [name, value] of Object.entries(quota.headers)) call.setHeader(name, value);
+    if (quota.refusal) throw quota.refusal;
+  };
+  if (route.credential === 'none') {
+    await take(`address:${call.address}`, 1);
+    return nobody;
+  }
+  let caller: Caller;
+  try {
+    caller = await authenticator.callerOf(call.request.headers.authorization);
+  } catch (error) {
+    await take(`address:${call.address}`, strangerCost);
+    throw error;
+  }
+  await take(`key:${caller.keyId}`, 1);
+  return caller;
+}
+
+function checkScope(route: AnyRoute, caller: Caller): void {
+  if (route.credential === 'none') return;
+  if (caller.credential !== route.credential) {
+    const message = `This endpoint takes an ${route.credential} API key, not one of another kind.`;
+    throw new GatewayError('forbidden', { message });
+  }
+  if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;
+  const message = `The key lacks the scope ${route.scopes.join(' or ')}.`;
+  throw new GatewayError('forbidden', { message });
+}
+
+function checkContentType(request: IncomingMessage): void {
+  const type = request.headers['content-type'];
+  if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;
+  throw new GatewayError('invalid_content_type');
+}
+
+/** @param isOptional whether a route without a schema ignores the part instead of refusing any key. */
+function parsePart(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  code: ErrorCode,
+  isOptional = false,
+): unknown {
+  if (schema === undefined) {
+    const keys = isOptional ? [] : Object.keys(value as object);
+    if (keys.length === 0) return {};
+    const message = `Unrecognized keys: ${keys.join(', ')}`;
+    throw new GatewayError(code, { errors: [{ code: 'unrecognized_keys', message, path: [] }] });
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new GatewayError(code, { errors: issuesOf(parsed.error) });
+}
+
+function decoded(params: Readonly<Record<string, string>>): Record<string, string> {
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch (cause) {
+    throw new GatewayError('invalid_uri_params', {}, { cause });
+  }
+}
+
+function idempotencyOf(call: GateCall, sent: unknown, services: Services): Idempotency | undefined {
+  const given = call.request.headers['idempotency-key'];
+  if (given === undefined || call.match.route.method === 'GET') return undefined;
+  if (typeof given !== 'string' || given === '' || given.length > idempotencyKeyCharsMax) {
+    const message = `Idempotency-Key must have 1 to ${idempotencyKeyCharsMax} characters.`;
+    const path = ['idempotency-key'];
+    throw new GatewayError('invalid_headers', { errors: [{ code: 'custom', message, path }] });
+  }
+  const request = [call.match.route.method, call.request.url, JSON.stringify(sent)].join('\n');
+  const requestHash = services.vault.fingerprint('idempotent-request', request);
+  return { idempotencyKey: given, requestHash };
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../kernel/errors.ts';
+import type { Services } from './services.ts';
+
+const windowMs = 60_000;
+
+/** Counts one call in the caller's window of 60 s and says what is left. */
+export interface Quota {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly refusal: GatewayError | null;
+}
+
+const unlimited: Quota = { headers: {}, refusal: null };
+
+/**
+ * @param who what is counted: a key, or the address of a caller without one.
+ * @param cost 1, or more for calls that no key answers for.
+ * A limiter that fails lets the call through (contract/http.md section 0).
+ */
+export async function takeQuota(services: Services, who: string, cost: number): Promise<Quota> {
+  const limit = services.settings.rateLimitPerMinute;
+  if (limit === 0) return unlimited;
+  try {
+    const { value, resetMs } = await services.coordination.count(`rate:${who}`, {
+      windowMs,
+      by: cost,
+    });
+    const resetS = Math.ceil(resetMs / 1000);
+    const headers = {
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(Math.max(0, limit - value)),
+      'x-ratelimit-reset': String(Math.ceil((services.clock.now() + resetMs) / 1000)),
+    };
+    const refusal =
+      value > limit ? new GatewayError('too_many_request', { retryAfterS: resetS }) : null;
+    return { headers, refusal };
+  } catch (error) {
+    services.logger.warn({ err: error }, 'rate limiter failed');
+    return unlimited;
+  }
+}

@@ -1,0 +1,27 @@
+import { actionRoutes } from '../modules/actions/routes.ts';
+import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
+import { connectionRoutes } from '../modules/connections/routes.ts';
+import { environmentRoutes } from '../modules/environments/routes.ts';
+import { functionRoutes } from '../modules/functions/routes.ts';
+import { healthRoutes } from '../modules/health/routes.ts';
+import { integrationRoutes } from '../modules/integrations/routes.ts';
+import { providerRoutes } from '../modules/providers/routes.ts';
+import { recordRoutes } from '../modules/records/routes.ts';
+import { syncRoutes } from '../modules/syncs/routes.ts';
+import { variableRoutes } from '../modules/variables/routes.ts';
+import type { AnyRoute } from './define-route.ts';
+
+/** Every endpoint of the API. */
+export const routes: readonly AnyRoute[] = [
+  ...healthRoutes,
+  ...providerRoutes,
+  ...integrationRoutes,
+  ...connectionRoutes,
+  ...environmentRoutes,
+  ...apiKeyRoutes,
+  ...variableRoutes,
+  ...recordRoutes,
+  ...functionRoutes,
+  ...syncRoutes,
+  ...actionRoutes,
+];

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import Koa, { type Context } from 'koa';
+import { GatewayError } from '../kernel/errors.ts';
+import { createAuthenticator, type Authenticator } from './authenticate.ts';
+import { setCors, setPreflight } from './cors.ts';
+import type { AnyRoute, RouteAnswer } from './define-route.ts';
+import { errorAnswer } from './error-response.ts';
+import { passGate } from './gate.ts';
+import { createRouter, type Match, type Router } from './router.ts';
+import type { Services } from './services.ts';
+
+export interface HttpServerOptions {
+  readonly routes: readonly AnyRoute[];
+  readonly services: Services;
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  /** How long a close waits for answers under way, in ms; default 20 s. */
+  readonly closeWithinMs?: number;
+}
+
+export interface HttpServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+}
+
+/** A client has this long for its head, and this long for its whole request. */
+const headersTimeoutMs = 15_000;
+const requestTimeoutMs = 120_000;
+const keepAliveTimeoutMs = 65_000;
+/** How long the rest of a refused body is read away, so that the client gets to see the answer. */
+const drainMs = 5_000;
+
+/** Listens when it resolves. Disposing stops accepting, lets answers finish, then cuts what is left. */
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { routes, services, host } = options;
+  const router = createRouter(routes);
+  const authenticator = createAuthenticator(services);
+  const app = new Koa();
+  app.silent = true;
+  let isClosing = false;
+  app.use(async (context) => {
+    await answer(context, { router, services, authenticator });
+    // Otherwise the connection would stay open, idle, until the client has enough of it.
+    if (isClosing) context.set('connection', 'close');
+  });
+  const handle = app.callback();
+  const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
+    void handle(request, response);
+  });
+  server.headersTimeout = headersTimeoutMs;
+  server.requestTimeout = requestTimeoutMs;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  server.on('clientError', refuseBrokenRequest);
+
+  const port = await listen(server, options.port, host);
+  const shownHost = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${shownHost}:${port}`,
+    port,
+    async [Symbol.asyncDispose]() {
+      isClosing = true;
+      await close(server, options.closeWithinMs ?? 20_000);
+      authenticator[Symbol.dispose]();
+    },
+  };
+}
+
+interface Parts {
+  readonly router: Router;
+  readonly services: Services;
+  readonly authenticator: Authenticator;
+}
+
+async function answer(context: Context, parts: Parts): Promise<void> {
+  const requestId = randomUUID();
+  context.set('x-request-id', requestId);
+  setCors(context);
+  const url = context.req.url ?? '/';
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  try {
+    const match = find(context, parts.router, path);
+    if (match === null) return;
+    const search = mark < 0 ? '' : url.slice(mark + 1);
+    send(context, await pass(context, match, search, parts));
+  } catch (error) {
+    send(context, refusal(error, context, path, requestId, parts.services));
+  }
+}
+
+/** The route, or null when the request was a preflight and is answered. */
+function find(context: Context, router: Router, path: string): Match | null {
+  const routed = router.route(context.method, path);
+  if (routed.kind === 'unknown') {
+    throw new GatewayError('not_found', { message: 'No such endpoint.' });
+  }
+  if (routed.kind === 'found') return routed.match;
+  if (context.method === 'OPTIONS') {
+    setPreflight(context, routed.allow);
+    return null;
+  }
+  context.set('allow', routed.allow.join(', '));
+  throw new GatewayError('method_not_allowed');
+}
+
+async function pass(
+  context: Context,
+  match: Match,
+  search: string,
+  { services, authenticator }: Parts,
+): Promise<RouteAnswer> {
+  const gone = new AbortController();
+  const onClose = () => {
+    if (!context.res.writableFinished) gone.abort();
+  };
+  context.res.once('close', onClose);
+  try {
+    const call = {
+      request: context.req,
+      match,
+      search,
+      address: context.req.socket.remoteAddress ?? 'unknown',
+      signal: gone.signal,
+      setHeader: (name: string, value: string) => context.set(name, value),
+    };
+    return await passGate(call, services, authenticator);
+  } finally {
+    context.res.off('close', onClose);
+  }
+}
+
+/** What a thrown error answers; anything but a GatewayError is a bug and says nothing of itself. */
+function refusal(
+  error: unknown,
+  context: Context,
+  path: string,
+  requestId: string,
+  { logger }: Services,
+): RouteAnswer {
+  const known = error instanceof GatewayError;
+  const facts = { err: error, requestId, method: context.method, path };
+  if (!known) logger.error(facts, 'request failed');
+  else if (error.status >= 500) logger.warn(facts, 'request refused');
+  if (!known) return errorAnswer(new GatewayError('server_error'));
+  if (error.code === 'request_too_large') drain(context);
+  if (error.code !== 'too_many_request') return errorAnswer(error);
+  const { headers } = errorAnswer(error);
+  const body = { error: { code: error.code, method: context.method, path } };
+  return { status: error.status, body, ...(headers ? { headers } : {}) };
+}
+
+function drain({ req }: Context): void {
+  const timer = setTimeout(() => req.destroy(), drainMs);
+  timer.unref();
+  req.once('close', () => clearTimeout(timer));
+  req.resume();
+}
+
+function send(context: Context, { status, body, headers }: RouteAnswer): void {
+  context.status = status;
+  if (body === undefined) {
+    context.body = null;
+    if (status !== 204) context.status = status;
+  } else if (body instanceof Uint8Array) {
+    context.body = Buffer.isBuffer(body)
+      ? body
+      : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    context.set('content-type', 'application/json');
+  } else {
+    context.body = JSON.stringify(body);
+    context.set('content-type', 'application/json');
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value);
+}
+
+/** A request that HTTP itself does not allow: answered in JSON like any other, then cut. */
+function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const status = isLate ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const body = JSON.stringify({
+    error: {
+      code: 'invalid_request',
+      message: 'The request is not valid HTTP or came too slowly.',
+    },
+  });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+async function close(server: Server, withinMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const given = new AbortController();
+  await Promise.race([closed, wait(withinMs, undefined, { signal: given.signal, ref: false })]);
+  given.abort();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,84 @@
+import type { EntityDefinition, EntityRef, PublicMessage } from '../../control-plane/entity.ts';
+import { joinKey } from '../../kernel/ids.ts';
+import { micros, quietStep, scrub, type RunStep } from '../runs/events.ts';
+import { action, actionDueAt, type ActionCommand } from './decider.ts';
+import type { ActionEvent } from './events.ts';
+import type { ActionRun } from './state.ts';
+
+export const actionRunRef = (of: {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly runId: string;
+}): EntityRef => ({
+  kind: 'action-run',
+  scope: joinKey(of.environmentUid, of.integrationKey, of.connectionId),
+  path: [of.environmentUid, of.runId],
+});
+
+/** How the owner treats runs of actions (`action-run` entities). */
+export const actionRunEntity: EntityDefinition<ActionRun, ActionCommand, ActionEvent> = {
+  kind: 'action-run',
+  decider: action,
+  dueAt: actionDueAt,
+
+  publish(event, before, after, meta) {
+    const subject = after ?? before;
+    const step = subject === null ? null : runStep(event, subject);
+    if (subject === null || step === null) return [];
+    return [message(step, subject, meta.ref.scope)];
+  },
+};
+
+function message(step: RunStep, subject: ActionRun, scope: string): PublicMessage {
+  const { environmentUid, integrationKey: integration, connectionId, runId } = subject;
+  return {
+    topic: 'svc.runs.v1',
+    key: joinKey(environmentUid, integration, connectionId, runId),
+    partitionBy: scope,
+    type: `svc.run.${step.action}`,
+    environmentUid,
+    integration,
+    connectionId,
+    runId,
+    value: { ...step },
+  };
+}
+
+function runStep(event: ActionEvent, subject: ActionRun): RunStep | null {
+  const base = {
+    ...quietStep,
+    kind: 'action' as const,
+    function: subject.name,
+    function_version: subject.functionVersion,
+    attempt: subject.attempt,
+    connection_uid: subject.connectionUid,
+    trigger: subject.isAsync ? 'async' : 'api',
+    start_by: micros(subject.startBy),
+    started_at: subject.startedAt === null ? null : micros(subject.startedAt),
+    input_hash: subject.inputHash,
+    body_partition: subject.input?.partition ?? null,
+    body_offset: subject.input?.offset ?? null,
+    log_id: subject.runId,
+  };
+  switch (event.type) {
+    case 'ActionQueued':
+    case 'ActionRequeued':
+      return { ...base, action: 'queued' };
+    case 'ActionStarted':
+      return { ...base, action: 'started' };
+    case 'ActionEnded': {
+      const { status, at, output, outputHash, error } = event;
+      const duration_ms = subject.startedAt === null ? null : Math.max(0, at - subject.startedAt);
+      const body_partition = output?.partition ?? null;
+      const body_offset = output?.offset ?? null;
+      const error_code = error?.code ?? null;
+      const error_message = error === null ? null : scrub(error.message);
+      const end = { duration_ms, output_hash: outputHash, body_partition, body_offset };
+      return { ...base, ...end, action: status, error_code, error_message };
+    }
+    case 'ActionHeartbeatReceived':
+    case 'ActionForgotten':
+      return null;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Instant } from '../../kernel/time.ts';
+import type { BodyPlace } from '../runs/events.ts';
+import type { RunFailure } from '../syncs/events.ts';
+import type { EndStatus } from '../syncs/state.ts';
+
+export type ActionBorn = {
+  readonly runId: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly connectionUid: string;
+  readonly name: string;
+  readonly functionVersion: string;
+  readonly isAsync: boolean;
+  readonly depth: number;
+  readonly retriesLeft: number;
+  readonly input: BodyPlace | null;
+  readonly inputHash: string | null;
+};
+
+/** What happens to a run of an action. */
+export type ActionEvent =
+  | ({ readonly type: 'ActionQueued'; readonly startBy: Instant } & ActionBorn)
+  | { readonly type: 'ActionStarted'; readonly at: Instant; readonly runner: string }
+  | { readonly type: 'ActionHeartbeatReceived'; readonly at: Instant }
+  /** The attempt before failed or was lost, and retries are left. */
+  | { readonly type: 'ActionRequeued'; readonly attempt: number; readonly startBy: Instant }
+  | {
+      readonly type: 'ActionEnded';
+      readonly status: EndStatus;
+      readonly at: Instant;
+      readonly output: BodyPlace | null;
+      readonly outputHash: string | null;
+      readonly error: RunFailure | null;
+    }
+  /** The time in which its output can be read has passed. */
+  | { readonly type: 'ActionForgotten' };

@@ -1,0 +1,35 @@
+import type { Instant } from '../../kernel/time.ts';
+import type { BodyPlace } from '../runs/events.ts';
+import type { EndStatus } from '../syncs/state.ts';
+
+/**
+ * One run of an action. Scope = that of the connection; path [environment uid, run id]. A run that its caller
+ * waits for is gone once it has ended; an asynchronous one stays until its output expires.
+ */
+export interface ActionRun {
+  readonly runId: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly connectionUid: string;
+  readonly name: string;
+  readonly functionVersion: string;
+  readonly isAsync: boolean;
+  /** How many actions called one another down to this one; 0 = called from outside. */
+  readonly depth: number;
+  /** Further attempts after a failure; asynchronous runs only. */
+  readonly retriesLeft: number;
+  readonly status: 'queued' | 'started' | EndStatus;
+  readonly attempt: number;
+  /** Null when the caller sent no input. */
+  readonly input: BodyPlace | null;
+  readonly inputHash: string | null;
+  readonly startBy: Instant;
+  readonly startedAt: Instant | null;
+  readonly heartbeatAt: Instant | null;
+  readonly runner: string | null;
+  /** Output or error; null before the end and where there is none. */
+  readonly output: BodyPlace | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly endedAt: Instant | null;
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { displayName, wholeNumber } from '../../http/fields.ts';
+import { askOptions } from '../../http/options.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { requireEnvironmentById } from '../environments/queries.ts';
+import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
+import { presentKey, presentSecretKey } from './presenter.ts';
+import { findKey, listKeys } from './queries.ts';
+import type { ApiKey } from './state.ts';
+
+const noStore = { 'cache-control': 'no-store' };
+const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const keyId = z.uuid();
+
+/** `environment:…` with parts of lower-case letters and `_`, of which the last may be a star. */
+const scope = z
+  .string()
+  .max(255)
+  .regex(/^environment(:[a-z_]+)*:([a-z_]+|\*)$/, 'Not a scope of an environment.');
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/environment/api-keys',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:list'],
+  summary: 'The keys of an environment, oldest first; secrets are masked.',
+  query: z.strictObject({ environment_id: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
+  errors: ['not_found'],
+  async handle({ query, services }) {
+    const environment = await requireEnvironmentById(services.control, query.environment_id);
+    return { status: 200, body: { data: await presentAll(services, environment.uid) } };
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/environment/api-keys',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:create'],
+  summary: 'Makes a key of an environment; the answer holds its secret.',
+  body: z.strictObject({
+    environment_id: environmentId,
+    display_name: displayName,
+    scopes: z.array(scope).min(1).max(100).optional(),
+  }),
+  errors: ['not_found', 'conflict', 'resource_capped'],
+  async handle(input) {
+    const { body, services } = input;
+    const environment = await requireEnvironmentById(services.control, body.environment_id);
+    const wanted = {
+      environmentUid: environment.uid,
+      displayName: body.display_name,
+      scopes: body.scopes && [...new Set(body.scopes)],
+    };
+    const { key, secret } = await createKey(services, wanted, askOptions(input));
+    return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+const reveal = defineRoute({
+  method: 'POST',
+  path: '/environment/api-keys/{id}/reveal',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:reveal'],
+  summary: 'The secret of a key of an environment.',
+  params: z.strictObject({ id: keyId }),
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const key = await requireById(services, params.id);
+    const secret = await revealKey(services, key);
+    return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/environment/api-keys',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:delete'],
+  summary: 'Deletes a key of an environment; it stops working at once.',
+  body: z.strictObject({ environment_id: environmentId, key_id: keyId }),
+  errors: ['not_found'],
+  async handle(input) {
+    const { body, services } = input;
+    const environment = await requireEnvironmentById(services.control, body.environment_id);
+    await deleteKey(services, environment.uid, body.key_id, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+const listAccount = defineRoute({
+  method: 'GET',
+  path: '/account/api-keys',
+  credential: 'account',
+  scopes: ['account:api_keys:list'],
+  summary: 'The keys of the account, oldest first; secrets are masked.',
+  errors: [],
+  async handle({ services }) {
+    return { status: 200, body: { data: await presentAll(services, null) } };
+  },
+});
+
+const createAccount = defineRoute({
+  method: 'POST',
+  path: '/account/api-keys',
+  credential: 'account',
+  scopes: ['account:api_keys:create'],
+  summary: 'Makes a key of the account; the answer holds its secret.',
+  body: z.strictObject({ display_name: displayName }),
+  errors: ['conflict', 'resource_capped'],
+  async handle(input) {
+    const wanted = { environmentUid: null, displayName: input.body.display_name };
+    const { key, secret } = await createKey(input.services, wanted, askOptions(input));
+    return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+const removeAccount = defineRoute({
+  method: 'DELETE',
+  path: '/account/api-keys',
+  credential: 'account',
+  scopes: ['account:api_keys:delete'],
+  summary: 'Deletes a key of the account; the one that asks stays.',
+  body: z.strictObject({ key_id: keyId }),
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { body, caller, services } = input;
+    // Otherwise the last key could go, and with it the only way to make another.
+    if (body.key_id === caller.keyId) {
+      throw new GatewayError('conflict', { message: 'A key does not delete itself.' });
+    }
+    await deleteKey(services, null, body.key_id, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+async function presentAll(services: Services, environmentUid: string | null) {
+  const uses = createUseNoter(services);
+  return Promise.all(
+    listKeys(services.control, environmentUid).map(async (key) => {
+      return presentKey(key, await uses.lastUsedAt(key));
+    }),
+  );
+}
+
+/** @throws GatewayError `not_found` */
+async function requireById({ control }: Services, id: string): Promise<ApiKey> {
+  const find = () => {
+    const found = control.view.list<ApiKey>('api-key', []).find(({ state }) => state.id === id);
+    return found ? findKey(control, found.state.environmentUid, id) : null;
+  };
+  const known = find();
+  if (known) return known;
+  await control.view.caughtUp();
+  const found = find();
+  if (found) return found;
+  throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
+}
+
+export const apiKeyRoutes: readonly AnyRoute[] = [
+  list,
+  create,
+  reveal,
+  remove,
+  listAccount,
+  createAccount,
+  removeAccount,
+];

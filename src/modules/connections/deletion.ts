@@ -1,0 +1,66 @@
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { Services } from '../../http/services.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../kernel/ids.ts';
+import type { DeployedFunction } from '../functions/state.ts';
+import type { Stream } from '../records/stream.ts';
+import type { SyncInstance } from '../syncs/state.ts';
+import { connectionRef } from './entity.ts';
+import type { Connection } from './state.ts';
+
+/**
+ * Deletes a connection: its syncs stop, its records and its key are destroyed, then its id is free again.
+ * From the first step on it is gone for readers; doing it again finishes what was interrupted.
+ * @throws GatewayError `unknown_connection`
+ */
+export async function deleteConnection(
+  { control, vault, records }: Pick<Services, 'control' | 'vault' | 'records'>,
+  connection: Connection,
+  options: AskOptions,
+): Promise<void> {
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  const syncs = () => control.view.list<SyncInstance>('sync', ref.path);
+  const removals = () => syncs().map(({ ref: sync }) => ({ ref: sync, body: { type: 'Remove' } }));
+
+  const streams = streamsOf(control.view, connection);
+  await control.askAll([{ ref, body: { type: 'MarkDeleting' } }, ...removals()], options);
+  // What was made before the mark, but had not reached this node.
+  for (const [name, stream] of streamsOf(control.view, connection)) streams.set(name, stream);
+  await Promise.all(
+    [...streams.values()].map((stream) => records.writer.close(stream, options.actor)),
+  );
+  await vault.shred(uid);
+  await control.askAll([...removals(), { ref, body: { type: 'Delete', uid } }], options);
+}
+
+/** Every stream that may hold records of the connection: of its syncs, and of deployed ones. */
+function streamsOf(view: Services['control']['view'], connection: Connection): Map<string, Stream> {
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const streams = new Map<string, Stream>();
+  const add = (models: readonly string[], variant: string): void => {
+    for (const model of models) {
+      streams.set(`${model}/${variant}`, {
+        environmentUid: environmentUid as EnvironmentUid,
+        connectionUid: uid as ConnectionUid,
+        integration: integrationKey as IntegrationKey,
+        connectionId: connectionId as ConnectionId,
+        model,
+        variant,
+      });
+    }
+  };
+  const path = [environmentUid, integrationKey, connectionId];
+  for (const { state } of view.list<SyncInstance>('sync', path)) add(state.models, state.variant);
+  const deployed = view.list<DeployedFunction>('function', [
+    environmentUid,
+    integrationKey,
+    'sync',
+  ]);
+  for (const { state } of deployed) add(state.models, 'base');
+  return streams;
+}

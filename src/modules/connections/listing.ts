@@ -1,0 +1,17 @@
+/** What `GET /connections` asks for (contract/http.md row 17). All given conditions must hold. */
+export interface ConnectionQuery {
+  readonly environmentUid: string;
+  readonly connectionId?: string | undefined;
+  /** Part of the connection id, the end user's name or e-mail; case does not matter. */
+  readonly search?: string | undefined;
+  readonly endUserId?: string | undefined;
+  readonly endUserOrganizationId?: string | undefined;
+  /** Integration keys, any of which may match. */
+  readonly integrationKeys?: readonly string[] | undefined;
+  /** All must match. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** Default 10,000. */
+  readonly limit?: number | undefined;
+  /** From 0. */
+  readonly page?: number | undefined;
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { createKey } from '../api-keys/handlers.ts';
+import { signingKeyContext } from '../credentials/sealing.ts';
+import { productionName } from './decider.ts';
+import { environmentRef } from './entity.ts';
+import type { EnvironmentSettings } from './events.ts';
+import type { Environment } from './state.ts';
+
+export { deleteEnvironment } from './deletion.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+export const defaultKeyName = 'Default - Full access';
+
+/**
+ * Makes an environment with its data key, its signing key and its key "Default - Full access".
+ * @throws GatewayError `conflict`, `invalid_is_prod_flag`
+ */
+export async function createEnvironment(
+  deps: Deps,
+  wanted: {
+    readonly name: string;
+    /** `prod` always is; others are not unless said. */
+    readonly isProduction?: boolean | undefined;
+    readonly webhookUrls?: Environment['webhookUrls'] | undefined;
+    /** Secret of the default key; made when absent. */
+    readonly secret?: string | undefined;
+  },
+  options: AskOptions,
+): Promise<{ readonly environment: Environment; readonly secret: string }> {
+  const { control, vault } = deps;
+  const { name, isProduction = name === productionName, webhookUrls } = wanted;
+  const uid = randomUUID();
+  await vault.create(uid);
+  const body = {
+    type: 'Create',
+    uid,
+    name,
+    isProduction,
+    webhookUrls,
+    webhookSigningKey: sealNewSigningKey(vault, uid).sealed,
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify([name, isProduction]));
+  const environment = await control
+    .ask<Environment>(environmentRef(uid), body, { requestHash, ...options })
+    .catch(async (error: unknown) => {
+      await vault.shred(uid);
+      throw error;
+    });
+  if (environment === null) throw new GatewayError('server_error');
+  // A repeated request was answered with the environment that the first one made.
+  if (environment.uid !== uid) await vault.shred(uid);
+  const { secret } = await createKey(
+    deps,
+    { environmentUid: environment.uid, displayName: defaultKeyName, secret: wanted.secret },
+    {
+      actor: options.actor,
+      ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+    },
+  );
+  return { environment, secret };
+}
+
+/** @throws GatewayError `conflict`, `invalid_is_prod_flag`, `unknown_environment` */
+export async function patchEnvironment(
+  { control }: Deps,
+  environmentUid: string,
+  changes: {
+    readonly [Field in keyof EnvironmentSettings]?: EnvironmentSettings[Field] | undefined;
+  },
+  options: AskOptions,
+): Promise<Environment> {
+  const body = { type: 'Patch', changes };
+  const changed = await control.ask<Environment>(environmentRef(environmentUid), body, options);
+  if (changed === null) throw new GatewayError('unknown_environment');
+  return changed;
+}
+
+/**
+ * A new key signs webhooks from now on; the one before signs beside it for 24 h.
+ * @throws GatewayError `multiple_webhook_signing_keys` within those
+ */
+export async function rotateSigningKey(
+  { control, vault }: Deps,
+  environmentUid: string,
+  options: AskOptions,
+): Promise<string> {
+  await vault.ready(environmentUid);
+  const { plain, sealed } = sealNewSigningKey(vault, environmentUid);
+  const body = { type: 'RotateSigningKey', key: sealed };
+  await control.ask(environmentRef(environmentUid), body, options);
+  return plain;
+}
+
+/** A uuid, as the contract has it (http.md row 76), made of 122 random bits. */
+function sealNewSigningKey(vault: Services['vault'], uid: string) {
+  const plain = randomUUID({ disableEntropyCache: true });
+  return { plain, sealed: vault.seal(uid, plain, signingKeyContext(uid)) };
+}

@@ -1,0 +1,54 @@
+import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Environment } from './state.ts';
+
+/** By name; those being deleted are gone already. */
+export function listEnvironments({ view }: ControlPlane): Environment[] {
+  return view
+    .list<Environment>('environment', [])
+    .map(({ state }) => state)
+    .filter(({ isDeleting }) => !isDeleting)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export function environmentByUid({ view }: ControlPlane, uid: string): Environment | null {
+  return alive(view.find<Environment>('environment', [uid]));
+}
+
+export function environmentByName({ view }: ControlPlane, name: string): Environment | null {
+  return alive(view.findBy<Environment>('environment', 'name', name)?.state);
+}
+
+/** @throws GatewayError `unknown_environment` naming it */
+export async function requireEnvironment(
+  control: ControlPlane,
+  environmentUid: string,
+): Promise<Environment> {
+  const read = (): Environment | null => environmentByUid(control, environmentUid);
+  return read() ?? afterCatchUp(control, read, `No environment with the uid ${environmentUid}.`);
+}
+
+/** By the number that the API shows. @throws GatewayError `not_found` naming it */
+export async function requireEnvironmentById(
+  control: ControlPlane,
+  id: number,
+): Promise<Environment> {
+  const read = (): Environment | null =>
+    alive(control.view.findBy<Environment>('environment', 'id', String(id))?.state);
+  return read() ?? afterCatchUp(control, read, `No environment with the id ${id}.`, 'not_found');
+}
+
+async function afterCatchUp(
+  control: ControlPlane,
+  read: () => Environment | null,
+  message: string,
+  code: 'unknown_environment' | 'not_found' = 'unknown_environment',
+): Promise<Environment> {
+  await control.view.caughtUp();
+  const found = read();
+  if (found === null) throw new GatewayError(code, { message });
+  return found;
+}
+
+const alive = (environment: Environment | null | undefined): Environment | null =>
+  environment === null || environment === undefined || environment.isDeleting ? null : environment;

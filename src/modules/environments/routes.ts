@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { environmentName, webhookUrl, wholeNumber } from '../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../http/options.ts';
+import {
+  createEnvironment,
+  deleteEnvironment,
+  patchEnvironment,
+  rotateSigningKey,
+} from './handlers.ts';
+import { presentEnvironment } from './presenter.ts';
+import { listEnvironments, requireEnvironmentById } from './queries.ts';
+import type { Environment } from './state.ts';
+
+const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/environments',
+  credential: 'account',
+  scopes: ['account:environments:list'],
+  summary: 'The environments of the account, by name.',
+  errors: [],
+  async handle({ services }) {
+    const data = listEnvironments(services.control).map((environment) => {
+      const { id, name, isProduction } = environment;
+      return { id, name, is_production: isProduction };
+    });
+    return { status: 200, body: { data } };
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/environments',
+  credential: 'account',
+  scopes: ['account:environments:create'],
+  summary: 'Makes an environment with its first key and its signing key.',
+  body: z.strictObject({
+    name: environmentName,
+    is_production: z.boolean().optional(),
+  }),
+  errors: ['conflict', 'invalid_is_prod_flag', 'resource_capped'],
+  async handle(input) {
+    const { name, is_production: isProduction } = input.body;
+    const wanted = { name, isProduction };
+    const { environment } = await createEnvironment(input.services, wanted, askOptions(input));
+    return { status: 200, body: { data: { id: environment.id, name: environment.name } } };
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/environments/{environmentId}',
+  credential: 'account',
+  scopes: ['account:environments:read'],
+  summary: 'One environment with its settings.',
+  params: path,
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const environment = await requireEnvironmentById(services.control, params.environmentId);
+    return { status: 200, body: { data: presentEnvironment(environment) } };
+  },
+});
+
+const flags = {
+  on_auth_creation: 'onAuthCreation',
+  on_auth_refresh_error: 'onAuthRefreshError',
+  on_sync_error: 'onSyncError',
+  on_sync_completion_always: 'onSyncCompletionAlways',
+  on_async_action_completion: 'onAsyncActionCompletion',
+} as const satisfies Record<string, keyof Environment['webhookFlags']>;
+
+const settings = z.strictObject({
+  name: environmentName.optional(),
+  is_production: z.boolean().optional(),
+  webhook_url: webhookUrl.nullable().optional(),
+  webhook_url_secondary: webhookUrl.nullable().optional(),
+  on_auth_creation: z.boolean().optional(),
+  on_auth_refresh_error: z.boolean().optional(),
+  on_sync_error: z.boolean().optional(),
+  on_sync_completion_always: z.boolean().optional(),
+  on_async_action_completion: z.boolean().optional(),
+  payload_mode: z.enum(['plain', 'sealed']).optional(),
+});
+
+const patch = defineRoute({
+  method: 'PATCH',
+  path: '/environments/{environmentId}',
+  credential: 'account',
+  scopes: ['account:environments:update'],
+  summary: 'Changes the settings that are sent; an empty webhook address clears it.',
+  params: path,
+  body: settings,
+  errors: ['not_found', 'conflict', 'invalid_is_prod_flag'],
+  async handle(input) {
+    const { params, body, services } = input;
+    const known = await requireEnvironmentById(services.control, params.environmentId);
+    const changes = changesOf(body, known);
+    const changed = await patchEnvironment(services, known.uid, changes, askOptions(input));
+    return { status: 200, body: { data: presentEnvironment(changed) } };
+  },
+});
+
+function changesOf(body: z.output<typeof settings>, known: Environment) {
+  const sentFlags = Object.entries(flags).flatMap(([field, flag]) => {
+    const value = body[field as keyof typeof flags];
+    return value === undefined ? [] : [[flag, value] as const];
+  });
+  const { webhook_url: primary, webhook_url_secondary: secondary } = body;
+  const hasUrls = primary !== undefined || secondary !== undefined;
+  return {
+    name: body.name,
+    isProduction: body.is_production,
+    payloadMode: body.payload_mode,
+    ...(hasUrls
+      ? {
+          webhookUrls: {
+            primary: primary === undefined ? known.webhookUrls.primary : primary || null,
+            secondary: secondary === undefined ? known.webhookUrls.secondary : secondary || null,
+          },
+        }
+      : {}),
+    ...(sentFlags.length > 0
+      ? { webhookFlags: { ...known.webhookFlags, ...Object.fromEntries(sentFlags) } }
+      : {}),
+  };
+}
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/environments/{environmentId}',
+  credential: 'account',
+  scopes: ['account:environments:delete'],
+  summary: 'Deletes an environment and everything in it.',
+  params: path,
+  errors: ['not_found', 'cannot_delete_prod_environment'],
+  async handle(input) {
+    const { params, services } = input;
+    const known = await requireEnvironmentById(services.control, params.environmentId);
+    await deleteEnvironment(services, known.uid, repeatableOptions(input));
+    return { status: 204 };
+  },
+});
+
+const rotate = defineRoute({
+  method: 'POST',
+  path: '/environment/webhook-signing-key/rotate',
+  credential: 'environment',
+  scopes: ['environment:webhook_signing_key:rotate'],
+  summary: 'A new key signs webhooks from now on; the one before signs beside it for a day.',
+  errors: ['multiple_webhook_signing_keys'],
+  async handle(input) {
+    const { environmentUid } = input.caller;
+    const key = await rotateSigningKey(input.services, environmentUid, askOptions(input));
+    const headers = { 'cache-control': 'no-store' };
+    return { status: 200, body: { data: { webhook_signing_key: key } }, headers };
+  },
+});
+
+export const environmentRoutes: readonly AnyRoute[] = [list, create, get, patch, remove, rotate];

@@ -1,0 +1,52 @@
+import { Worker } from 'node:worker_threads';
+import type { SourceCompiled } from '../../cli/compiler/source-worker.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+
+/** Compilations at a time on this node; each is a thread with a type checker of some 300 MB. */
+const compilationsMax = 2;
+const timeoutMs = 3 * 60_000;
+const heapMb = 1024;
+
+let running = 0;
+
+/**
+ * The CommonJS bundle of one file of functions, checked as `svc compile` checks it.
+ * @throws GatewayError `compilation_error` naming every problem; `timeout` after 3 minutes;
+ *   `execution_environment_unavailable` when the node compiles enough already
+ */
+export async function compileSource(code: string, signal: AbortSignal): Promise<string> {
+  if (running >= compilationsMax) throw new GatewayError('execution_environment_unavailable');
+  running += 1;
+  const worker = new Worker(workerUrl, {
+    workerData: { code },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  });
+  try {
+    const compiled = await answerOf(
+      worker,
+      AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    );
+    if (compiled.outcome === 'bundle') return compiled.js;
+    throw new GatewayError('compilation_error', { message: compiled.message });
+  } finally {
+    running -= 1;
+    await worker.terminate();
+  }
+}
+
+/** Beside this file in the source and in the built package alike. */
+const workerUrl = new URL(
+  `../../cli/compiler/source-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
+  import.meta.url,
+);
+
+function answerOf(worker: Worker, signal: AbortSignal): Promise<SourceCompiled> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', (cause) =>
+      reject(new GatewayError('execution_environment_unavailable', {}, { cause })),
+    );
+    worker.once('exit', () => reject(new GatewayError('execution_environment_unavailable')));
+    signal.addEventListener('abort', () => reject(new GatewayError('timeout')), { once: true });
+  });
+}

@@ -1,0 +1,9 @@
+import type { DeployedFunction } from './state.ts';
+
+export type FunctionEvent =
+  | { readonly type: 'FunctionDeployed'; readonly deployed: DeployedFunction }
+  | { readonly type: 'FunctionEnabled' }
+  | { readonly type: 'FunctionDisabled' }
+  /** It goes on under another integration key. */
+  | { readonly type: 'FunctionMoved' }
+  | { readonly type: 'FunctionDeleted' };

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Instant } from '../../kernel/time.ts';
+import type { Provider } from './definition.ts';
+import { encodeBody } from './encode-body.ts';
+import {
+  interpolate,
+  interpolateJson,
+  interpolateUrl,
+  type TemplateValues,
+} from './interpolate.ts';
+import { joinUrl, withParams } from './url.ts';
+
+/** A connection with everything sealed opened. */
+export interface OpenedConnection {
+  /** Null for mode NONE. */
+  readonly credentials: JsonObject | null;
+  readonly connectionConfig: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+/** The part of an integration that a call to its provider may need, opened. */
+export interface OpenedIntegration {
+  readonly clientId?: string | undefined;
+  readonly clientSecret?: string | undefined;
+  readonly integrationConfig?: Readonly<Record<string, string>>;
+}
+
+/** A call to a provider as its caller writes it (contract/functions.md section 5.1). */
+export interface ProviderCall {
+  readonly provider: Provider;
+  readonly connection: OpenedConnection;
+  readonly integration: OpenedIntegration;
+  readonly now: Instant;
+  readonly method: string;
+  /** Joined to the base URL; may carry a query. */
+  readonly endpoint: string;
+  /** Whether `${…}` in the endpoint is replaced: for functions, never for callers of the proxy. */
+  readonly isEndpointTemplate: boolean;
+  readonly params?: Readonly<Record<string, unknown>> | string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly data?: unknown;
+  readonly baseUrlOverride?: string | undefined;
+}
+
+/** A call ready for the HTTP client. */
+export interface ProviderRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Lower-case names. */
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array;
+  /** Headers to drop when a redirect leaves the origin; empty when the provider wants them kept. */
+  readonly credentialHeaders: readonly string[];
+}
+
+const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
+
+/**
+ * URL, headers and body of a call with the credentials of the connection injected: first what the mode
+ * says, then the provider's headers and query, then the caller's; the later wins, but a `user-agent` of
+ * the provider stays (contract/providers-format.md section 4).
+ * @throws GatewayError `missing_api_url`, `unsupported_provider`, `unsupported_auth`,
+ *   `invalid_query_params`, `invalid_headers`, `url_not_allowed` (an endpoint that leaves the base path)
+ */
+export function buildProviderRequest(call: ProviderCall): ProviderRequest {
+  const values = valuesOf(call);
+  const method = call.method.toUpperCase();
+  const injected = injectedHeaders(call, values);
+  const headers: Record<string, string> = { ...injected };
+  const providerAgent = injected['user-agent'];
+  for (const [name, value] of Object.entries(call.headers ?? {}))
+    headers[name.toLowerCase()] = value;
+  if (providerAgent !== undefined) headers['user-agent'] = providerAgent;
+  headers['user-agent'] ??= 'svc';
+  headers['accept'] ??= 'application/json, text/plain, */*';
+
+  const body = withBody.has(method) ? bodyOf(call, values, headers) : undefined;
+  checkHeaders(headers);
+  return {
+    method,
+    url: urlOf(call, values),
+    headers,
+    ...(body === undefined ? {} : { body }),
+    credentialHeaders: call.provider.proxy?.forward_headers_on_redirect
+      ? []
+      : [...new Set([...Object.keys(injected), ...alwaysSecret])],
+  };
+}
+
+function valuesOf(call: ProviderCall): TemplateValues {
+  const { connection, integration, provider, now } = call;
+  const values: TemplateValues = {
+    connectionConfig: connection.connectionConfig,
+    metadata: connection.metadata,
+    credentials: connection.credentials,
+    clientId: integration.clientId,
+    clientSecret: integration.clientSecret,
+    now,
+    random: randomUUID(),
+  };
+  const extra = provider.proxy?.connection_config;
+  if (!extra) return values;
+  const more = interpolateJson({ ...extra }, values) as JsonObject;
+  return { ...values, connectionConfig: { ...more, ...values.connectionConfig } };
+}
+
+function urlOf(call: ProviderCall, values: TemplateValues): URL {
+  const base = baseUrlOf(call, values);
+  const endpoint = call.isEndpointTemplate ? interpolateUrl(call.endpoint, values) : call.endpoint;
+  if (endpoint === null) {
+    const message = 'The endpoint names a value that this connection does not have.';
+    throw new GatewayError('missing_api_url', { message });
+  }
+  const url = joinUrl(base, endpoint);
+  const { keyPlacement, keyName } = call.integration.integrationConfig ?? {};
+  const generic =
+    keyPlacement === 'query' && keyName ? { [keyName]: genericKey(call, values) } : {};
+  const injected = Object.entries({ ...call.provider.proxy?.query, ...generic }).flatMap(
+    ([name, template]) => {
+      const value = template === null ? null : interpolate(template, values);
+      return value === null ? [] : [[name, value] as const];
+    },
+  );
+  return withParams(withParams(url, Object.fromEntries(injected)), call.params);
+}
+
+function baseUrlOf(call: ProviderCall, values: TemplateValues): string {
+  if (call.baseUrlOverride) return call.baseUrlOverride;
+  const template = call.integration.integrationConfig?.['baseUrl'] ?? call.provider.proxy?.base_url;
+  if (!template) throw new GatewayError('unsupported_provider');
+  const base = interpolateUrl(template, values);
+  if (base === null || !URL.canParse(base)) throw new GatewayError('missing_api_url');
+  return base;
+}
+
+/** The value of a generic provider's key; its template names `${apiKey}` (providers-format section 3). */
+function genericKey(call: ProviderCall, values: TemplateValues): string | null {
+  return interpolate(call.integration.integrationConfig?.['valueTemplate'] ?? '${apiKey}', values);
+}
+
+function injectedHeaders(call: ProviderCall, values: TemplateValues): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const authorization = authorizationOf(call);
+  if (authorization !== null) headers['authorization'] = authorization;
+  for (const [name, template] of Object.entries(call.provider.proxy?.headers ?? {})) {
+    const value = interpolate(template, values);
+    if (value !== null) headers[name.toLowerCase()] = value;
+  }
+  const { keyPlacement, keyName } = call.integration.integrationConfig ?? {};
+  const key = keyPlacement === 'header' && keyName ? genericKey(call, values) : null;
+  if (keyName && key !== null) headers[keyName.toLowerCase()] = key;
+  return headers;
+}
+
+/** What the mode itself puts into `Authorization` (contract/providers-format.md section 4). */
+function authorizationOf({ provider, connection }: ProviderCall): string | null {
+  const credentials = connection.credentials ?? {};
+  switch (provider.auth_mode) {
+    case 'OAUTH2':
+    case 'APP':
+    case 'APP_STORE':
+      return bearer(credentials['access_token']);
+    case 'OAUTH2_CC':
+    case 'JWT':
+    case 'SIGNATURE':
+      return bearer(credentials['token']);
+    case 'TWO_STEP':
+      return placesItsToken(provider) ? null : bearer(credentials['token']);
+    case 'CUSTOM':
+      return bearer((credentials['app'] as JsonObject | undefined)?.['access_token']);
+    case 'BASIC': {
+      const { username, password } = credentials as { username?: string; password?: string };
+      const pair = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');
+      return `Basic ${pair}`;
+    }
+    case 'OAUTH1':
+    case 'TBA':
+      throw new GatewayError('unsupported_auth');
+    case 'API_KEY':
+    case 'BILL':
+    case 'NONE':
+      return null;
+  }
+}
+
+function placesItsToken(provider: Provider): boolean {
+  const templates = Object.values(provider.proxy?.headers ?? {});
+  return templates.some((text) => /\$\{(accessToken|credentials\._cookies)\}/.test(text));
+}
+
+function bearer(token: Json | undefined): string | null {
+  return typeof token === 'string' ? `Bearer ${token}` : null;
+}
+
+function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<string, string>) {
+  const injected = call.provider.proxy?.body;
+  const more = injected ? interpolateJson(injected as JsonObject, values) : undefined;
+  return encodeBody(call.data, more as JsonObject | undefined, headers);
+}
+
+/** A credential with a line break must not become a second header. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[\0-\x08\x0a-\x1f\x7f]/.test(value)) continue;
+    const message = 'A header of the request holds characters that headers cannot carry.';
+    throw new GatewayError('invalid_headers', { message });
+  }
+}

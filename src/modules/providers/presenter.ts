@@ -1,0 +1,47 @@
+import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import type { Provider } from './definition.ts';
+
+const languages = ['en', 'es', 'fr', 'de'] as const;
+export type Language = (typeof languages)[number];
+
+/** The first language of an `Accept-Language` header that titles are kept in; English otherwise. */
+export function languageOf(header: string | undefined): Language {
+  const wanted = (header ?? '')
+    .split(',')
+    .map((part) => part.trim().slice(0, 2).toLowerCase())
+    .find((name) => languages.some((language) => language === name));
+  return languages.find((language) => language === wanted) ?? 'en';
+}
+
+/** The whole catalogue entry with its logo; localised texts in one language. */
+export function presentProvider(provider: Provider, publicUrl: string, language: Language) {
+  const entry = localised(provider as unknown as Json, language) as Record<string, Json>;
+  return { ...entry, logo_url: logoUrl(publicUrl, provider.name) };
+}
+
+export function logoUrl(publicUrl: string, provider: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}/images/template-logos/${encodeURIComponent(provider)}.svg`;
+}
+
+/** An object whose keys are all languages is a text in several of them. */
+function localised(value: Json, language: Language): Json {
+  if (Array.isArray(value)) return value.map((item) => localised(item as Json, language));
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value);
+  const isText = keys.includes('en') && keys.every((key) => languages.includes(key as Language));
+  if (isText) return value[language] ?? value['en'] ?? '';
+  return Object.fromEntries(keys.map((key) => [key, localised(value[key] ?? null, language)]));
+}
+
+/** A neutral logo: the initials of the name on a colour that follows from it. */
+export function logoSvg(provider: Provider): string {
+  const words = provider.display_name.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
+  const initials = words.slice(0, 2).map((word) => word.charAt(0).toUpperCase());
+  const hue = Buffer.from(provider.name).reduce((sum, byte) => (sum * 31 + byte) % 360, 7);
+  return (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img">' +
+    `<rect width="64" height="64" rx="12" fill="hsl(${hue} 45% 40%)"/>` +
+    '<text x="32" y="42" font-family="sans-serif" font-size="28" fill="#fff" text-anchor="middle">' +
+    `${initials.join('')}</text></svg>`
+  );
+}

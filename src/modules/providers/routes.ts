@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { integrationKey } from '../../http/fields.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { languageOf, logoSvg, presentProvider } from './presenter.ts';
+
+const language = z.object({ 'accept-language': z.string().optional() });
+
+const catalogue = defineRoute({
+  method: 'GET',
+  path: '/providers.json',
+  credential: 'none',
+  scopes: [],
+  summary: 'The whole catalogue as a map of names.',
+  errors: [],
+  async handle({ services }) {
+    const { providers, settings } = services;
+    const entries = providers.all().map((provider) => {
+      return [provider.name, presentProvider(provider, settings.publicUrl, 'en')] as const;
+    });
+    return { status: 200, body: Object.fromEntries(entries) };
+  },
+});
+
+const listProviders = defineRoute({
+  method: 'GET',
+  path: '/providers',
+  credential: 'environment',
+  scopes: [],
+  summary: 'The providers of the catalogue.',
+  query: z.strictObject({ search: integrationKey.optional() }),
+  headers: language,
+  errors: [],
+  async handle({ query, headers, services }) {
+    const wanted = query.search?.toLowerCase() ?? '';
+    const { publicUrl } = services.settings;
+    const spoken = languageOf(headers['accept-language']);
+    const found = services.providers.all().filter(({ name }) => name.includes(wanted));
+    return {
+      status: 200,
+      body: { data: found.map((provider) => presentProvider(provider, publicUrl, spoken)) },
+    };
+  },
+});
+
+const getProvider = defineRoute({
+  method: 'GET',
+  path: '/providers/{provider}',
+  credential: 'environment',
+  scopes: [],
+  summary: 'One provider of the catalogue.',
+  params: z.strictObject({ provider: z.string().max(255) }),
+  headers: language,
+  errors: ['not_found'],
+  async handle({ params, headers, services }) {
+    const provider = services.providers.find(params.provider);
+    if (provider === null) throw unknownProvider(params.provider);
+    const spoken = languageOf(headers['accept-language']);
+    return {
+      status: 200,
+      body: { data: presentProvider(provider, services.settings.publicUrl, spoken) },
+    };
+  },
+});
+
+const getLogo = defineRoute({
+  method: 'GET',
+  path: '/images/template-logos/{file}',
+  credential: 'none',
+  scopes: [],
+  summary: 'A logo of a provider.',
+  params: z.strictObject({ file: z.string().max(260) }),
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const name = params.file.endsWith('.svg') ? params.file.slice(0, -4) : '';
+    const provider = services.providers.find(name);
+    if (provider === null) throw unknownProvider(name);
+    return {
+      status: 200,
+      body: Buffer.from(logoSvg(provider)),
+      headers: { 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' },
+    };
+  },
+});
+
+function unknownProvider(name: string): GatewayError {
+  return new GatewayError('not_found', { message: `No provider "${name}" in the catalogue.` });
+}
+
+export const providerRoutes: readonly AnyRoute[] = [catalogue, listProviders, getProvider, getLogo];

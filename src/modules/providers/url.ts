@@ -1,0 +1,112 @@
+import { GatewayError } from '../../kernel/errors.ts';
+
+/**
+ * The base and the endpoint with exactly one `/` between them. An endpoint that repeats the base is
+ * stripped of it. Scheme, host, port and base path stay those of the base.
+ * @throws GatewayError `missing_api_url` (the base is no http URL), `url_not_allowed`
+ */
+export function joinUrl(base: string, endpoint: string): URL {
+  const stripped = stripBase(base, endpoint);
+  refuseEscapes(stripped);
+  const [path, query] = splitOnce(stripped.replace(/^\/+/, ''), '?');
+  const [basePath, baseQuery] = splitOnce(base, '?');
+  const root = basePath.replace(/\/+$/, '');
+  const queries = [baseQuery, query].filter((text) => text !== '').join('&');
+  const joined = `${root}${path === '' ? '' : `/${path}`}${queries === '' ? '' : `?${queries}`}`;
+  if (!URL.canParse(joined) || !URL.canParse(base)) throw new GatewayError('missing_api_url');
+
+  const url = new URL(joined);
+  const from = new URL(root);
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  const inside = url.origin === from.origin && url.pathname.startsWith(from.pathname);
+  if (!isWeb || !inside || url.username !== '' || url.password !== '') {
+    throw new GatewayError('url_not_allowed');
+  }
+  url.hash = '';
+  return url;
+}
+
+/**
+ * Each key of an object replaces that key of the query; lists are joined by commas; undefined and null
+ * are left out. Text is taken as a whole query.
+ * @throws GatewayError `invalid_query_params` (text on a URL that has a query, or an object as a value)
+ */
+export function withParams(
+  url: URL,
+  params: Readonly<Record<string, unknown>> | string | undefined,
+): URL {
+  const result = new URL(url);
+  if (params === undefined || params === '') return result;
+  if (typeof params === 'string') {
+    if (url.search !== '') {
+      const message = 'The endpoint has a query already: send params as an object.';
+      throw new GatewayError('invalid_query_params', { message });
+    }
+    result.search = params;
+    return result;
+  }
+  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== null);
+  if (given.length === 0) return result;
+  const replaced = new Set(given.map(([name]) => name));
+  // The other pairs keep their bytes: some providers read `%20` and `+`, or `$` and `%24`, as different.
+  const kept = url.search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !replaced.has(nameOf(pair)));
+  const added = given.map(([name, value]) => {
+    return `${encodeURIComponent(name)}=${encodeURIComponent(paramText(name, value))}`;
+  });
+  result.search = [...kept, ...added].join('&');
+  return result;
+}
+
+function nameOf(pair: string): string {
+  const [name = ''] = [...new URLSearchParams(pair).keys()];
+  return name;
+}
+
+function paramText(name: string, value: unknown): string {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values
+    .filter((item) => item !== undefined && item !== null)
+    .map((item) => {
+      if (item instanceof Date) return item.toISOString();
+      if (typeof item === 'string') return item;
+      if (typeof item === 'number' || typeof item === 'boolean' || typeof item === 'bigint') {
+        return String(item);
+      }
+      const message = `The query parameter ${name} must be text, a number, a boolean or a list of them.`;
+      throw new GatewayError('invalid_query_params', { message });
+    })
+    .join(',');
+}
+
+function stripBase(base: string, endpoint: string): string {
+  const root = base.replace(/\/+$/, '');
+  const relative = endpoint.replace(/^\/+(?=https?:)/i, '');
+  if (!relative.startsWith(root)) return endpoint;
+  const rest = relative.slice(root.length);
+  return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : endpoint;
+}
+
+/** Dot segments, control characters and backslashes, also percent-encoded (reliability.md section 7). */
+function refuseEscapes(endpoint: string): void {
+  const path = endpoint.split(/[?#]/, 1)[0] ?? '';
+  const decoded = decodeMarks(decodeMarks(path));
+  const hasDots = decoded.split('/').some((segment) => segment === '..' || segment === '.');
+  if (!hasDots && !/[\0-\x1f\x7f\\]/.test(decoded) && !/[\0-\x1f\x7f]/.test(endpoint)) return;
+  const message = 'The endpoint holds dot segments, backslashes or control characters.';
+  throw new GatewayError('url_not_allowed', { message });
+}
+
+/** One round of decoding of the characters that could change where a path leads. */
+function decodeMarks(path: string): string {
+  return path.replace(/%([01][0-9a-f]|25|2e|2f|5c|7f)/gi, (escape) => {
+    return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+  });
+}
+
+function splitOnce(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + mark.length)];
+}

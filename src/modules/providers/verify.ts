@@ -1,0 +1,50 @@
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { HttpFailure } from '../../ports/http-client.ts';
+import type { Provider } from './definition.ts';
+import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
+
+const timeoutMs = 15_000;
+const answerBytesMax = 1024 ** 2;
+/** Modes that prove their credentials by a call; the others do so when they fetch a token. */
+const testedModes = new Set(['API_KEY', 'BASIC', 'TBA', 'JWT', 'SIGNATURE']);
+
+/**
+ * Tries the credentials on the provider's verification endpoints, in order: any answer in 200 to 299
+ * passes. Without such endpoints nothing is tried (contract/auth-modes.md section 3).
+ * @throws GatewayError `connection_test_failed`, or why the call cannot be built
+ */
+export async function verifyCredentials(
+  { http, clock }: Pick<Services, 'http' | 'clock'>,
+  provider: Provider,
+  connection: OpenedConnection,
+  integration: OpenedIntegration,
+): Promise<void> {
+  const { verification } = provider.proxy ?? {};
+  if (!verification || !testedModes.has(provider.auth_mode)) return;
+  let last = '';
+  for (const endpoint of verification.endpoints) {
+    const request = buildProviderRequest({
+      provider,
+      connection,
+      integration,
+      now: clock.now(),
+      method: verification.method ?? 'GET',
+      endpoint,
+      isEndpointTemplate: true,
+      headers: verification.headers,
+      data: verification.data,
+      baseUrlOverride: verification.base_url_override,
+    });
+    try {
+      const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
+      if (reply.status >= 200 && reply.status < 300) return;
+      last = `answered ${reply.status}`;
+    } catch (error) {
+      if (!(error instanceof HttpFailure)) throw error;
+      last = `could not be reached (${error.code})`;
+    }
+  }
+  const message = `The provider "${provider.name}" ${last} when the credentials were tried.`;
+  throw new GatewayError('connection_test_failed', { message });
+}

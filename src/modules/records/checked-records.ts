@@ -1,0 +1,89 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+
+/** The records of one call, each id once, as they are stored. */
+export interface CheckedRecords {
+  readonly ids: readonly string[];
+  /** The JSON of each; its `id` is a string. */
+  readonly texts: readonly string[];
+  /** Its length in UTF-8. */
+  readonly bytes: readonly number[];
+  /** Times the caller gave for deletions, in µs; 0 = none. */
+  readonly deletedAt: readonly number[];
+}
+
+/** What of the records is kept: the whole, or (of deletions) the id. */
+type Kept = 'whole' | 'id';
+
+const metadataKey = '_svc_metadata';
+
+/**
+ * Checks a call whole, before anything of it is sent. Of records with one id the last counts.
+ * @throws GatewayError `invalid_sync_record`, `record_too_large`; both name the record
+ */
+export function checkRecords(records: readonly Json[], model: string, kept: Kept): CheckedRecords {
+  const places = new Map<string, number>();
+  const ids: string[] = [];
+  const texts: string[] = [];
+  const bytes: number[] = [];
+  const deletedAt: number[] = [];
+  for (const [index, given] of records.entries()) {
+    const record = objectOf(given, model, index);
+    const id = idOf(record['id'], model, index);
+    const text = kept === 'id' ? `{"id":${JSON.stringify(id)}}` : textOf(record, id);
+    const length = Buffer.byteLength(text);
+    if (length > limits.recordBytesMax) throw tooLarge(id, model, length);
+    let place = places.get(id);
+    if (place === undefined) {
+      place = ids.push(id) - 1;
+      places.set(id, place);
+    }
+    texts[place] = text;
+    bytes[place] = length;
+    deletedAt[place] = kept === 'id' ? microsOf(record['deletedAt']) : 0;
+  }
+  return { ids, texts, bytes, deletedAt };
+}
+
+/** The text of an id as it is stored. @throws GatewayError `invalid_sync_record` */
+export function idOf(given: unknown, model: string, index: number): string {
+  const text = typeof given === 'number' && given !== 0 ? String(given) : given;
+  if (typeof text === 'string') {
+    const id = storableId(text);
+    if (id.length > 0 && id.length <= limits.recordIdCharsMax) return id;
+  }
+  throw new GatewayError('invalid_sync_record', {
+    message: `Record ${index} of ${model} needs an "id": a number or a text of 1 to ${limits.recordIdCharsMax} characters.`,
+  });
+}
+
+/** Without what no key and no table holds. */
+export function storableId(id: string): string {
+  const clean = id.includes('\0') ? id.replaceAll('\0', '') : id;
+  return clean.isWellFormed() ? clean : clean.toWellFormed();
+}
+
+function objectOf(given: Json | undefined, model: string, index: number): Record<string, Json> {
+  if (isJsonObject(given)) return given;
+  throw new GatewayError('invalid_sync_record', {
+    message: `Record ${index} of ${model} is not an object.`,
+  });
+}
+
+function textOf(record: Record<string, Json>, id: string): string {
+  if (record['id'] === id && !(metadataKey in record)) return JSON.stringify(record);
+  const { [metadataKey]: _removed, ...rest } = record;
+  return JSON.stringify({ ...rest, id });
+}
+
+function microsOf(given: Json | undefined): number {
+  const millis = typeof given === 'string' ? Date.parse(given) : NaN;
+  return Number.isNaN(millis) || millis <= 0 ? 0 : millis * 1000;
+}
+
+function tooLarge(id: string, model: string, length: number): GatewayError {
+  return new GatewayError('record_too_large', {
+    message: `Record "${id}" of ${model} has ${length} bytes of JSON; at most ${limits.recordBytesMax} are stored.`,
+  });
+}

@@ -1,0 +1,96 @@
+import type { Micros } from '../../kernel/time.ts';
+import type { PayloadEncoding } from './events.ts';
+
+export const recordCommandsTopic = 'svc.internal.record-commands.v1';
+
+export type CommandKind =
+  | 'save'
+  | 'update'
+  | 'delete'
+  | 'pass_start'
+  | 'pass_end'
+  | 'deleted_keys'
+  | 'lookup'
+  | 'strategy'
+  | 'prune'
+  | 'empty'
+  | 'close'
+  | 'barrier';
+
+/**
+ * A value of `svc.internal.record-commands.v1`. Mirrors schemas/records/record-command.v1.avsc. Records are
+ * columns, so that a command of a thousand is read without making a thousand objects.
+ */
+export interface RecordCommandValue {
+  readonly command_id: string;
+  /** One of `CommandKind`; another is dead-lettered. */
+  readonly kind: string;
+  readonly environment_id: string;
+  readonly integration: string;
+  readonly connection_id: string;
+  readonly connection_uid: string;
+  readonly model: string;
+  readonly variant: string;
+  readonly actor: string;
+  readonly run_id: string | null;
+  readonly attempt: number;
+  readonly n: number;
+  readonly sync_name: string | null;
+  readonly asked_at: Micros;
+  readonly reply_to: string | null;
+  readonly encoding: PayloadEncoding;
+  readonly ids: readonly string[];
+  /** `hashChars` characters for each id. */
+  readonly hashes: string;
+  readonly ends: readonly number[];
+  readonly payloads: Uint8Array;
+  readonly deleted_at: readonly Micros[];
+  readonly args: string | null;
+}
+
+/** Arguments and answers of the commands that are answered, by kind. */
+export interface PruneArgs {
+  readonly position: number;
+  readonly limit: number;
+}
+export interface PruneAnswer {
+  readonly count: number;
+  readonly lastPosition: number | null;
+}
+
+/** Deletions of an ended pass stand at consecutive positions: `after` exclusive, `through` inclusive. */
+export interface DeletedKeysArgs {
+  readonly after: number;
+  readonly through: number;
+}
+export interface DeletedKeysAnswer {
+  readonly keys: readonly string[];
+  /** Where to ask on from; null when that was all. */
+  readonly next: DeletedKeysArgs | null;
+}
+
+export interface LookupAnswer {
+  readonly found: readonly LookedUp[];
+  /** How many of the ids were looked at: an answer ends at about 1 MB. */
+  readonly done: number;
+}
+export interface LookedUp {
+  readonly id: string;
+  readonly deletedAt: Micros | null;
+  /** JSON, or base64 of the sealed JSON; null once pruned. */
+  readonly payload: string | null;
+  readonly isSealed: boolean;
+}
+
+export interface StrategyArgs {
+  readonly strategy: 'override' | 'ignore_if_modified_after';
+}
+
+export interface BarrierReply {
+  readonly added: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly unchanged: number;
+  readonly offset: number;
+  readonly failures: readonly string[];
+}

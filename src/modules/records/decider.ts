@@ -1,0 +1,122 @@
+import type { Decider } from '../../kernel/decider.ts';
+import type { Micros } from '../../kernel/time.ts';
+import type { RecordAction } from './events.ts';
+import type { RecordState } from './state.ts';
+
+/**
+ * What may be asked of one record. `seq` is the number the stream gives its next change, `at` the
+ * modification time that goes with it.
+ */
+export type RecordCommand =
+  /** Replaces the payload by one with this hash. */
+  | { readonly type: 'Save'; readonly hash: string; readonly seq: number; readonly at: Micros }
+  /** `hash` is that of the kept payload with the given fields merged into it. */
+  | { readonly type: 'Update'; readonly hash: string; readonly seq: number; readonly at: Micros }
+  /** `hash` is that of `{"id":…}`, which an unknown record gets as its payload. */
+  | {
+      readonly type: 'Delete';
+      readonly hash: string;
+      readonly seq: number;
+      readonly at: Micros;
+      readonly deletedAt: Micros | null;
+    }
+  | { readonly type: 'Prune'; readonly at: Micros }
+  | { readonly type: 'Purge' };
+
+/** What became of one record: its state after, and where it stood before. */
+export interface RecordEvent {
+  readonly action: RecordAction;
+  readonly after: RecordState;
+  /** Null for a first change and for one that keeps the position. */
+  readonly previousPosition: number | null;
+  readonly previousHash: string | null;
+}
+
+const nothing: RecordEvent[] = [];
+
+/** The rules of contract/records.md section 3 and contract/functions.md section 7, for one record; null = absent. */
+export const record: Decider<RecordState | null, RecordCommand, RecordEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Save':
+        return state === null ? [added(command)] : saved(command, state);
+      case 'Update':
+        return state === null ? nothing : updated(command, state);
+      case 'Delete':
+        return state === null ? [missed(command)] : deleted(command, state);
+      case 'Prune':
+        return state === null || state.prunedAt !== null ? nothing : [pruned(command, state)];
+      case 'Purge':
+        return state === null ? nothing : [kept('purged', state, state)];
+    }
+  },
+
+  evolve: (_state, { action, after }) => (action === 'purged' ? null : after),
+};
+
+type Change = Extract<RecordCommand, { type: 'Save' | 'Update' }>;
+type Delete = Extract<RecordCommand, { type: 'Delete' }>;
+type Prune = Extract<RecordCommand, { type: 'Prune' }>;
+
+function added({ hash, seq, at }: Change): RecordEvent {
+  const times = { firstSeenAt: at, modifiedAt: at, deletedAt: null, prunedAt: null };
+  const after = { hash, position: seq, version: 1, ...times };
+  return { action: 'added', after, previousPosition: null, previousHash: null };
+}
+
+function saved(command: Change, state: RecordState): RecordEvent[] {
+  if (state.deletedAt !== null) return [revived(command, state)];
+  if (state.hash !== command.hash) return [modified(command, state)];
+  // The payload comes back; nobody has to read the record again.
+  if (state.prunedAt !== null) return [kept('restored', state, { ...state, prunedAt: null })];
+  return nothing;
+}
+
+/** A deleted record that is saved again is as good as new. */
+function revived({ hash, seq, at }: Change, state: RecordState): RecordEvent {
+  const times = { firstSeenAt: at, modifiedAt: at, deletedAt: null, prunedAt: null };
+  return moved('added', state, { hash, position: seq, version: state.version, ...times });
+}
+
+function updated(command: Change, state: RecordState): RecordEvent[] {
+  const isWhole = state.deletedAt === null && state.prunedAt === null;
+  return isWhole && state.hash === command.hash ? nothing : [modified(command, state)];
+}
+
+function modified({ hash, seq, at }: Change, state: RecordState): RecordEvent {
+  const { version, firstSeenAt } = state;
+  const times = { firstSeenAt, modifiedAt: at, deletedAt: null, prunedAt: null };
+  return moved('updated', state, { hash, position: seq, version, ...times });
+}
+
+/** A record nobody saved is kept as deleted, so that readers hear of it. */
+function missed({ hash, seq, at, deletedAt }: Delete): RecordEvent {
+  const times = { firstSeenAt: at, modifiedAt: at, deletedAt: deletedAt ?? at, prunedAt: null };
+  const after = { hash, position: seq, version: 1, ...times };
+  return { action: 'deleted', after, previousPosition: null, previousHash: null };
+}
+
+function deleted({ seq, at, deletedAt }: Delete, state: RecordState): RecordEvent[] {
+  if (state.deletedAt !== null) return nothing;
+  const times = { modifiedAt: at, deletedAt: deletedAt ?? at };
+  return [moved('deleted', state, { ...state, position: seq, ...times })];
+}
+
+function pruned({ at }: Prune, state: RecordState): RecordEvent {
+  return kept('pruned', state, { ...state, prunedAt: at });
+}
+
+function moved(action: RecordAction, before: RecordState, after: RecordState): RecordEvent {
+  return {
+    action,
+    after: { ...after, version: before.version + 1 },
+    previousPosition: before.position,
+    previousHash: before.hash,
+  };
+}
+
+function kept(action: RecordAction, before: RecordState, after: RecordState): RecordEvent {
+  return { ...moved(action, before, after), previousPosition: null };
+}

@@ -1,0 +1,266 @@
+import { randomUUID } from 'node:crypto';
+import { joinKey } from '../../kernel/ids.ts';
+import { partitionOf } from '../../kernel/partition.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { Clock } from '../../kernel/time.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../ports/schemas.ts';
+import type { Replies } from '../../control-plane/replies.ts';
+import type { Vault } from '../credentials/vault.ts';
+import { checkRecords, storableId, type CheckedRecords } from './checked-records.ts';
+import {
+  recordCommandsTopic,
+  type BarrierReply,
+  type CommandKind,
+  type DeletedKeysAnswer,
+  type DeletedKeysArgs,
+  type LookedUp,
+  type LookupAnswer,
+  type PruneAnswer,
+  type PruneArgs,
+  type RecordCommandValue,
+  type StrategyArgs,
+} from './commands.ts';
+import { createRecordHash, type RecordHash } from './hash.ts';
+import { createOutbox, type Lane, type Outbox } from './outbox.ts';
+import { noColumns, pack, type Columns } from './pack.ts';
+import { payloadContext } from './sealed-payload.ts';
+import { streamKey, type Stream } from './stream.ts';
+import type { RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
+
+export interface RecordWriterDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly replies: Pick<Replies, 'node' | 'expect'>;
+  readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
+  readonly clock: Clock;
+  /** Whether the environment's payloads travel sealed. */
+  payloadMode(environmentUid: string): 'plain' | 'sealed';
+  /** Where crash tests may end the process. */
+  readonly faultPoint?: (name: string) => void;
+}
+
+/** How long an answer may take: what asks for many decisions, or waits for all earlier ones, takes longer. */
+const answerMs = 60_000;
+const longAnswerMs = 10 * 60_000;
+const lookupIdsMax = 500;
+
+/** The way in for records; several may exist, each with replies of its own. */
+export async function createRecordWriter(deps: RecordWriterDeps): Promise<RecordWriter> {
+  const writer: Writer = {
+    deps,
+    codec: await deps.schemas.codec<RecordCommandValue>(recordCommandsTopic),
+    partitions: await deps.log.partitions(recordCommandsTopic),
+    outbox: createOutbox(deps),
+    hash: createRecordHash((purpose, text) => deps.vault.fingerprint(purpose, text)),
+  };
+  return {
+    save: (stream, origin, records) => change(writer, 'save', stream, origin, records),
+    update: (stream, origin, records) => change(writer, 'update', stream, origin, records),
+    delete: (stream, origin, records) => change(writer, 'delete', stream, origin, records),
+    passStart: (stream, origin) =>
+      send(writer, from(stream, origin), 'pass_start', () => [noColumns]),
+    passEnd: (stream, origin) => passEnd(writer, from(stream, origin)),
+    lookup: (stream, origin, ids) => lookup(writer, from(stream, origin), ids),
+    async setMergingStrategy(stream, origin, strategy) {
+      const args: StrategyArgs = { strategy };
+      await ask(writer, from(stream, origin), 'strategy', { args });
+    },
+    prune(stream, actor, until) {
+      const args: PruneArgs = until;
+      return ask<PruneAnswer>(writer, by(stream, actor), 'prune', { args });
+    },
+    async empty(stream, actor) {
+      await ask(writer, by(stream, actor), 'empty', { timeoutMs: longAnswerMs });
+    },
+    async close(stream, actor) {
+      await ask(writer, by(stream, actor), 'close', { timeoutMs: longAnswerMs });
+    },
+    async barrier(stream, origin) {
+      const sender = from(stream, origin);
+      const options = { timeoutMs: longAnswerMs };
+      const { offset, failures, ...counts } = await ask<BarrierReply>(
+        writer,
+        sender,
+        'barrier',
+        options,
+      );
+      return { counts, partition: laneOf(writer, sender).partition, offset, failures };
+    },
+  };
+}
+
+interface Writer {
+  readonly deps: RecordWriterDeps;
+  readonly codec: Codec<RecordCommandValue>;
+  readonly partitions: number;
+  readonly outbox: Outbox;
+  readonly hash: RecordHash;
+}
+
+/** Who sends to which stream; `origin` is null where no run does. */
+interface Sender {
+  readonly stream: Stream;
+  readonly actor: string;
+  readonly origin: WriteOrigin | null;
+}
+
+const from = (stream: Stream, origin: WriteOrigin): Sender => ({
+  stream,
+  origin,
+  actor: origin.actor,
+});
+const by = (stream: Stream, actor: string): Sender => ({ stream, actor, origin: null });
+
+async function change(
+  writer: Writer,
+  kind: 'save' | 'update' | 'delete',
+  stream: Stream,
+  origin: WriteOrigin,
+  records: readonly Json[],
+): Promise<void> {
+  const checked = checkRecords(records, stream.model, kind === 'delete' ? 'id' : 'whole');
+  if (checked.ids.length === 0) return;
+  await send(writer, from(stream, origin), kind, (isSealed) =>
+    packed(writer, stream, checked, isSealed),
+  );
+  writer.deps.faultPoint?.('records:after-command-append');
+}
+
+function packed(
+  { deps: { vault }, hash }: Writer,
+  stream: Stream,
+  checked: CheckedRecords,
+  isSealed: boolean,
+): Columns[] {
+  const { environmentUid, connectionUid } = stream;
+  const key = streamKey(stream);
+  const seal = (id: string, text: string): Uint8Array =>
+    vault.sealBytes(connectionUid, Buffer.from(text), payloadContext(key, id));
+  return pack(checked, {
+    hash: (text) => hash(environmentUid, text),
+    seal: isSealed ? seal : null,
+  });
+}
+
+interface SendOptions {
+  readonly args?: object;
+  readonly commandId?: string;
+}
+
+async function send(
+  writer: Writer,
+  sender: Sender,
+  kind: CommandKind,
+  columns: (isSealed: boolean) => readonly Columns[],
+  { args, commandId }: SendOptions = {},
+): Promise<void> {
+  const { codec, deps } = writer;
+  const { environmentUid, connectionUid } = sender.stream;
+  const isSealed = sender.origin !== null && deps.payloadMode(environmentUid) === 'sealed';
+  // All that a run sends waits alike, so that its calls keep their order.
+  if (isSealed) await deps.vault.ready(connectionUid);
+  const key = streamKey(sender.stream);
+  const common = {
+    ...commonFields(sender, kind),
+    asked_at: deps.clock.nowMicros(),
+    reply_to: commandId === undefined ? null : deps.replies.node,
+    args: args === undefined ? null : JSON.stringify(args),
+  };
+  const messages = columns(isSealed).map((part) => (n: number) => ({
+    key,
+    value: codec.encode({ ...common, ...part, command_id: commandId ?? randomUUID(), n }),
+    headers: { 'content-type': 'application/avro' },
+  }));
+  await writer.outbox.send(laneOf(writer, sender), messages);
+}
+
+function commonFields({ stream, actor, origin }: Sender, kind: CommandKind) {
+  return {
+    kind,
+    environment_id: stream.environmentUid,
+    integration: stream.integration,
+    connection_id: stream.connectionId,
+    connection_uid: stream.connectionUid,
+    model: stream.model,
+    variant: stream.variant,
+    actor,
+    run_id: origin?.runId ?? null,
+    attempt: origin?.attempt ?? 0,
+    sync_name: origin?.syncName ?? null,
+  };
+}
+
+function laneOf({ partitions }: Writer, { stream, origin, actor }: Sender): Lane {
+  const key = streamKey(stream);
+  return {
+    id: joinKey(key, origin?.runId ?? '', String(origin?.attempt ?? actor)),
+    partition: partitionOf(key, partitions),
+    isNumbered: origin !== null,
+  };
+}
+
+interface AskOptions {
+  readonly args?: object;
+  readonly columns?: Columns;
+  readonly timeoutMs?: number;
+}
+
+/** @throws GatewayError what the owner refused with; `log_unavailable` when it does not answer */
+async function ask<T>(
+  writer: Writer,
+  sender: Sender,
+  kind: CommandKind,
+  { args, columns = noColumns, timeoutMs = answerMs }: AskOptions = {},
+): Promise<T> {
+  const commandId = randomUUID();
+  const reply = writer.deps.replies.expect<T>(commandId, timeoutMs);
+  await send(writer, sender, kind, () => [columns], {
+    commandId,
+    ...(args === undefined ? {} : { args }),
+  });
+  // An answer without a body is for those who need none.
+  return (await reply).body as T;
+}
+
+async function passEnd(writer: Writer, sender: Sender): Promise<{ deletedKeys: string[] }> {
+  const options = { timeoutMs: longAnswerMs };
+  let answer = await ask<DeletedKeysAnswer>(writer, sender, 'pass_end', options);
+  const deletedKeys = [...answer.keys];
+  while (answer.next !== null) {
+    const args: DeletedKeysArgs = answer.next;
+    answer = await ask<DeletedKeysAnswer>(writer, sender, 'deleted_keys', { args });
+    for (const key of answer.keys) deletedKeys.push(key);
+  }
+  return { deletedKeys };
+}
+
+async function lookup(
+  writer: Writer,
+  sender: Sender,
+  ids: readonly string[],
+): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  let at = 0;
+  while (at < ids.length) {
+    const columns = { ...noColumns, ids: ids.slice(at, at + lookupIdsMax).map(storableId) };
+    const { found, done } = await ask<LookupAnswer>(writer, sender, 'lookup', { columns });
+    for (const item of found) records.push(await opened(writer, sender.stream, item));
+    at += Math.max(1, done);
+  }
+  return records;
+}
+
+async function opened(
+  { deps: { vault } }: Writer,
+  stream: Stream,
+  { id, deletedAt, payload, isSealed }: LookedUp,
+): Promise<StoredRecord> {
+  if (payload === null) return { id, deletedAt, payload: { id } };
+  if (!isSealed) return { id, deletedAt, payload: JSON.parse(payload) as JsonObject };
+  const { connectionUid } = stream;
+  await vault.ready(connectionUid);
+  const context = payloadContext(streamKey(stream), id);
+  const text = vault.openBytes(connectionUid, Buffer.from(payload, 'base64'), context);
+  return { id, deletedAt, payload: JSON.parse(text.toString()) as JsonObject };
+}

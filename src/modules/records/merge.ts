@@ -1,0 +1,24 @@
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+
+/**
+ * The deep merge of contract/functions.md section 7.4: objects merge recursively, everything else (arrays
+ * and null too) replaces what was there, absent fields stay. Both arguments are left as they were.
+ */
+export function merge(kept: JsonObject, given: JsonObject): JsonObject {
+  const merged: Record<string, Json> = { ...kept };
+  for (const [key, value] of Object.entries(given)) {
+    const present = Object.hasOwn(kept, key) ? kept[key] : undefined;
+    const both = isJsonObject(present) && isJsonObject(value);
+    put(merged, key, both ? merge(present, value) : value);
+  }
+  return merged;
+}
+
+/** A record may have a field named `__proto__`: it is one like any other. */
+function put(target: Record<string, Json>, key: string, value: Json): void {
+  if (key !== '__proto__') target[key] = value;
+  else {
+    const field = { value, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(target, key, field);
+  }
+}

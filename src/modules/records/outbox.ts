@@ -1,0 +1,91 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Clock } from '../../kernel/time.ts';
+import type { EventLog, Message } from '../../ports/event-log.ts';
+import { recordCommandsTopic } from './commands.ts';
+
+/** What one attempt of a run sends to one stream: it must be decided in order. */
+export interface Lane {
+  readonly id: string;
+  readonly partition: number;
+  /** Whether the owner knows commands by their number: then appending one again does no harm. */
+  readonly isNumbered: boolean;
+}
+
+export interface Outbox {
+  /**
+   * Makes each message with its number in the lane. Resolves when the log has all of them durably.
+   * @throws GatewayError `log_unavailable`: some may be in the log; `log_full`
+   */
+  send(lane: Lane, messages: readonly ((n: number) => Message)[]): Promise<void>;
+}
+
+interface Sending extends PromiseWithResolvers<undefined> {
+  readonly messages: readonly Message[];
+}
+interface Queue {
+  last: number;
+  waiting: Sending[];
+  isSending: boolean;
+}
+
+const appendAttemptsMax = 3;
+/** Idle queues are forgotten beyond it, the oldest first. */
+const queuesMax = 10_000;
+
+export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clock }): Outbox {
+  const { log, clock } = deps;
+  const queues = new Map<string, Queue>();
+
+  return {
+    send(lane, messages) {
+      const queue = queues.get(lane.id) ?? { last: 0, waiting: [], isSending: false };
+      queues.set(lane.id, queue);
+      if (queues.size > queuesMax) forgetIdle(queues);
+      // Numbers follow the clock: a queue that was forgotten, or a process that begins anew, goes on above.
+      queue.last = Math.max(queue.last, clock.nowMicros());
+      const numbered = messages.map((make) => make(++queue.last));
+      const sending = { messages: numbered, ...Promise.withResolvers<undefined>() };
+      queue.waiting.push(sending);
+      if (!queue.isSending) void drain(log, lane, queue);
+      return sending.promise;
+    },
+  };
+}
+
+/** One append at a time and lane: a later command never overtakes one that is tried again. */
+async function drain(log: EventLog, lane: Lane, queue: Queue): Promise<void> {
+  queue.isSending = true;
+  while (queue.waiting.length > 0) {
+    const group = queue.waiting;
+    queue.waiting = [];
+    const messages = group.flatMap((sending) => sending.messages);
+    try {
+      await append(log, lane, messages);
+      for (const { resolve } of group) resolve(undefined);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+  queue.isSending = false;
+}
+
+async function append(log: EventLog, lane: Lane, messages: readonly Message[]): Promise<void> {
+  const { partition, isNumbered } = lane;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await log.append([{ topic: recordCommandsTopic, partition, messages }]);
+      return;
+    } catch (error) {
+      const isUnsure = error instanceof GatewayError && error.code === 'log_unavailable';
+      if (!isUnsure || !isNumbered || attempt === appendAttemptsMax) throw error;
+    }
+  }
+}
+
+function forgetIdle(queues: Map<string, Queue>): void {
+  for (const [id, { waiting, isSending }] of queues) {
+    if (isSending || waiting.length > 0) continue;
+    queues.delete(id);
+    if (queues.size <= queuesMax) return;
+  }
+}

@@ -1,0 +1,236 @@
+import type { Micros } from '../../kernel/time.ts';
+import { isoMicros } from '../../kernel/time.ts';
+import { RowReader } from '../../ports/rows.ts';
+import { cursorChars, encodeCursor } from './cursor.ts';
+import type { PayloadEncoding } from './events.ts';
+import type { Slice } from './reader.ts';
+
+/** The columns that `slicePage` reads, in its order. */
+export const pageColumns = [
+  'position',
+  'record_id',
+  'first_seen_at',
+  'modified_at',
+  'last_action',
+  'deleted_at',
+  'pruned_at',
+  'payload_encoding',
+  'key_id',
+  'payload',
+].join(', ');
+
+const sealedEncoding = 'json+aes256gcm' satisfies PayloadEncoding;
+
+/** Opens a sealed payload; null when its key was destroyed. */
+export type OpenPayload = (recordId: string, keyId: string, sealed: Buffer) => Buffer | null;
+
+/** Metadata of one record: at most five times, a cursor and the names around them. */
+const metadataBytesMax = 400 + cursorChars;
+
+interface Row {
+  position: number;
+  recordId: string;
+  firstSeenAt: Micros;
+  modifiedAt: Micros;
+  lastAction: string;
+  deletedAt: Micros | null;
+  prunedAt: Micros | null;
+  encoding: PayloadEncoding;
+  keyId: string;
+  /** Where the payload lies in the answer. */
+  start: number;
+  end: number;
+}
+
+type Rows = Pick<Slice, 'text' | 'ends' | 'positions' | 'times' | 'hasMore'>;
+
+/**
+ * Turns binary rows into the JSON of records: the payload's text with the metadata spliced in before its
+ * last brace. Of one row more than `limit` only its presence is told.
+ */
+export function sliceRows(
+  answer: Buffer,
+  options: {
+    readonly limit: number;
+    readonly generation: bigint;
+    readonly bytesMax: number;
+    readonly open: OpenPayload;
+  },
+): Rows {
+  const { limit, generation, bytesMax, open } = options;
+  const reader = new RowReader(answer);
+  const ends: number[] = [];
+  const positions: number[] = [];
+  const times: number[] = [];
+  const out = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
+  const moments = new Moments();
+  const row = emptyRow();
+
+  while (reader.hasMore && ends.length < limit && (out.length < bytesMax || ends.length === 0)) {
+    readRow(reader, row);
+    if (ends.length > 0) out.ascii(',');
+    writeRecord(out, row, answer, open, metadataOf(row, generation, moments));
+    ends.push(out.length);
+    positions.push(row.position);
+    times.push(row.modifiedAt);
+  }
+  return {
+    text: out.bytes(),
+    ends: Uint32Array.from(ends),
+    positions: Float64Array.from(positions),
+    times: Float64Array.from(times),
+    hasMore: reader.hasMore,
+  };
+}
+
+/** Key ids of sealed payloads in the answer: their keys must be at hand before it is sliced. */
+export function sealedKeys(answer: Buffer): Set<string> {
+  const keys = new Set<string>();
+  if (!answer.includes(sealedEncoding)) return keys;
+  const reader = new RowReader(answer);
+  const row = emptyRow();
+  while (reader.hasMore) {
+    readRow(reader, row);
+    if (row.encoding === sealedEncoding) keys.add(row.keyId);
+  }
+  return keys;
+}
+
+function emptyRow(): Row {
+  return {
+    position: 0,
+    recordId: '',
+    firstSeenAt: 0,
+    modifiedAt: 0,
+    lastAction: '',
+    deletedAt: null,
+    prunedAt: null,
+    encoding: 'none',
+    keyId: '',
+    start: 0,
+    end: 0,
+  };
+}
+
+function readRow(reader: RowReader, row: Row): void {
+  row.position = reader.int64();
+  row.recordId = reader.string();
+  row.firstSeenAt = reader.int64();
+  row.modifiedAt = reader.int64();
+  row.lastAction = reader.ascii();
+  row.deletedAt = reader.nullableInt64();
+  row.prunedAt = reader.nullableInt64();
+  // The column holds nothing else: the projector wrote it.
+  row.encoding = reader.ascii() as PayloadEncoding;
+  row.keyId = reader.ascii();
+  reader.range();
+  row.start = reader.start;
+  row.end = reader.end;
+}
+
+function writeRecord(
+  out: TextBuffer,
+  row: Row,
+  answer: Buffer,
+  open: OpenPayload,
+  metadata: string,
+): void {
+  if (row.prunedAt === null && row.encoding === 'json' && !mayHaveNumericId(row)) {
+    out.splice(answer, row.start, row.end, metadata);
+    return;
+  }
+  const payload = payloadOf(row, answer, open);
+  const record =
+    payload === null
+      ? Buffer.from(`{"id":${JSON.stringify(row.recordId)}}`)
+      : withTextId(payload, row.recordId);
+  out.splice(record, 0, record.length, metadata);
+}
+
+/** Null: pruned, never readable, or sealed under a key that was destroyed. */
+function payloadOf(row: Row, answer: Buffer, open: OpenPayload): Buffer | null {
+  if (row.prunedAt !== null || row.encoding === 'none') return null;
+  if (row.encoding === 'json') return answer.subarray(row.start, row.end);
+  const sealed = Buffer.from(answer.toString('latin1', row.start, row.end), 'base64');
+  return open(row.recordId, row.keyId, sealed);
+}
+
+function metadataOf(row: Row, generation: bigint, moments: Moments): string {
+  const deleted = row.deletedAt === null ? 'null' : `"${moments.text(row.deletedAt)}"`;
+  const pruned = row.prunedAt === null ? '' : `"pruned_at":"${moments.text(row.prunedAt)}",`;
+  const cursor = encodeCursor({
+    generation,
+    position: row.position,
+    modifiedAt: row.modifiedAt,
+  });
+  return (
+    `"_svc_metadata":{"first_seen_at":"${moments.text(row.firstSeenAt)}",` +
+    `"last_modified_at":"${moments.text(row.modifiedAt)}","last_action":"${row.lastAction}",` +
+    `"deleted_at":${deleted},${pruned}"cursor":"${cursor}"}}`
+  );
+}
+
+function mayHaveNumericId(row: Row): boolean {
+  const first = row.recordId.charCodeAt(0);
+  return (first >= 0x30 && first <= 0x39) || first === 0x2d;
+}
+
+/** Ids are returned as strings; only a payload that seems to have a number there is looked into. */
+function withTextId(payload: Buffer, recordId: string): Buffer {
+  if (!payload.includes(`"id":${recordId}`)) return payload;
+  const record = JSON.parse(payload.toString()) as Record<string, unknown>;
+  if (typeof record['id'] === 'string') return payload;
+  return Buffer.from(JSON.stringify({ ...record, id: recordId }));
+}
+
+/** Texts of times; most of a page fall into the same second. */
+class Moments {
+  #second = -1;
+  #prefix = '';
+
+  text(at: Micros): string {
+    const second = Math.floor(at / 1_000_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#prefix = isoMicros(second * 1_000_000).slice(0, 20);
+    }
+    const micros = String(at - second * 1_000_000).padStart(6, '0');
+    return `${this.#prefix}${micros}+00:00`;
+  }
+}
+
+/** Growing text on a buffer of its own, so that it can be moved to another thread. */
+class TextBuffer {
+  #buffer: Buffer;
+  length = 0;
+
+  constructor(bytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  ascii(text: string): void {
+    this.#reserve(text.length);
+    this.length += this.#buffer.write(text, this.length, 'latin1');
+  }
+
+  /** The JSON object from `start` to `end` with a last member, `tail`, which also closes it. */
+  splice(source: Buffer, start: number, end: number, tail: string): void {
+    this.#reserve(end - start + metadataBytesMax);
+    source.copy(this.#buffer, this.length, start, end - 1);
+    this.length += end - 1 - start;
+    if (end - start > 2) this.#buffer[this.length++] = 0x2c;
+    this.length += this.#buffer.write(tail, this.length, 'latin1');
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length));
+    this.#buffer.copy(grown, 0, 0, this.length);
+    this.#buffer = grown;
+  }
+}

@@ -1,0 +1,196 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { partitionOf } from '../../kernel/partition.ts';
+import type { Micros } from '../../kernel/time.ts';
+import type { ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
+import { RowReader } from '../../ports/rows.ts';
+import type { Cursor } from './cursor.ts';
+import { generationOf } from './cursor.ts';
+import type { StreamHead } from './heads.ts';
+import { pageColumns } from './page-text.ts';
+import type { PageQuery } from './reader.ts';
+import type { StreamId } from './stream.ts';
+import { streamKey, streamNumber } from './stream.ts';
+
+/** Positions in one row of `stream_segments`. */
+export const segmentPositions = 4096;
+
+/** Answers are cut above it, at the end of a block of rows. */
+export const answerBytesMax = 32 * 1024 ** 2;
+
+/** Named SQL questions about the tables of streams/projections/records.ts. */
+export interface StreamTable {
+  readonly key: string;
+  readonly number: string;
+  readonly partition: number;
+}
+
+export function streamTable(stream: StreamId, partitions: number): StreamTable {
+  const key = streamKey(stream);
+  return { key, number: streamNumber(key).toString(), partition: partitionOf(key, partitions) };
+}
+
+const inStream = 'log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}';
+const paramsOf = ({ partition, number }: StreamTable): SqlParams => ({ partition, stream: number });
+
+/** Where a page begins: strictly after the position, and not before the time. */
+export interface Bound {
+  readonly after: number;
+  readonly from: Micros;
+}
+
+/** Rows of a page in the order of modification, one more than `limit`, with the columns of `pageColumns`. */
+export function pageRows(
+  store: ProjectionStore,
+  table: StreamTable,
+  bound: Bound,
+  { actions, ids, limit }: Pick<PageQuery, 'actions' | 'ids' | 'limit'>,
+): Promise<Buffer> {
+  const conditions = [inStream, 'position > {after:UInt64}'];
+  const params: Record<string, SqlParams[string]> = { ...paramsOf(table), after: bound.after };
+  if (bound.from > 0) {
+    conditions.push(`modified_at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')`);
+    params['from'] = bound.from;
+  }
+  if (actions !== null) {
+    conditions.push('last_action IN {actions:Array(String)}');
+    params['actions'] = actions;
+  }
+  if (ids !== null) {
+    conditions.push(`position IN (SELECT position FROM records_by_id WHERE ${inStream}
+      AND record_id IN {ids:Array(String)}) AND record_id IN {ids:Array(String)}`);
+    params['ids'] = ids;
+  }
+  // The index of actions leaves granules out; in its exact mode not those with a row that cancels.
+  // The default block size reads ten to fifty times more than a page needs (measured.md section 1).
+  const block = limit < 128 ? 128 : 1024;
+  return store.queryBinary(
+    `SELECT ${pageColumns} FROM records FINAL WHERE ${conditions.join(' AND ')}
+     ORDER BY stream_id, position LIMIT ${limit + 1}
+     SETTINGS max_threads = 1, max_block_size = ${block}, use_query_condition_cache = 0,
+       use_skip_indexes_if_final = 1, use_skip_indexes_if_final_exact_mode = 1,
+       max_result_bytes = ${answerBytesMax}, result_overflow_mode = 'break'`,
+    params,
+    'page',
+  );
+}
+
+/** The newest row, live or not: reading along the order backwards touches one granule. */
+export async function loadHead(store: ProjectionStore, table: StreamTable): Promise<StreamHead> {
+  const answer = await store.queryBinary(
+    `SELECT position, modified_at, generation FROM records WHERE ${inStream}
+     ORDER BY stream_id DESC, position DESC LIMIT 1 SETTINGS max_threads = 1, max_block_size = 128`,
+    paramsOf(table),
+    'page',
+  );
+  if (answer.length === 0) return { generation: 0n, position: 0, modifiedAt: 0 };
+  const reader = new RowReader(answer);
+  const [position, modifiedAt] = [reader.int64(), reader.int64()];
+  return { position, modifiedAt, generation: generationOf(reader.string()) };
+}
+
+/** Segments of which every position is dead, ascending; not the one that still grows. */
+export async function deadSegments(
+  store: ProjectionStore,
+  table: StreamTable,
+  head: StreamHead,
+): Promise<Float64Array> {
+  const answer = await store.queryBinary(
+    `SELECT segment FROM stream_segments
+     WHERE ${inStream} AND segment < {growing:UInt64} GROUP BY segment
+     HAVING groupBitmapMerge(known) = groupBitmapIfMerge(dead) ORDER BY segment
+     SETTINGS max_threads = 1`,
+    { ...paramsOf(table), growing: Math.floor(head.position / segmentPositions) },
+    'page',
+  );
+  const segments = new Float64Array(answer.length / 8);
+  const reader = new RowReader(answer);
+  for (let at = 0; at < segments.length; at++) segments[at] = reader.int64();
+  return segments;
+}
+
+/** A position before the first record modified at the time or later, at most a segment before it. */
+export async function positionBefore(
+  store: ProjectionStore,
+  table: StreamTable,
+  from: Micros,
+): Promise<number> {
+  // The directory may lag behind the rows: what it does not know yet lies after what it knows.
+  const [row] = await store.queryRows<{ first: string; last: string; found: string }>(
+    `SELECT minIf(segment, at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')) AS first,
+       countIf(at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')) AS found, max(segment) AS last
+     FROM (SELECT segment, max(modified_at) AS at FROM stream_segments WHERE ${inStream} GROUP BY segment)`,
+    { ...paramsOf(table), from },
+    'page',
+  );
+  if (row === undefined) return 0;
+  const segment = Number(row.found === '0' ? row.last : row.first);
+  return Math.max(0, segment * segmentPositions - 1);
+}
+
+/** How many of the ids are live records of the stream. */
+export async function knownIds(
+  store: ProjectionStore,
+  table: StreamTable,
+  ids: readonly string[],
+): Promise<number> {
+  const [row] = await store.queryRows<{ found: string }>(
+    `SELECT count() AS found FROM records_by_id FINAL
+     WHERE ${inStream} AND record_id IN {ids:Array(String)}`,
+    { ...paramsOf(table), ids },
+    'page',
+  );
+  return Number(row?.found ?? 0);
+}
+
+/** Records that are not deleted. */
+export async function countLive(store: ProjectionStore, table: StreamTable): Promise<number> {
+  const [row] = await store.queryRows<{ found: string }>(
+    `SELECT count() AS found FROM records FINAL WHERE ${inStream} AND deleted_at IS NULL`,
+    paramsOf(table),
+    'heavy',
+  );
+  return Number(row?.found ?? 0);
+}
+
+/** What a page starts at. A cursor of another generation is resolved by its time: it may repeat, never skip. */
+export function boundOf(
+  cursor: Cursor | null,
+  modifiedAfter: Micros | null,
+  head: StreamHead,
+): Bound {
+  const from = modifiedAfter ?? 0;
+  if (cursor === null) return { after: 0, from };
+  if (cursor.generation === head.generation) return { after: cursor.position, from };
+  return { after: 0, from: Math.max(from, cursor.modifiedAt) };
+}
+
+/** The end of the run of dead segments that the next position falls into, or the position itself. */
+export function skipDead(after: number, dead: Float64Array): number {
+  let segment = Math.floor((after + 1) / segmentPositions);
+  let at = firstAtLeast(dead, segment);
+  if (dead[at] !== segment) return after;
+  while (dead[at] === segment) {
+    at++;
+    segment++;
+  }
+  return segment * segmentPositions - 1;
+}
+
+/** Index of the first element at or above the value in an ascending list. */
+export function firstAtLeast(ascending: Float64Array, value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ascending[middle] ?? Infinity) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function refuseTime(name: string): GatewayError {
+  const message = 'Not an RFC 3339 time with Z or an offset.';
+  return new GatewayError('invalid_query_params', {
+    errors: [{ code: 'invalid_format', message, path: [name] }],
+  });
+}

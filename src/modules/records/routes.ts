@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { AnyRoute, Caller } from '../../http/define-route.ts';
+import { defineRoute } from '../../http/define-route.ts';
+import {
+  connectionId,
+  functionName,
+  integrationKey,
+  listOf,
+  modelName,
+  text,
+  wholeNumber,
+} from '../../http/fields.ts';
+import type { Services } from '../../http/services.ts';
+import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { requireConnection } from '../connections/queries.ts';
+import { parseMoment } from './moment.ts';
+import type { Stream } from './stream.ts';
+
+/** Variant of a sync that has none of its own. */
+const baseVariant = 'base';
+
+/** Both name the connection on the routes about its records. */
+const headers = z.object({ 'connection-id': connectionId, 'provider-config-key': integrationKey });
+
+const cursor = text(1, 1000);
+
+const moment = z
+  .string()
+  .max(64)
+  .refine((value) => parseMoment(value) !== null, 'Not an RFC 3339 time with Z or an offset.');
+
+const filter = z.string().transform((value, context) => {
+  const actions = new Set<'ADDED' | 'UPDATED' | 'DELETED'>();
+  for (const word of value.split(',')) {
+    const action = z.enum(['ADDED', 'UPDATED', 'DELETED']).safeParse(word.trim().toUpperCase());
+    if (action.success) actions.add(action.data);
+    else context.addIssue({ code: 'custom', message: 'Send added, updated or deleted.' });
+  }
+  return [...actions];
+});
+
+const listQuery = z.strictObject({
+  model: modelName,
+  variant: functionName.optional(),
+  limit: wholeNumber(1, limits.recordsPageSizeMax).optional(),
+  cursor: cursor.optional(),
+  modified_after: moment.optional(),
+  /** Deprecated name of `modified_after`. */
+  delta: moment.optional(),
+  filter: filter.optional(),
+  ids: listOf(text(1, 256)).pipe(z.array(z.string()).max(limits.recordsIdsMax)).optional(),
+});
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/records',
+  credential: 'environment',
+  scopes: ['environment:records:read'],
+  summary: 'Records of a model in the order of their modification.',
+  query: listQuery,
+  headers,
+  errors: ['unknown_connection', 'invalid_cursor_value', 'projection_unavailable'],
+  async handle({ query, headers: sent, caller, services }) {
+    const stream = await streamOf(services, caller, sent, query);
+    const page = await services.records.reader.page({
+      stream,
+      cursor: query.cursor ?? null,
+      modifiedAfter: query.delta ?? query.modified_after ?? null,
+      actions: query.filter ?? null,
+      ids: query.ids ?? null,
+      limit: query.limit ?? limits.recordsPageSizeDefault,
+    });
+    return { status: 200, body: page.body };
+  },
+});
+
+const prune = defineRoute({
+  method: 'PATCH',
+  path: '/records/prune',
+  credential: 'environment',
+  scopes: ['environment:records:write'],
+  summary: 'Empties the payloads of records up to a cursor; their metadata stays.',
+  headers,
+  body: z.strictObject({
+    model: modelName,
+    variant: functionName.optional(),
+    until_cursor: cursor,
+    limit: z.number().int().min(1).max(limits.recordsPageSizeMax).optional(),
+  }),
+  errors: ['unknown_connection', 'invalid_cursor_value', 'projection_unavailable'],
+  async handle({ body, headers: sent, caller, services }) {
+    const { reader, writer } = services.records;
+    const stream = await streamOf(services, caller, sent, body);
+    const position = await reader.positionOf(stream, body.until_cursor);
+    const limit = body.limit ?? limits.pruneRecordsDefault;
+    const { count, lastPosition } = await writer.prune(stream, caller.actor, { position, limit });
+    return { status: 200, body: { count, has_more: count > 0 && lastPosition !== position } };
+  },
+});
+
+/** @throws GatewayError `unknown_connection` (400 here, contract/errors.md section 3) */
+async function streamOf(
+  { control }: Services,
+  { environmentUid }: Caller,
+  sent: z.output<typeof headers>,
+  { model, variant }: { readonly model: string; readonly variant?: string | undefined },
+): Promise<Stream> {
+  const connection = await requireConnection(
+    control,
+    environmentUid,
+    sent['provider-config-key'],
+    sent['connection-id'],
+    { status: 400, integrationCode: 'unknown_connection' },
+  );
+  return {
+    // Uids come from the key and the view: they are what they say.
+    environmentUid: environmentUid as EnvironmentUid,
+    connectionUid: connection.uid as ConnectionUid,
+    integration: connection.integrationKey as Stream['integration'],
+    connectionId: connection.connectionId as Stream['connectionId'],
+    model,
+    variant: variant ?? baseVariant,
+  };
+}
+
+export const recordRoutes: readonly AnyRoute[] = [list, prune];

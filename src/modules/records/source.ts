@@ -1,0 +1,200 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Clock, Instant } from '../../kernel/time.ts';
+import type { ProjectionStore } from '../../ports/projection-store.ts';
+import type { Vault } from '../credentials/vault.ts';
+import { decodeCursor } from './cursor.ts';
+import type { StreamHead, StreamHeads } from './heads.ts';
+import { parseMoment } from './moment.ts';
+import type { OpenPayload } from './page-text.ts';
+import { sealedKeys, sliceRows } from './page-text.ts';
+import type { Bound, StreamTable } from './queries.ts';
+import {
+  answerBytesMax,
+  boundOf,
+  countLive,
+  deadSegments,
+  knownIds,
+  loadHead,
+  pageRows,
+  positionBefore,
+  refuseTime,
+  segmentPositions,
+  skipDead,
+  streamTable,
+} from './queries.ts';
+import type { PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
+import { payloadContext } from './sealed-payload.ts';
+
+export interface SourceDeps {
+  readonly store: ProjectionStore;
+  readonly heads: StreamHeads;
+  /** Resolves when the projector has made the changes up to the offset readable. */
+  readonly published: RecordReader['published'];
+  readonly vault: Pick<Vault, 'ready' | 'openBytes'>;
+  readonly clock: Clock;
+  /** SVC_PARTITIONS. */
+  readonly partitions: number;
+}
+
+/** The directory of segments is worth a query only where there is this much to skip. */
+const directoryWorthPositions = 4 * segmentPositions;
+/** What is dead stays dead: an old answer is safe, it only skips less. */
+const directoryFreshMs = 30_000;
+const directoriesKept = 1000;
+
+interface Directory {
+  readonly dead: Float64Array;
+  readonly at: Instant;
+}
+
+/** Reads the tables. To run in the process of the projector, which keeps the heads. */
+export function createRecordSource(deps: SourceDeps): RecordSource {
+  const directories = new Map<string, Directory>();
+  const { store, heads, partitions } = deps;
+  heads.onDropped((streams) => {
+    if (streams === 'all') directories.clear();
+  });
+
+  return {
+    async slice(query) {
+      const table = streamTable(query.stream, partitions);
+      const cursor = query.cursor === null ? null : decodeCursor(query.cursor);
+      const modifiedAfter = momentOf(query);
+      const then = heads.now;
+      const head = await headOf(deps, table);
+      const bound = boundOf(cursor, modifiedAfter, head);
+      if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
+      const start = await startOf(deps, directories, table, bound, head);
+      const answer = await rowsOf(deps, table, start, query);
+      const slice = await cut(deps, table, answer, query.limit, head);
+      return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
+    },
+
+    async positionOf(stream, text) {
+      const cursor = decodeCursor(text);
+      const table = streamTable(stream, partitions);
+      const head = await headOf(deps, table);
+      if (cursor.generation === head.generation) return cursor.position;
+      // What was modified before that time, as far as it can be told without repeating its end.
+      return positionBefore(store, table, cursor.modifiedAt);
+    },
+
+    async counts(streams) {
+      const counts = new Map<string, number>();
+      for (const stream of streams) {
+        counts.set(stream.model, await countLive(store, streamTable(stream, partitions)));
+      }
+      return counts;
+    },
+
+    published: (partition, offset, signal) => deps.published(partition, offset, signal),
+    onDropped: (listener) => heads.onDropped(listener),
+  };
+}
+
+function momentOf({ modifiedAfter }: PageQuery): number | null {
+  if (modifiedAfter === null) return null;
+  const moment = parseMoment(modifiedAfter);
+  if (moment === null) throw refuseTime('modified_after');
+  return moment;
+}
+
+async function headOf({ store, heads }: SourceDeps, table: StreamTable): Promise<StreamHead> {
+  return heads.find(table.number) ?? heads.learn(table.number, await loadHead(store, table));
+}
+
+/** Moves the bound over what need not be read: dead segments, and segments before the time. */
+async function startOf(
+  { store, clock }: SourceDeps,
+  directories: Map<string, Directory>,
+  table: StreamTable,
+  bound: Bound,
+  head: StreamHead,
+): Promise<Bound> {
+  let { after } = bound;
+  if (head.position - after < directoryWorthPositions) return bound;
+  if (bound.from > 0) {
+    after = Math.max(after, await positionBefore(store, table, bound.from));
+  }
+  let directory = directories.get(table.number);
+  if (directory === undefined || clock.now() - directory.at > directoryFreshMs) {
+    directory = { dead: await deadSegments(store, table, head), at: clock.now() };
+    directories.delete(table.number);
+    directories.set(table.number, directory);
+    const [oldest] = directories.keys();
+    if (directories.size > directoriesKept && oldest !== undefined) directories.delete(oldest);
+  }
+  return { from: bound.from, after: skipDead(after, directory.dead) };
+}
+
+/** How often a look-up by id may fall between the insert into the one table and the other. */
+const idAttemptsMax = 5;
+
+async function rowsOf(
+  { store }: SourceDeps,
+  table: StreamTable,
+  bound: Bound,
+  query: PageQuery,
+): Promise<Buffer> {
+  if (query.ids === null) return pageRows(store, table, bound, query);
+  const ids = [...new Set(query.ids)];
+  for (let attempt = 1; ; attempt++) {
+    const answer = await pageRows(store, table, bound, { ...query, ids });
+    // Conditions beside the ids leave records out: only without them is the number known.
+    const isWhole = bound.after === 0 && bound.from === 0 && query.actions === null;
+    if (!isWhole || attempt === idAttemptsMax) return answer;
+    const found = countRows(answer);
+    if (found >= Math.min(query.limit, ids.length)) return answer;
+    if (found >= (await knownIds(store, table, ids))) return answer;
+  }
+}
+
+function countRows(answer: Buffer): number {
+  return sliceRows(answer, {
+    limit: Infinity,
+    generation: 0n,
+    bytesMax: Infinity,
+    open: () => null,
+  }).ends.length;
+}
+
+async function cut(
+  { vault }: SourceDeps,
+  table: StreamTable,
+  answer: Buffer,
+  limit: number,
+  head: StreamHead,
+): Promise<Omit<Slice, 'isKeepable'>> {
+  const gone = new Set<string>();
+  for (const keyId of sealedKeys(answer)) {
+    try {
+      await vault.ready(keyId);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      gone.add(keyId);
+    }
+  }
+  const open: OpenPayload = (recordId, keyId, sealed) =>
+    gone.has(keyId) ? null : vault.openBytes(keyId, sealed, payloadContext(table.key, recordId));
+  const { generation } = head;
+  const rows = sliceRows(answer, { limit, generation, bytesMax: answerBytesMax, open });
+  // An answer near the budget may have been cut: to say that more follows is the safe side.
+  const hasMore = rows.hasMore || (rows.ends.length < limit && answer.length > answerBytesMax / 2);
+  return { ...rows, generation, hasMore };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'not_found';
+}
+
+function emptySlice(head: StreamHead): Slice {
+  return {
+    text: new Uint8Array(),
+    ends: new Uint32Array(),
+    positions: new Float64Array(),
+    times: new Float64Array(),
+    generation: head.generation,
+    hasMore: false,
+    isKeepable: false,
+  };
+}

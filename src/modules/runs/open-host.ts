@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { Services } from '../../http/services.ts';
+import { isoMillis } from '../../kernel/time.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { HostCalls, RunContext } from '../../ports/sandbox.ts';
+import type { Connection } from '../connections/state.ts';
+import type { Environment } from '../environments/state.ts';
+import type { DeployedFunction } from '../functions/state.ts';
+import { commandSyncs, startCommand, triggerCommand } from '../syncs/handlers.ts';
+import type { SyncInstance } from '../syncs/state.ts';
+import { readVariables } from '../variables/handlers.ts';
+import { createRunConnections } from './run-connections.ts';
+import { createSyncCheckpoint, noCheckpoint } from './run-checkpoint.ts';
+import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
+import type { RuntimeDeps, SyncCalls } from './runtime/deps.ts';
+import { createRuntimeHost } from './runtime/host.ts';
+
+/** What the runtime needs to know of an attempt. */
+export interface HostRun {
+  readonly kind: 'sync' | 'action';
+  readonly runId: string;
+  readonly attempt: number;
+  readonly connection: Connection;
+  readonly fn: DeployedFunction;
+  /** Of a sync; null for actions. */
+  readonly instance: SyncInstance | null;
+  /** How many actions called one another down to this run. */
+  readonly depth: number;
+  readonly operation: Operation;
+  readonly signal: AbortSignal;
+}
+
+/** What a run's code may call and see. */
+export interface OpenedHost extends AsyncDisposable {
+  readonly calls: HostCalls;
+  readonly context: RunContext;
+}
+
+export type HostDeps = Pick<
+  Services,
+  'control' | 'vault' | 'providers' | 'records' | 'runs' | 'coordination' | 'http' | 'clock'
+> & { readonly publicUrl: string };
+
+/**
+ * Opens the host side of one attempt. Disposing it gives back what the run still holds.
+ * @throws GatewayError `not_found` when the key of the environment is gone
+ */
+export async function openHost(deps: HostDeps, run: HostRun): Promise<OpenedHost> {
+  const { control, vault } = deps;
+  const { environmentUid } = run.connection;
+  const variables = await readVariables(control, vault, environmentUid);
+  const host = createRuntimeHost(runtimeDeps(deps, run, variables));
+  return {
+    calls: host.calls,
+    context: contextOf(deps, run, loggerLevel(variables)),
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+type Variables = readonly { readonly name: string; readonly value: string }[];
+
+function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): RuntimeDeps {
+  const { connection, fn, instance, runId, attempt, operation, signal, depth } = run;
+  const { control, records, runs, http, coordination, clock } = deps;
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const actor = `run:${runId}`;
+  const variant = instance?.variant ?? 'base';
+  const models = instance?.models ?? [];
+  const where = { environmentUid, integrationKey, connectionId, connectionUid: uid };
+  return {
+    run: {
+      runId,
+      attempt,
+      actor,
+      type: run.kind,
+      functionName: fn.name,
+      variant,
+      models,
+      depth,
+      ...where,
+    },
+    connections: createRunConnections(deps, { environmentUid, connection, actor }),
+    checkpoint:
+      instance === null
+        ? noCheckpoint
+        : createSyncCheckpoint(control, instance, { runId, attempt, actor }),
+    records,
+    triggerAction: (call, ended) => runs.triggerAction({ ...call, environmentUid, actor }, ended),
+    syncs: syncCalls(control, environmentUid, actor),
+    variables: async () => (variables.length === 0 ? null : variables),
+    http,
+    coordination,
+    log: {
+      lines: (lines) => {
+        for (const { level, message, payload } of lines) operation.write(level, message, payload);
+      },
+      http: (line) => {
+        const isOk = line.status !== null && line.status < 400;
+        operation.write(isOk ? 'info' : 'warn', `${line.method} ${line.url}`, JSON.stringify(line));
+      },
+    },
+    clock,
+    signal,
+  };
+}
+
+const triggerOptions = z.looseObject({
+  reset: z.boolean().optional(),
+  emptyCache: z.boolean().optional(),
+});
+
+/** Other syncs of the environment, for functions that set them off. */
+function syncCalls(control: HostDeps['control'], environmentUid: string, actor: string): SyncCalls {
+  return {
+    trigger: async ({ integrationKey, connectionId, name, variant }, options: JsonObject) => {
+      const { reset = false, emptyCache = false } = triggerOptions.safeParse(options).data ?? {};
+      const syncs = [{ name, variant: variant ?? 'base' }];
+      const wanted = { environmentUid, integrationKey, connectionId, syncs, actor };
+      await commandSyncs(control, wanted, () => triggerCommand({ reset, emptyCache }));
+    },
+    start: async ({ integrationKey, connectionId }, names) => {
+      const syncs = names.map((name) => ({ name, variant: 'base' }));
+      const of = { environmentUid, integrationKey, connectionId: connectionId ?? undefined };
+      await commandSyncs(control, { ...of, syncs, actor }, startCommand);
+    },
+  };
+}
+
+function contextOf({ control, providers }: HostDeps, run: HostRun, level: LoggerLevel): RunContext {
+  const { connection, instance } = run;
+  const environment = control.view.find<Environment>('environment', [connection.environmentUid]);
+  const provider = providers.find(connection.provider);
+  const lastSync = instance?.lastSyncDate ?? null;
+  return {
+    connectionId: connection.connectionId,
+    providerConfigKey: connection.integrationKey,
+    provider: connection.provider,
+    environmentName: environment?.name ?? '',
+    environmentId: environment?.id ?? 0,
+    variant: instance?.variant ?? 'base',
+    lastSyncDate: lastSync === null ? null : isoMillis(lastSync),
+    models: instance?.models ?? [],
+    loggerLevel: level,
+    paginate: (provider?.proxy?.paginate ?? null) as JsonObject | null,
+  };
+}
+
+/** The environment's variable SVC_LOGGER_LEVEL, else `warn` (spec section 8). An unreadable value counts as none. */
+function loggerLevel(variables: Variables): LoggerLevel {
+  const word = variables
+    .find(({ name }) => name === 'SVC_LOGGER_LEVEL')
+    ?.value.trim()
+    .toLowerCase();
+  return logLevels.find((level) => level === word) ?? 'warn';
+}

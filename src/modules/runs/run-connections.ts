@@ -1,0 +1,82 @@
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import { writeMetadata } from '../connections/handlers.ts';
+import { presentConnection } from '../connections/presenter.ts';
+import { requireConnection } from '../connections/queries.ts';
+import type { Connection } from '../connections/state.ts';
+import {
+  openConnectionConfig,
+  openCredentials,
+  openIntegrationCredentials,
+  openMetadata,
+} from '../credentials/sealing.ts';
+import { presentIntegrationCredentials } from '../integrations/credentials.ts';
+import { presentIntegration, webhookUrlOf } from '../integrations/presenter.ts';
+import { requireIntegration } from '../integrations/queries.ts';
+import type { RunConnections } from './runtime/deps.ts';
+
+export type RunConnectionsDeps = Pick<Services, 'control' | 'vault' | 'providers'> & {
+  readonly publicUrl: string;
+};
+
+/** The connections that a run may use: its own, and others of its environment. */
+export function createRunConnections(
+  deps: RunConnectionsDeps,
+  of: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
+): RunConnections {
+  const { control, vault, providers, publicUrl } = deps;
+  const { environmentUid, connection: own, actor } = of;
+
+  const write = (how: 'replace' | 'merge') => (metadata: JsonObject) => {
+    const { integrationKey, connectionId } = own;
+    const wanted = { environmentUid, integrationKey, connectionIds: [connectionId], metadata, how };
+    return writeMetadata({ control, vault }, wanted, { actor });
+  };
+
+  return {
+    async open({ integrationKey, connectionId }, { refreshToken }) {
+      const where = [control, environmentUid, integrationKey] as const;
+      const connection = await requireConnection(...where, connectionId);
+      const integration = await requireIntegration(...where, { code: 'unknown_provider_config' });
+      const provider = providers.find(connection.provider);
+      if (provider === null) throw new GatewayError('unknown_provider');
+      const credentials = await openCredentials(vault, connection);
+      const client = await openIntegrationCredentials(vault, integration);
+      return {
+        provider,
+        connection: {
+          credentials: connection.credentials === null ? null : credentials,
+          connectionConfig: await openConnectionConfig(vault, connection),
+          metadata: await openMetadata(vault, connection),
+        },
+        integration: {
+          clientId: client?.clientId,
+          clientSecret: client?.clientSecret,
+          integrationConfig: integration.integrationConfig,
+        },
+        view: await presentConnection(vault, connection, {
+          withCredentials: true,
+          withRefreshToken: refreshToken,
+        }),
+      };
+    },
+
+    async integration(include) {
+      const { integrationKey } = own;
+      const integration = await requireIntegration(control, environmentUid, integrationKey);
+      const provider = providers.find(integration.provider);
+      const webhook = { webhook_url: webhookUrlOf(integration, provider, publicUrl) };
+      const client = await openIntegrationCredentials(vault, integration);
+      const credentials = { credentials: presentIntegrationCredentials(client) };
+      return {
+        ...presentIntegration(integration, publicUrl),
+        ...(include.includes('webhook') ? webhook : {}),
+        ...(include.includes('credentials') ? credentials : {}),
+      };
+    },
+
+    setMetadata: write('replace'),
+    updateMetadata: write('merge'),
+  };
+}

@@ -1,0 +1,87 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { splitKey } from '../../kernel/ids.ts';
+import type { EventLog, Position } from '../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../ports/schemas.ts';
+import { isEnd, type RunChanged } from './events.ts';
+
+const topic = 'svc.runs.v1';
+const outageWaitMs = 200;
+
+/** Tells who waits on this node how a run ended. */
+export interface RunEnds extends AsyncDisposable {
+  /** Ask before the run is queued: only ends that come after the call are seen. @throws the signal's reason */
+  next(runId: string, signal: AbortSignal): Promise<RunChanged>;
+}
+
+/** Follows `svc.runs.v1` from its end: one reader for all who wait on this node. */
+export async function followRunEnds(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly logger: Logger;
+}): Promise<RunEnds> {
+  const codec = await deps.schemas.codec<RunChanged>(topic);
+  const waiting = new Map<string, (end: RunChanged) => void>();
+  const positions = await ends(deps.log);
+  const stopping = new AbortController();
+  const running = follow(deps, codec, waiting, positions, stopping.signal);
+
+  return {
+    next(runId, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<RunChanged>();
+      const give = () => reject(signal.reason as Error);
+      waiting.set(runId, resolve);
+      if (signal.aborted) give();
+      signal.addEventListener('abort', give, { once: true });
+      return promise.finally(() => {
+        waiting.delete(runId);
+        signal.removeEventListener('abort', give);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function ends(log: EventLog): Promise<Position[]> {
+  const count = await log.partitions(topic);
+  const numbers = Array.from({ length: count }, (_, partition) => partition);
+  return Promise.all(
+    numbers.map(async (partition) => ({
+      topic,
+      partition,
+      offset: await log.endOffset(topic, partition),
+    })),
+  );
+}
+
+async function follow(
+  { log, logger }: { readonly log: EventLog; readonly logger: Logger },
+  codec: Codec<RunChanged>,
+  waiting: ReadonlyMap<string, (end: RunChanged) => void>,
+  positions: Position[],
+  signal: AbortSignal,
+): Promise<void> {
+  const at = new Map(positions.map((position) => [position.partition, position]));
+  while (!signal.aborted) {
+    try {
+      for await (const batch of log.follow([...at.values()], { signal })) {
+        for (const message of batch.messages) {
+          const tell = waiting.get(splitKey(message.key).at(-1) ?? '');
+          if (tell === undefined || message.value === null) continue;
+          const change = codec.decode(message.value);
+          if (isEnd(change.action)) tell(change);
+        }
+        at.set(batch.partition, { topic, partition: batch.partition, offset: batch.next });
+      }
+    } catch (error) {
+      if (isOver(signal)) return;
+      logger.warn({ err: error }, 'ends of runs are followed again');
+      await wait(outageWaitMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,0 +1,126 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../../kernel/ids.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import { isoMicros } from '../../../kernel/time.ts';
+import type { HostCalls } from '../../../ports/sandbox.ts';
+import type { Stream } from '../../records/stream.ts';
+import type { StoredRecord, WriteOrigin } from '../../records/writer.ts';
+import { parseArgs, parseJson, shapes } from './arguments.ts';
+import type { RunScope, RuntimeDeps } from './deps.ts';
+
+const recordsPerCallMax = 1000;
+
+type Calls = Pick<
+  HostCalls,
+  | 'batchSave'
+  | 'batchUpdate'
+  | 'batchDelete'
+  | 'trackDeletesStart'
+  | 'trackDeletesEnd'
+  | 'getRecordsById'
+  | 'listRecords'
+  | 'setMergingStrategy'
+>;
+
+/** The record methods of a sync, on the streams of its models; other kinds have none. */
+export function recordCalls({ run, records }: RuntimeDeps): Calls {
+  if (run.type !== 'sync') return {};
+  const { writer, reader } = records;
+  const origin: WriteOrigin = {
+    runId: run.runId,
+    attempt: run.attempt,
+    syncName: run.functionName,
+    actor: run.actor,
+  };
+  const streams = new Map(run.models.map((model) => [model, streamOf(run, model)]));
+  const streamFor = (model: string) => declared(streams, model);
+
+  const write = (method: 'save' | 'update' | 'delete') => async (args: string) => {
+    const { model, list } = batchOf(args);
+    await writer[method](streamFor(model), origin, list);
+    return 'null';
+  };
+
+  return {
+    batchSave: write('save'),
+    batchUpdate: write('update'),
+    batchDelete: write('delete'),
+    trackDeletesStart: async (args) => {
+      await writer.passStart(streamFor(parseArgs(shapes.model, args).model), origin);
+      return 'null';
+    },
+    trackDeletesEnd: async (args) => {
+      const { model } = parseArgs(shapes.model, args);
+      const stream = streamFor(model);
+      const ended = await writer.passEnd(stream, origin).catch((error: unknown) => {
+        throw passError(error, model);
+      });
+      return JSON.stringify(ended);
+    },
+    getRecordsById: async (args) => {
+      const { model, ids } = parseArgs(shapes.getRecordsById, args);
+      const found = await writer.lookup(streamFor(model), origin, ids);
+      return JSON.stringify(found.map(presentRecord));
+    },
+    listRecords: async (args) => {
+      const { model, cursor, limit } = parseArgs(shapes.listRecords, args);
+      const stream = streamFor(model);
+      const filter = { modifiedAfter: null, actions: null, ids: null };
+      const { body } = await reader.page({ stream, cursor, limit, ...filter });
+      return Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8');
+    },
+    setMergingStrategy: async (args) => {
+      const { model, strategy } = parseArgs(shapes.setMergingStrategy, args);
+      await writer.setMergingStrategy(streamFor(model), origin, strategy);
+      return 'null';
+    },
+  };
+}
+
+function streamOf(run: RunScope, model: string): Stream {
+  // The names come from the control plane, which checked them when the entities were made.
+  return {
+    environmentUid: run.environmentUid as EnvironmentUid,
+    connectionUid: run.connectionUid as ConnectionUid,
+    model,
+    variant: run.variant,
+    integration: run.integrationKey as IntegrationKey,
+    connectionId: run.connectionId as ConnectionId,
+  };
+}
+
+/** @throws GatewayError `unknown_model` naming the declared ones */
+function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
+  const stream = streams.get(model);
+  if (stream !== undefined) return stream;
+  const names = [...streams.keys()].join(', ');
+  const message = `The model '${model}' is not included in the declared sync models: ${names}.`;
+  throw new GatewayError('unknown_model', { message });
+}
+
+/** Looked at only as far as needed: the writer checks every record, and this is the hot path. */
+function batchOf(args: string): { model: string; list: Json[] } {
+  const given = parseJson(args) as { model?: unknown; records?: unknown } | null;
+  const { model, records: list } = given ?? {};
+  if (typeof model !== 'string' || !Array.isArray(list) || list.length > recordsPerCallMax) {
+    throw new GatewayError('invalid_request', { message: 'The batch is not valid.' });
+  }
+  return { model, list: list as Json[] };
+}
+
+function passError(error: unknown, model: string): unknown {
+  if (!(error instanceof GatewayError) || error.code !== 'delete_pass_missing') return error;
+  const message = `No track deletes starting point found for model '${model}'.`;
+  return new GatewayError('delete_pass_missing', { message });
+}
+
+/** A deleted record says so (specification section 2.7). */
+function presentRecord({ id, payload, deletedAt }: StoredRecord): object {
+  if (deletedAt === null) return { ...payload, id };
+  return { ...payload, id, _metadata: { deleted: true, deleted_at: isoMicros(deletedAt) } };
+}

@@ -1,0 +1,24 @@
+import { limits } from '../../../kernel/limits.ts';
+import type { RunLimits } from '../../../ports/sandbox.ts';
+
+const minuteMs = 60_000;
+
+/** Calls to the host that one run may make: a sync that pages for a day stays far below. */
+const hostCallsMax = 1_000_000;
+/** Between a cancel and the forced end (contract/functions.md section 16). */
+const graceMs = 30_000;
+
+const common = {
+  graceMs,
+  heapMb: limits.sandboxHeapMb,
+  outputBytes: limits.actionOutputBytesMax,
+  hostCalls: hostCallsMax,
+} as const;
+
+/** Limits by what is run (contract/functions.md section 16). Processor time bounds loops that wait for nothing. */
+export const runLimits = {
+  sync: { ...common, wallMs: limits.syncRunMaxMs, cpuMs: 60 * minuteMs },
+  action: { ...common, wallMs: limits.actionRunMaxMs, cpuMs: 5 * minuteMs },
+  webhook: { ...common, wallMs: 60 * minuteMs, cpuMs: 5 * minuteMs },
+  onEvent: { ...common, wallMs: 5 * minuteMs, cpuMs: minuteMs },
+} as const satisfies Record<string, RunLimits>;

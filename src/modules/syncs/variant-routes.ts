@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { requireConnection } from '../connections/queries.ts';
+import { requireFunction } from '../functions/queries.ts';
+import { connectionPathOf } from './entity.ts';
+import { createInstance, removeInstance } from './reconcile.ts';
+import type { SyncInstance } from './state.ts';
+
+/** Of one sync and connection. */
+const variantsMax = 100;
+
+const params = z.object({ name: functionName, variant: functionName });
+const body = z.strictObject({ provider_config_key: integrationKey, connection_id: connectionId });
+
+const createVariant = defineRoute({
+  method: 'POST',
+  path: '/sync/{name}/variant/{variant}',
+  credential: 'environment',
+  scopes: ['environment:syncs:variant:create'],
+  summary: 'Makes a variant of a sync for one connection and runs it.',
+  params,
+  body,
+  errors: [
+    'invalid_variant',
+    'unknown_connection',
+    'unknown_provider_config',
+    'unknown_sync',
+    'sync_variant_already_exists',
+    'resource_capped',
+  ],
+  async handle({ params: { name, variant }, body: sent, caller, services: { control } }) {
+    if (variant === 'base') throw new GatewayError('invalid_variant');
+    const where = [control, caller.environmentUid, sent.provider_config_key] as const;
+    const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
+    const fn = await requireFunction(...where, 'sync', name, 'unknown_sync');
+    const path = connectionPathOf(connection);
+    const variants = control.view.list<SyncInstance>('sync', [...path, name]);
+    if (variants.some(({ state }) => state.variant === variant)) {
+      throw new GatewayError('sync_variant_already_exists');
+    }
+    if (variants.length > variantsMax) throw new GatewayError('resource_capped');
+    const of = { connection, fn, variant, autoStart: true };
+    const { id } = await createInstance(control, of, caller.actor);
+    return { status: 200, body: { id, name, variant } };
+  },
+});
+
+const deleteVariant = defineRoute({
+  method: 'DELETE',
+  path: '/sync/{name}/variant/{variant}',
+  credential: 'environment',
+  scopes: ['environment:syncs:variant:delete'],
+  summary: 'Removes a variant of a sync with its records.',
+  params,
+  body,
+  errors: ['invalid_variant', 'unknown_connection', 'unknown_provider_config', 'not_found'],
+  async handle({ params: { name, variant }, body: sent, caller, services: { control, records } }) {
+    if (variant === 'base') throw new GatewayError('invalid_variant');
+    const where = [control, caller.environmentUid, sent.provider_config_key] as const;
+    const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
+    const path = [...connectionPathOf(connection), name, variant];
+    if (control.view.find('sync', path) === null) await control.view.caughtUp();
+    const instance = control.view.find<SyncInstance>('sync', path);
+    if (instance === null) throw new GatewayError('not_found');
+    await removeInstance({ control, records: records.writer }, instance, caller.actor);
+    return { status: 200, body: { success: true } };
+  },
+});
+
+export const variantRoutes: readonly AnyRoute[] = [createVariant, deleteVariant];

@@ -1,0 +1,76 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import { HttpFailure, type HttpClient } from '../../ports/http-client.ts';
+
+/** Answers are read up to here and dropped. */
+const answerBytesMax = 1024 ** 2;
+const redirectsMax = 5;
+
+/** How an attempt went. `status` is null without an answer. */
+export interface AttemptResult {
+  readonly isDelivered: boolean;
+  readonly isRetryable: boolean;
+  readonly status: number | null;
+  readonly errorCode: string | null;
+  readonly latencyMs: number;
+}
+
+/** Network failures that may pass (contract/webhooks-out.md section 3); a timeout is one. */
+const retryableCodes = new Set([
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET',
+]);
+
+/** Sends the bytes once. Never throws. */
+export async function attemptDelivery(
+  http: HttpClient,
+  to: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Uint8Array;
+  },
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const begin = performance.now();
+  const latency = () => Math.round(performance.now() - begin);
+  try {
+    const { status } = await http.request({
+      method: 'POST',
+      url: new URL(to.url),
+      headers: to.headers,
+      body: to.body,
+      timeoutMs: limits.webhookTimeoutMs,
+      maxBytes: answerBytesMax,
+      redirectsMax,
+      signal,
+    });
+    const isDelivered = status >= 200 && status < 300;
+    return {
+      isDelivered,
+      isRetryable: status >= 500,
+      status,
+      errorCode: null,
+      latencyMs: latency(),
+    };
+  } catch (error) {
+    const errorCode = codeOf(error);
+    const isRetryable = retryableCodes.has(errorCode);
+    return { isDelivered: false, isRetryable, status: null, errorCode, latencyMs: latency() };
+  }
+}
+
+/** Wait before the next attempt, or null when there is none: 3 s, then 6 s. */
+export function retryWaitMs(result: AttemptResult, attempt: number): number | null {
+  if (result.isDelivered || !result.isRetryable || attempt > limits.webhookRetriesMax) return null;
+  return limits.webhookFirstWaitMs * 2 ** (attempt - 1);
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof HttpFailure || error instanceof GatewayError) return error.code;
+  return error instanceof TypeError ? 'ERR_INVALID_URL' : 'ERR_UNKNOWN';
+}

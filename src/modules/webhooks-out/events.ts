@@ -1,0 +1,37 @@
+import type { Micros } from '../../kernel/time.ts';
+
+export type WebhookKind = 'auth' | 'sync' | 'async_action' | 'forward';
+/** Where a message goes: one of the environment's URLs, or the connection's own in their place. */
+export type EndpointId = 'primary' | 'secondary' | 'connection';
+export type DeliveryAction =
+  'created' | 'attempt_succeeded' | 'attempt_failed' | 'exhausted' | 'replayed' | 'cancelled';
+
+/** A value of `svc.webhooks-out.v1` after the common fields. Mirrors schemas/webhooks/webhook-out.v1.avsc. */
+export interface DeliveryStep {
+  /** The same at every endpoint and in every attempt: receivers de-duplicate on it. */
+  readonly message_id: string;
+  readonly endpoint_id: EndpointId;
+  readonly action: DeliveryAction;
+  readonly event_kind: WebhookKind;
+  /** On `created` only: the bytes to send, sealed under the key of the environment. */
+  readonly body: Uint8Array | null;
+  /** From 1; 0 on `created`. */
+  readonly attempt: number;
+  readonly status: number | null;
+  readonly latency_ms: number | null;
+  readonly next_attempt_at: Micros | null;
+  readonly error_code: string | null;
+  readonly replay_of: string | null;
+}
+
+/** The whole value. */
+export interface WebhookOut extends DeliveryStep {
+  readonly environment_id: string;
+  readonly integration: string | null;
+  readonly connection_id: string | null;
+  readonly run_id: string | null;
+}
+
+/** What the sealed body is bound to. */
+export const deliveryContext = (environmentUid: string, messageId: string): string =>
+  `${environmentUid}/webhook-out/${messageId}`;

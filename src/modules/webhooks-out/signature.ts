@@ -1,0 +1,50 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Headers of one attempt (contract/webhooks-out.md section 3; Standard Webhooks beside them). */
+export type SignedHeaders = Readonly<Record<string, string>>;
+
+export interface SigningKeys {
+  readonly current: string;
+  /** Still signs the Standard Webhooks header for a day after a rotation. */
+  readonly previous: string | null;
+}
+
+/** Lower-case hex HMAC-SHA256 of the body; the signing key as UTF-8. */
+export function hmacSignature(signingKey: string, body: Uint8Array): string {
+  return createHmac('sha256', signingKey).update(body).digest('hex');
+}
+
+/** Lower-case hex SHA-256 of the signing key followed by the body: for receivers of older days. */
+export function legacySignature(signingKey: string, body: Uint8Array): string {
+  return createHash('sha256').update(signingKey).update(body).digest('hex');
+}
+
+/** Signs the exact bytes that are sent. `at` is in ms; it goes out in seconds. */
+export function signDelivery(
+  keys: SigningKeys,
+  message: { readonly id: string; readonly body: Uint8Array; readonly at: number },
+): SignedHeaders {
+  const { id, body } = message;
+  const seconds = String(Math.floor(message.at / 1000));
+  const standard = (key: string): string =>
+    `v1,${createHmac('sha256', key).update(`${id}.${seconds}.`).update(body).digest('base64')}`;
+  const all = keys.previous === null ? [keys.current] : [keys.current, keys.previous];
+  return {
+    'x-svc-hmac-sha256': hmacSignature(keys.current, body),
+    'x-svc-signature': legacySignature(keys.current, body),
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': all.map(standard).join(' '),
+  };
+}
+
+/** For receivers: whether `X-Svc-Hmac-Sha256` was made with the key over exactly these bytes. Takes constant time. */
+export function verifyDelivery(
+  signingKey: string,
+  body: Uint8Array | string,
+  signature: string | undefined,
+): boolean {
+  if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) return false;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return timingSafeEqual(Buffer.from(hmacSignature(signingKey, bytes)), Buffer.from(signature));
+}

@@ -1,0 +1,208 @@
+import type { Micros } from '../kernel/time.ts';
+
+const tab = 0x09;
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const backslash = 0x5c;
+const zero = 0x30;
+
+/**
+ * Writes rows of an insert as tab separated text into one growing buffer that is used again after
+ * `clear`. (Not as binary rows: the in-process connection passes statements on as text.)
+ */
+export class TabWriter {
+  #buffer: Buffer;
+  #length = 0;
+  #rows = 0;
+  #undoLength = 0;
+  #undoRows = 0;
+
+  constructor(initialBytes = 1 << 20) {
+    this.#buffer = Buffer.allocUnsafe(initialBytes);
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get bytes(): number {
+    return this.#length;
+  }
+
+  /** The text so far; valid until the next write. */
+  text(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.#rows = 0;
+  }
+
+  /** Notes the place that `undo` goes back to. */
+  begin(): void {
+    this.#undoLength = this.#length;
+    this.#undoRows = this.#rows;
+  }
+
+  /** Forgets what was written since `begin`. */
+  undo(): void {
+    this.#length = this.#undoLength;
+    this.#rows = this.#undoRows;
+  }
+
+  endRow(): void {
+    // The separator that followed the last value ends the row instead.
+    this.#buffer[this.#length - 1] = newline;
+    this.#rows++;
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  uint(value: number): void {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`not a uint: ${value}`);
+    this.#reserve(21);
+    this.#digits(value, 1);
+    this.#buffer[this.#length++] = tab;
+  }
+
+  /** A moment with microseconds; null where the column takes one. */
+  time(at: Micros | null): void {
+    if (at === null) {
+      this.ascii('\\N');
+      return;
+    }
+    if (!Number.isSafeInteger(at) || at < 0) throw new RangeError(`not a time: ${at}`);
+    this.#reserve(24);
+    const seconds = Math.floor(at / 1_000_000);
+    // Ten digits or more: fewer would be read as a calendar date.
+    this.#digits(seconds, 10);
+    this.#buffer[this.#length++] = 0x2e;
+    this.#digits(at - seconds * 1_000_000, 6);
+    this.#buffer[this.#length++] = tab;
+  }
+
+  /** Text without tab, newline or backslash. */
+  ascii(text: string): void {
+    this.#reserve(text.length + 1);
+    this.#length += this.#buffer.write(text, this.#length, 'latin1');
+    this.#buffer[this.#length++] = tab;
+  }
+
+  string(text: string): void {
+    this.utf8(Buffer.from(text));
+  }
+
+  /** Text in UTF-8; what separates rows and values is escaped. */
+  utf8(text: Uint8Array): void {
+    this.#reserve(2 * text.length + 1);
+    if (isPlain(text)) {
+      this.#buffer.set(text, this.#length);
+      this.#length += text.length;
+    } else this.#escaped(text);
+    this.#buffer[this.#length++] = tab;
+  }
+
+  #escaped(text: Uint8Array): void {
+    const buffer = this.#buffer;
+    let at = this.#length;
+    for (const byte of text) {
+      if (byte === backslash) buffer[at++] = backslash;
+      if (byte === tab || byte === newline || byte === carriageReturn || byte === 0) {
+        buffer[at++] = backslash;
+        buffer[at++] = byte === tab ? 0x74 : byte === newline ? 0x6e : byte === 0 ? zero : 0x72;
+      } else buffer[at++] = byte;
+    }
+    this.#length = at;
+  }
+
+  #digits(value: number, digitsMin: number): void {
+    let digits = digitsMin;
+    for (let limit = 10 ** digitsMin; value >= limit; limit *= 10) digits++;
+    let rest = value;
+    for (let at = this.#length + digits - 1; at >= this.#length; at--) {
+      const tenth = Math.floor(rest / 10);
+      this.#buffer[at] = zero + (rest - tenth * 10);
+      rest = tenth;
+    }
+    this.#length += digits;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, 2 * this.#buffer.length));
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+  }
+}
+
+function isPlain(text: Uint8Array): boolean {
+  return (
+    !text.includes(backslash) &&
+    !text.includes(newline) &&
+    !text.includes(tab) &&
+    !text.includes(carriageReturn) &&
+    !text.includes(0)
+  );
+}
+
+/** Reads binary rows value by value, in the order of the columns asked for. Allocates only for strings. */
+export class RowReader {
+  readonly #buffer: Buffer;
+  readonly #view: DataView;
+  #at = 0;
+  /** Where the value lies that `range` read last. */
+  start = 0;
+  end = 0;
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer;
+    this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  }
+
+  get hasMore(): boolean {
+    return this.#at < this.#buffer.length;
+  }
+
+  uint8(): number {
+    return this.#view.getUint8(this.#at++);
+  }
+
+  /** A 64-bit whole number; exact below 2^53. */
+  int64(): number {
+    const low = this.#view.getUint32(this.#at, true);
+    const high = this.#view.getInt32(this.#at + 4, true);
+    this.#at += 8;
+    return high * 0x1_0000_0000 + low;
+  }
+
+  nullableInt64(): number | null {
+    return this.uint8() === 1 ? null : this.int64();
+  }
+
+  string(): string {
+    this.range();
+    return this.#buffer.toString('utf8', this.start, this.end);
+  }
+
+  /** Text of bytes below 128. */
+  ascii(): string {
+    this.range();
+    return this.#buffer.toString('latin1', this.start, this.end);
+  }
+
+  /** Moves past a string and leaves its place in `start` and `end`. */
+  range(): void {
+    let length = 0;
+    let unit = 1;
+    for (;;) {
+      const byte = this.#view.getUint8(this.#at++);
+      length += (byte & 0x7f) * unit;
+      if (byte < 0x80) break;
+      unit *= 128;
+    }
+    this.start = this.#at;
+    this.end = this.#at + length;
+    this.#at = this.end;
+  }
+}

@@ -1,0 +1,307 @@
+import type { Json, JsonObject } from '../kernel/stable-json.ts';
+
+/** What a bundle's default export was made with. */
+export type FunctionType = 'sync' | 'action' | 'onEvent';
+/** The part of the definition that a run calls. */
+export type EntryPoint = 'exec' | 'onWebhook';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Facts that the handle shows to the function; none is secret. */
+export interface RunContext {
+  readonly connectionId: string;
+  readonly providerConfigKey: string;
+  readonly provider: string;
+  readonly environmentName: string;
+  readonly environmentId: number;
+  /** `base` unless the sync has variants. */
+  readonly variant: string;
+  /** ISO 8601; null = no successful run yet. */
+  readonly lastSyncDate: string | null;
+  /** Models that a sync declares; empty for other kinds. */
+  readonly models: readonly string[];
+  /** Level below which log lines are dropped in the function; `off` drops all. */
+  readonly loggerLevel: LogLevel | 'off';
+  /** The provider's own settings of `paginate`; null = none. */
+  readonly paginate: JsonObject | null;
+}
+
+/** What ends a run that asks for too much. Every figure is per run. */
+export interface RunLimits {
+  /** From the start; then calls to the host fail, and after `graceMs` the run is ended by force. */
+  readonly wallMs: number;
+  /** Time on a processor; beyond it the run is ended at once. */
+  readonly cpuMs: number;
+  /** How long an aborted function may go on to clean up. */
+  readonly graceMs: number;
+  readonly heapMb: number;
+  /** JSON text of the output in UTF-8. */
+  readonly outputBytes: number;
+  /** Calls to the host over the whole run. */
+  readonly hostCalls: number;
+}
+
+export interface RunRequest {
+  /** CommonJS text whose default export is a definition. */
+  readonly bundle: string;
+  /** Name of the bundle in stack traces. */
+  readonly fileName: string;
+  readonly type: FunctionType;
+  readonly entry: EntryPoint;
+  /** JSON text of the input of an action or of the payload of a webhook; undefined = none. */
+  readonly input: string | undefined;
+  readonly context: RunContext;
+  readonly limits: RunLimits;
+  /** Its reason may be an error with a `code`; `script_aborted` otherwise. */
+  readonly signal: AbortSignal;
+}
+
+/** JSON text and, beside it, text that is not JSON (an answer's body), so that it is not escaped twice. */
+export interface HostAnswer {
+  readonly json: string;
+  readonly body?: string;
+}
+
+/** Takes the JSON text of its arguments. What it throws reaches the function as a plain error with its `code`. */
+export type HostCall = (args: string) => Promise<HostAnswer | string>;
+
+/**
+ * Everything that the function can cause outside. Names are looked up as own properties; the table is
+ * fixed for a run and must check its arguments: they come from code that nobody trusts.
+ */
+export type HostCalls = Readonly<Partial<Record<HostMethod, HostCall>>>;
+
+/** The calls that the handle makes; their arguments and answers are typed in `HostProtocol`. */
+export const hostMethods = [
+  'http',
+  'fetch',
+  'log',
+  'getConnection',
+  'getIntegration',
+  'setMetadata',
+  'updateMetadata',
+  'getEnvironmentVariables',
+  'triggerAction',
+  'triggerSync',
+  'startSync',
+  'getCheckpoint',
+  'saveCheckpoint',
+  'clearCheckpoint',
+  'batchSave',
+  'batchUpdate',
+  'batchDelete',
+  'trackDeletesStart',
+  'trackDeletesEnd',
+  'getRecordsById',
+  'listRecords',
+  'setMergingStrategy',
+  'tryAcquireLock',
+  'releaseLock',
+  'releaseAllLocks',
+] as const;
+export type HostMethod = (typeof hostMethods)[number];
+
+/** A body as it crosses: only JSON, so bytes are base64. */
+export type WireBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly value: Json }
+  | { readonly kind: 'text'; readonly text: string }
+  /** A `URLSearchParams`. */
+  | { readonly kind: 'form'; readonly text: string }
+  | { readonly kind: 'bytes'; readonly base64: string }
+  /** An object with bytes among its values, for multipart. */
+  | {
+      readonly kind: 'fields';
+      readonly fields: readonly (readonly [string, { value: Json } | { base64: string }])[];
+    };
+
+/** One provider call (contract/functions.md section 5.1). */
+export interface HttpCall {
+  readonly method: string;
+  readonly endpoint: string;
+  readonly params?: string | JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: WireBody;
+  readonly retries?: number;
+  readonly retryOn?: readonly number[];
+  readonly retryHeader?: { readonly at?: readonly string[]; readonly after?: readonly string[] };
+  readonly baseUrlOverride?: string;
+  /** `binary`: the body comes back as one character per byte. */
+  readonly bodyAs: 'text' | 'binary';
+  readonly forwardHeadersOnRedirect?: boolean;
+  readonly providerConfigKey?: string;
+  readonly connectionId?: string;
+}
+
+/** The body travels beside it. A failure is an answer too: the function turns it into its error. */
+export type HttpAnswer =
+  | {
+      readonly outcome: 'reply';
+      readonly status: number;
+      readonly statusText: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly url: string;
+    }
+  | {
+      readonly outcome: 'failure';
+      readonly code: string;
+      readonly message: string;
+      readonly url: string;
+    };
+
+export interface FetchCall {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: WireBody;
+}
+
+export interface LogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+  /** JSON text, cut and redacted; null = none. */
+  readonly payload: string | null;
+}
+
+/** Arguments and answers of the host calls, for both sides. Answers of `void` are `null`. */
+export interface HostProtocol {
+  http: [HttpCall, HttpAnswer];
+  fetch: [FetchCall, HttpAnswer];
+  log: [{ lines: readonly LogLine[] }, null];
+  getConnection: [
+    {
+      providerConfigKey?: string;
+      connectionId?: string;
+      forceRefresh?: boolean;
+      refreshToken?: boolean;
+    },
+    JsonObject,
+  ];
+  getIntegration: [{ include: readonly string[] }, JsonObject];
+  setMetadata: [{ metadata: JsonObject }, null];
+  updateMetadata: [{ metadata: JsonObject }, null];
+  getEnvironmentVariables: [
+    Record<string, never>,
+    readonly { readonly name: string; readonly value: string }[] | null,
+  ];
+  triggerAction: [
+    { providerConfigKey?: string; connectionId?: string; name: string; input?: Json },
+    { output?: Json },
+  ];
+  triggerSync: [
+    {
+      providerConfigKey: string;
+      connectionId: string;
+      name: string;
+      variant?: string;
+      options: JsonObject;
+    },
+    null,
+  ];
+  startSync: [{ providerConfigKey: string; names: readonly string[]; connectionId?: string }, null];
+  getCheckpoint: [Record<string, never>, JsonObject | null];
+  saveCheckpoint: [{ checkpoint: JsonObject }, null];
+  clearCheckpoint: [Record<string, never>, null];
+  batchSave: [{ model: string; records: readonly Json[] }, null];
+  batchUpdate: [{ model: string; records: readonly Json[] }, null];
+  batchDelete: [{ model: string; records: readonly Json[] }, null];
+  trackDeletesStart: [{ model: string }, null];
+  trackDeletesEnd: [{ model: string }, { deletedKeys: readonly string[] }];
+  getRecordsById: [{ model: string; ids: readonly string[] }, readonly JsonObject[]];
+  listRecords: [
+    { model: string; cursor: string | null; limit: number },
+    { records: readonly JsonObject[]; next_cursor: string | null },
+  ];
+  setMergingStrategy: [{ model: string; strategy: 'override' | 'ignore_if_modified_after' }, null];
+  tryAcquireLock: [{ key: string; ttlMs: number }, boolean];
+  releaseLock: [{ key: string }, boolean];
+  releaseAllLocks: [Record<string, never>, null];
+}
+
+/**
+ * Why a run did not end well. All but the first four are found outside the function; what the function
+ * says of itself is text that nobody trusts.
+ */
+export type FailureKind =
+  /** It threw an ActionError. */
+  | 'action_error'
+  /** A provider's answer, as an error, was not caught. */
+  | 'http'
+  /** A provider could not be reached, and that was not caught. */
+  | 'network'
+  /** Anything else was thrown, also while the bundle was loaded. */
+  | 'error'
+  | 'aborted'
+  | 'timeout'
+  | 'memory'
+  | 'output_too_large'
+  /** Too many calls to the host. */
+  | 'limit'
+  /** The process ended through no fault of this run. */
+  | 'interrupted';
+
+export interface RunFailure {
+  readonly kind: FailureKind;
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  /** Of an ActionError, or the provider's body. */
+  readonly payload?: Json;
+  /** Up to 10 lines of the function's file. */
+  readonly stack?: string;
+  readonly upstream?: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Json;
+  };
+}
+
+export type RunResult =
+  /** JSON text of what the function returned; undefined = nothing. */
+  | { readonly status: 'ok'; readonly output: string | undefined }
+  | { readonly status: 'error'; readonly error: RunFailure };
+
+/** A definition as data: what a deployment needs of a bundle. Schemas are JSON Schema, draft 7. */
+export interface FunctionDefinition {
+  readonly type: FunctionType;
+  readonly description: string;
+  readonly version: string;
+  readonly scopes: readonly string[];
+  /** Null when the function declares none or `z.void()`. */
+  readonly metadata: JsonObject | null;
+  readonly checkpoint: JsonObject | null;
+  readonly hasExec: boolean;
+  // syncs
+  readonly frequency: string | null;
+  readonly models: Readonly<Record<string, JsonObject>>;
+  readonly autoStart: boolean;
+  readonly syncType: 'full' | 'incremental';
+  readonly trackDeletes: boolean;
+  readonly webhookSubscriptions: readonly string[];
+  readonly hasOnWebhook: boolean;
+  readonly endpoints: readonly JsonObject[];
+  // actions
+  readonly input: JsonObject | null;
+  readonly output: JsonObject | null;
+  readonly endpoint: JsonObject | null;
+  // on-events
+  readonly event: string | null;
+}
+
+/**
+ * Runs code that nobody trusts: each run in a realm of its own that is never used again, in another
+ * process that holds nothing worth stealing. Only JSON text crosses. After a run has ended none of its
+ * calls has an effect.
+ */
+export interface Sandbox extends AsyncDisposable {
+  /**
+   * Resolves when the function has ended, however it did.
+   * @throws GatewayError `execution_environment_unavailable`: not started, no place is free.
+   */
+  run(request: RunRequest, host: HostCalls): Promise<RunResult>;
+
+  /**
+   * Loads a bundle and says what it defines; nothing outside can be reached while it loads.
+   * @throws GatewayError `compilation_error` with what is wrong with it.
+   */
+  describe(bundle: string, fileName: string): Promise<FunctionDefinition>;
+}

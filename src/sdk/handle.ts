@@ -1,0 +1,156 @@
+import type { z } from 'zod';
+import type { FetchOptions, ProxyConfiguration, ProxyResponse } from './http.ts';
+import type { Connection, Integration, SvcMetadata } from './resources.ts';
+import type { CheckpointSchema, MetadataOf, MetadataSchema, Models, Schema } from './schemas.ts';
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Thrown to give the caller of an action a payload; text and lists are wrapped as `{ message }`. */
+export interface ActionError<T = unknown> extends Error {
+  readonly type: string;
+  readonly payload: T extends readonly unknown[] | string ? { message: T } : T;
+}
+
+interface Http {
+  get<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  post<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  put<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  patch<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  delete<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  /** With the method of the configuration; default GET. */
+  proxy<T = unknown>(config: ProxyConfiguration): Promise<ProxyResponse<Given<T>>>;
+  /** Pages of rows, until the provider has no more. Leaving the loop stops the requests. */
+  paginate<T = unknown>(config: ProxyConfiguration): AsyncGenerator<Given<T>[], undefined>;
+  /** Plain fetch: no credentials, no retries. A refused address is an ActionError `url_not_allowed`. */
+  uncontrolledFetch(options: FetchOptions): Promise<Response>;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- data that the caller did not type
+type Given<T> = unknown extends T ? any : T;
+
+interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends Http {
+  /** Id that the application gave the connection. */
+  readonly connectionId: string;
+  /** Key of the integration. */
+  readonly providerConfigKey: string;
+  readonly provider: string;
+  readonly environmentName: string;
+  readonly environmentId: number;
+  /** `base` unless the sync has variants. */
+  readonly variant: string;
+  /** @deprecated Use checkpoints. Start of the last successful run. */
+  readonly lastSyncDate?: Date;
+
+  /** `new svc.ActionError(payload)`: thrown, its payload is what the caller gets. */
+  readonly ActionError: new <T = unknown>(payload?: T) => ActionError<T>;
+
+  /** A last argument with `level` holds the options; default level `info`. Never fails the run. */
+  log(...args: [...unknown[], { level: LogLevel }] | unknown[]): Promise<void>;
+  /** Level from which lines are kept, from now on. A logger that is off stays off. */
+  setLogger(options: { level: LogLevel | 'off' }): void;
+
+  getConnection(
+    providerConfigKey?: string,
+    connectionId?: string,
+    options?: { forceRefresh?: boolean; refreshToken?: boolean },
+  ): Promise<Connection<MetadataOf<Meta>>>;
+  getIntegration(options?: { include?: ('webhook' | 'credentials')[] }): Promise<Integration>;
+  /** `{}` when there is none. */
+  getMetadata(): Promise<MetadataOf<Meta>>;
+  /** Replaces all of it. */
+  setMetadata(metadata: MetadataOf<Meta>): Promise<void>;
+  /** Replaces the given top-level keys. */
+  updateMetadata(metadata: Partial<MetadataOf<Meta>>): Promise<void>;
+  /** OAuth 2: the access token; OAuth 1: token and secret; otherwise the credentials. */
+  getToken(): Promise<
+    string | { oAuthToken: string; oAuthTokenSecret: string } | Record<string, unknown>
+  >;
+  getRawTokenResponse(): Promise<Record<string, unknown>>;
+  getWebhookURL(): Promise<string | null>;
+  getEnvironmentVariables(): Promise<{ name: string; value: string }[] | null>;
+
+  /** Null on the first run and after a reset. */
+  getCheckpoint(): Promise<z.infer<C> | null>;
+  /** Replaces the whole checkpoint. Rejects what is not flat, and when another run has saved meanwhile. */
+  saveCheckpoint(checkpoint: z.infer<C>): Promise<void>;
+  clearCheckpoint(): Promise<void>;
+
+  /** Runs an action of the same integration and connection; resolves with its output. */
+  triggerAction<O = unknown>(name: string, input?: unknown): Promise<O>;
+  triggerAction<O = unknown>(
+    providerConfigKey: string,
+    connectionId: string,
+    name: string,
+    input?: unknown,
+  ): Promise<O>;
+  triggerSync(
+    providerConfigKey: string,
+    connectionId: string,
+    sync: string | { name: string; variant?: string },
+    options?: Record<string, unknown>,
+  ): Promise<void>;
+  startSync(
+    providerConfigKey: string,
+    names: string | string[],
+    connectionId?: string,
+  ): Promise<void>;
+
+  /** @throws ActionError `Invalid input provided`, after one log line per issue */
+  zodValidateInput<S extends Schema>(options: {
+    zodSchema: S;
+    input: unknown;
+  }): Promise<{ success: true; data: z.infer<S> }>;
+
+  /** False while another run holds it. Released when this run ends. */
+  tryAcquireLock(options: { key: string; ttlMs: number }): Promise<boolean>;
+  releaseLock(options: { key: string }): Promise<boolean>;
+  releaseAllLocks(): Promise<void>;
+}
+
+/** What actions and on-event functions are given. */
+export type SvcAction<
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+> = Base<Meta, C>;
+
+type Row<M extends Models, N extends keyof M> = z.infer<M[N]>;
+type PartialRow<M extends Models, N extends keyof M> = { id: string } & Partial<Row<M, N>>;
+
+/** What syncs and their webhooks are given. */
+export interface SvcSync<
+  M extends Models = Models,
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+> extends Base<Meta, C> {
+  /** Adds new records and replaces known ones; an unchanged one only counts as seen. */
+  batchSave<N extends keyof M & string>(records: Row<M, N>[], model: N): Promise<true>;
+  /** Merges deeply into known records; lists are replaced, unknown ids ignored. */
+  batchUpdate<N extends keyof M & string>(records: PartialRow<M, N>[], model: N): Promise<true>;
+  /** Marks records as deleted; only `id` is used. */
+  batchDelete<N extends keyof M & string>(records: PartialRow<M, N>[], model: N): Promise<true>;
+  /** Before fetching the complete data of a model. A window left open by a failed run goes on. */
+  trackDeletesStart(model: keyof M & string): Promise<void>;
+  /** After saving it all: deletes what was there at the start and was not saved since. */
+  trackDeletesEnd(model: keyof M & string): Promise<{ deletedKeys: string[] }>;
+  /** @deprecated Use `trackDeletesStart` and `trackDeletesEnd`. */
+  deleteRecordsFromPreviousExecutions(model: keyof M & string): Promise<{ deletedKeys: string[] }>;
+  /** Keyed by the ids as given; unknown ones are absent. */
+  getRecordsById<N extends keyof M & string, Id extends string | number = string>(
+    ids: readonly Id[],
+    model: N,
+  ): Promise<Map<Id, Row<M, N>>>;
+  getRecordsByIds<N extends keyof M & string, Id extends string | number = string>(
+    ids: readonly Id[],
+    model: N,
+  ): Promise<Map<Id, Row<M, N>>>;
+  /** Every record, deleted ones too, in the order of modification. */
+  listRecords<N extends keyof M & string>(
+    model: N,
+    options?: { cursor?: string },
+  ): AsyncGenerator<Row<M, N> & { _svc_metadata: SvcMetadata }>;
+  /** Before the first request and the first save of the run. */
+  setMergingStrategy(
+    options: { strategy: 'override' | 'ignore_if_modified_after' },
+    model: keyof M & string,
+  ): Promise<void>;
+}

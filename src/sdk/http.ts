@@ -1,0 +1,113 @@
+export type HttpMethod =
+  'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+type QueryValue = string | number | boolean | Date | null | undefined;
+
+/** One request to the provider of the connection, whose credentials are injected. */
+export interface ProxyConfiguration {
+  /**
+   * Joined to the provider's base URL with one `/`. May carry a query of its own, and the placeholders
+   * `${connectionConfig.x}`, `${metadata.x}` and those of credentials.
+   */
+  endpoint: string;
+  /** Default GET. `svc.get` and its siblings bring their own. */
+  method?: HttpMethod;
+  /**
+   * Each key replaces that key of the endpoint's query; lists are joined by commas; undefined and null
+   * are left out. Text is the whole query: an error when the endpoint has one already.
+   */
+  params?: string | Record<string, QueryValue | readonly QueryValue[]> | URLSearchParams;
+  /** Win over the provider's headers, also `authorization`. */
+  headers?: Record<string, string>;
+  /**
+   * Sent with POST, PUT, PATCH and DELETE. Objects become JSON unless `content-type` says a form; a
+   * `URLSearchParams` becomes a form; text and bytes go out as they are.
+   */
+  data?: unknown;
+  /** Extra attempts after a failure that may pass, at most 10. Default 0: none, whatever the answer. */
+  retries?: number;
+  /** Statuses retried besides 401, 429 and 5xx, or besides those that the provider's definition lists. */
+  retryOn?: number[];
+  /** Answer headers that say when to try again: `at` a time, `after` seconds. The longest wait counts. */
+  retryHeader?: { at?: string | string[]; after?: string | string[] };
+  /** Used by `svc.paginate`, over the provider's own settings. */
+  paginate?: PaginationConfiguration;
+  /** Takes the place of the provider's base URL; may have a path. */
+  baseUrlOverride?: string;
+  /** Default `json`: parsed where it parses, text otherwise. `arraybuffer` gives a Buffer. */
+  responseType?: 'json' | 'text' | 'arraybuffer' | 'blob' | 'document';
+  /** Answers are always unpacked; kept for functions that say so. */
+  decompress?: boolean;
+  /** Keep the headers when a redirect leaves the host. Default false. */
+  forwardHeadersOnRedirect?: boolean;
+  /** With `connectionId`: another connection of the same environment. */
+  providerConfigKey?: string;
+  connectionId?: string;
+}
+
+interface CommonPagination {
+  /** Name of the page size's parameter. */
+  limit_name_in_request?: string;
+  /** Page size, sent on every page. */
+  limit?: number;
+  /** Dotted path of the rows; the whole answer when absent. */
+  response_path?: string;
+  /** Whether the parameters travel in the body. Default: yes for POST, PUT and PATCH. */
+  in_body?: boolean;
+  /**
+   * Called when the loop asks for the next page, so after the loop's body has dealt with this one. Not
+   * called for a short last page of `offset`.
+   */
+  on_page?: (page: {
+    nextPageParam: string | number | undefined;
+    response: ProxyResponse;
+  }) => void | Promise<void>;
+}
+
+export interface CursorPagination extends CommonPagination {
+  type: 'cursor';
+  /** Dotted path of the next cursor. */
+  cursor_path_in_response?: string;
+  cursor_name_in_request?: string;
+}
+
+export interface LinkPagination extends CommonPagination {
+  type: 'link';
+  /** Relation in the `Link` header, for example `next`. */
+  link_rel_in_response_header?: string;
+  /** Dotted path of the next link. */
+  link_path_in_response_body?: string;
+}
+
+export interface OffsetPagination extends CommonPagination {
+  type: 'offset';
+  offset_name_in_request?: string;
+  /** Default 0. */
+  offset_start_value?: number;
+  /** Default `by-response-size`: the offset counts rows; `per-page` counts pages. */
+  offset_calculation_method?: 'by-response-size' | 'per-page';
+}
+
+/** Without `type` the provider's own is used. */
+export type PaginationConfiguration =
+  CursorPagination | LinkPagination | OffsetPagination | (CommonPagination & { type?: never });
+
+/** An answer of 2xx. Any other status throws, after the retries. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the provider's data; `get<T>` types it
+export interface ProxyResponse<T = any> {
+  data: T;
+  status: number;
+  statusText: string;
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  config: ProxyConfiguration & { url: string };
+  request: object;
+}
+
+/** A plain request without credentials, retries or the provider's base URL. */
+export interface FetchOptions {
+  url: URL | string;
+  method?: HttpMethod;
+  headers?: Record<string, string> | Headers;
+  body?: string | URLSearchParams | FormData | Blob | Uint8Array | ArrayBuffer;
+}

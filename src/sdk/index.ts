@@ -1,0 +1,45 @@
+/**
+ * The module `svc`: what a file of functions imports. The three `create*` functions only add the kind;
+ * everything happens through the handle that a run gives to `exec`.
+ */
+import type { ActionDefinition, OnEventDefinition, SyncDefinition } from './definitions.ts';
+import type { CheckpointSchema, MetadataSchema, Models, Schema } from './schemas.ts';
+
+export type { ActionDefinition, OnEventDefinition, SyncDefinition } from './definitions.ts';
+export type { ActionError, SvcAction, SvcSync } from './handle.ts';
+export type {
+  HttpMethod,
+  PaginationConfiguration,
+  ProxyConfiguration,
+  ProxyResponse,
+} from './http.ts';
+export type { Connection, Integration, SvcMetadata } from './resources.ts';
+
+/** A sync: replicates a provider's data into the record cache on a schedule. */
+export function createSync<
+  M extends Models,
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+>(definition: SyncDefinition<M, Meta, C>): SyncDefinition<M, Meta, C> & { type: 'sync' } {
+  return { ...definition, type: 'sync' };
+}
+
+/** An action: runs on demand with an input and answers an output. */
+export function createAction<
+  I extends Schema,
+  O extends Schema,
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+>(
+  definition: ActionDefinition<I, O, Meta, C>,
+): ActionDefinition<I, O, Meta, C> & { type: 'action' } {
+  return { ...definition, type: 'action' };
+}
+
+/** A function that runs when something happens to a connection. */
+export function createOnEvent<
+  Meta extends MetadataSchema = MetadataSchema,
+  C extends CheckpointSchema = CheckpointSchema,
+>(definition: OnEventDefinition<Meta, C>): OnEventDefinition<Meta, C> & { type: 'onEvent' } {
+  return { ...definition, type: 'onEvent' };
+}

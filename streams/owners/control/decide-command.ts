@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { ControlCommand } from '../../../src/control-plane/entity.ts';
+import {
+  answerKind,
+  commandsTopic,
+  deadLettersTopic,
+  fromCommandValue,
+  type CommandValue,
+} from '../../../src/control-plane/wire.ts';
+import { GatewayError } from '../../../src/kernel/errors.ts';
+import { joinKey } from '../../../src/kernel/ids.ts';
+import { limits } from '../../../src/kernel/limits.ts';
+import { stableJson, type Json } from '../../../src/kernel/stable-json.ts';
+import type { Instant } from '../../../src/kernel/time.ts';
+import type { ReadMessage } from '../../../src/ports/event-log.ts';
+import type { Codec } from '../../../src/ports/schemas.ts';
+import type { KeptAnswer, Round } from './round.ts';
+import type { Addressed, TopicWriters } from './topic-writers.ts';
+
+const triesMax = 5;
+export const ownersGroup = 'svc.control-owners';
+
+/** Turns commands into decisions of a round, and the round's messages. */
+export interface CommandRoom {
+  readonly partition: number;
+  readonly writers: TopicWriters;
+  readonly codec: Codec<CommandValue>;
+  readonly logger: Logger;
+}
+
+type Answer =
+  | { readonly outcome: 'done'; readonly state: object | null; readonly isSingle: boolean }
+  | { readonly outcome: 'refused'; readonly error: GatewayError };
+
+/**
+ * Decides one command as part of the round; the messages it leads to, its reply among them. Never throws: a
+ * command that fails five times is set aside as a dead letter and refused.
+ */
+export function decideCommand(
+  room: CommandRoom,
+  round: Round,
+  message: ReadMessage,
+  at: Instant,
+  decision: number,
+): Addressed[] {
+  let command: ControlCommand | null = null;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      if (message.value === null) return [];
+      command = fromCommandValue(room.codec.decode(message.value));
+      return answered(room, round, command, at, decision);
+    } catch (error) {
+      if (tries < triesMax) continue;
+      room.logger.error({ err: error, command: command?.id }, 'a command was set aside');
+      const letter = deadLetter(room, message, error, at);
+      const refused = { outcome: 'refused', error: new GatewayError('server_error') } as const;
+      const reply = command === null ? [] : replyTo(room, command, refused, decision);
+      return [letter, ...reply];
+    }
+  }
+}
+
+function answered(
+  room: CommandRoom,
+  round: Round,
+  command: ControlCommand,
+  at: Instant,
+  decision: number,
+): Addressed[] {
+  if (at > command.deadline) {
+    const expired = { outcome: 'refused', error: new GatewayError('command_expired') } as const;
+    return replyTo(room, command, expired, decision);
+  }
+  const known = keptAnswer(round, command, at);
+  if (known !== null) return replyTo(room, command, known, decision);
+  try {
+    const made = round.decide(command.items, { at, actor: command.actor });
+    const messages = made.published.map(({ message, meta }) =>
+      room.writers.published(message, meta, command.id),
+    );
+    const isSingle = command.items.length === 1;
+    const answer: Answer = { outcome: 'done', state: made.state, isSingle };
+    const reply = replyTo(room, command, answer, decision);
+    round.accept(made);
+    keepAnswer(round, command, answer, at);
+    return [...messages, ...reply];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const answer: Answer = { outcome: 'refused', error };
+    keepAnswer(round, command, answer, at);
+    return replyTo(room, command, answer, decision);
+  }
+}
+
+/** The place of a reply is the decision that its answer holds from. */
+function replyTo(
+  room: CommandRoom,
+  command: ControlCommand,
+  answer: Answer,
+  decision: number,
+): Addressed[] {
+  if (command.replyTo === null) return [];
+  const place = { partition: room.partition, offset: decision };
+  // The answer to several commands would be large: the asking node reads it from its view.
+  const body = answer.outcome === 'done' && answer.isSingle ? answer.state : undefined;
+  const said = answer.outcome === 'done' ? ({ outcome: 'done', body } as const) : answer;
+  return [
+    room.writers.reply({ commandId: command.id, node: command.replyTo, place, answer: said }),
+  ];
+}
+
+/** The answer that the same Idempotency-Key got before; null = decide. */
+function keptAnswer(round: Round, command: ControlCommand, at: Instant): Answer | null {
+  const key = answerKey(command);
+  const kept = key === null ? null : round.keptAnswer(key);
+  if (kept === null || kept.until <= at) return null;
+  if (kept.requestHash !== requestHash(command)) {
+    return { outcome: 'refused', error: new GatewayError('idempotency_conflict') };
+  }
+  if (kept.error !== null) return { outcome: 'refused', error: GatewayError.from(kept.error) };
+  return { outcome: 'done', state: kept.state, isSingle: command.items.length === 1 };
+}
+
+function keepAnswer(round: Round, command: ControlCommand, answer: Answer, at: Instant): void {
+  const key = answerKey(command);
+  if (key === null) return;
+  const isDone = answer.outcome === 'done';
+  const kept: KeptAnswer = {
+    requestHash: requestHash(command),
+    outcome: answer.outcome,
+    error: isDone ? null : answer.error.toJSON(),
+    state: isDone && answer.isSingle ? answer.state : null,
+    until: at + limits.idempotencyMs,
+  };
+  round.putNote(key, scopeOf(command), kept);
+}
+
+const scopeOf = (command: ControlCommand): string => command.items[0]?.ref.scope ?? '';
+
+function answerKey(command: ControlCommand): string | null {
+  const { idempotencyKey, actor, items } = command;
+  if (idempotencyKey === null) return null;
+  // The kind keeps apart what one request makes in one scope, such as an environment and its first key.
+  return joinKey(answerKind, scopeOf(command), actor, items[0]?.ref.kind ?? '', idempotencyKey);
+}
+
+function requestHash(command: ControlCommand): string {
+  if (command.requestHash !== null) return command.requestHash;
+  const bodies = command.items.map(({ ref, body }) => [ref.kind, ref.path, body]);
+  return createHash('sha256')
+    .update(stableJson(bodies as unknown as Json))
+    .digest('hex');
+}
+
+function deadLetter(
+  room: CommandRoom,
+  { key, value, offset }: ReadMessage,
+  error: unknown,
+  at: Instant,
+): Addressed {
+  const message = {
+    topic: deadLettersTopic,
+    key,
+    type: 'svc.dead-letter.added',
+    environmentUid: '-',
+    value: {
+      consumer: ownersGroup,
+      topic: commandsTopic,
+      partition: room.partition,
+      offset,
+      attempts: triesMax,
+      error_code: 'server_error',
+      // The name only: a message of a bug may quote values.
+      error_message: error instanceof Error ? error.name : 'unknown',
+      key: Buffer.from(key),
+      value: value === null ? null : Buffer.from(value),
+      headers: {},
+    },
+  };
+  const ref = { kind: 'environment', scope: key, path: [] } as const;
+  return room.writers.published(message, { at, actor: 'system', ref }, null);
+}

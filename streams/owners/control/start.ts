@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { definitions as allDefinitions } from '../../../src/control-plane/definitions.ts';
+import {
+  commandsTopic,
+  controlTopic,
+  type CommandValue,
+  type EntityValue,
+} from '../../../src/control-plane/wire.ts';
+import type { Clock } from '../../../src/kernel/time.ts';
+import type { EventLog } from '../../../src/ports/event-log.ts';
+import type { Schemas } from '../../../src/ports/schemas.ts';
+import { ownersGroup } from './decide-command.ts';
+import { isFenced, PartitionOwner, type OwnerDeps } from './partition-owner.ts';
+import type { Definitions } from './round.ts';
+import { ControlStateStore } from './state-store.ts';
+import { openTopicWriters } from './topic-writers.ts';
+
+const retakeAfterMs = 250;
+const trimEveryMs = 3_600_000;
+const commandsKeptMs = 86_400_000;
+
+export interface ControlOwnersDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For the state stores, one file per partition; may be wiped at any time while stopped. */
+  readonly folder: string;
+  /** All kinds unless a test brings its own. */
+  readonly definitions?: Definitions;
+}
+
+/**
+ * Owns the partitions of the control plane that the group gives this node: decides their commands until
+ * disposed of.
+ */
+export async function startControlOwners(deps: ControlOwnersDeps): Promise<AsyncDisposable> {
+  const { log, schemas, clock, logger, folder, definitions = allDefinitions } = deps;
+  const ownerDeps: OwnerDeps = {
+    log,
+    clock,
+    logger,
+    definitions,
+    writers: await openTopicWriters(log, schemas),
+    commands: await schemas.codec<CommandValue>(commandsTopic),
+    entities: await schemas.codec<EntityValue>(controlTopic),
+    partitions: await log.partitions(controlTopic),
+  };
+  const held = new Map<
+    number,
+    { readonly ending: AbortController; readonly ended: Promise<void> }
+  >();
+
+  const release = async (partition: number): Promise<void> => {
+    const holding = held.get(partition);
+    held.delete(partition);
+    holding?.ending.abort();
+    await holding?.ended;
+  };
+
+  const membership = await log.join(ownersGroup, [commandsTopic], {
+    async assigned(partitions) {
+      for (const partition of partitions) {
+        await release(partition);
+        const ending = new AbortController();
+        const file = join(folder, `control-${partition}.sqlite`);
+        held.set(partition, { ending, ended: hold(ownerDeps, partition, file, ending.signal) });
+      }
+    },
+    async revoked(partitions) {
+      await Promise.all(partitions.map(release));
+    },
+  });
+
+  return {
+    async [Symbol.asyncDispose]() {
+      await membership[Symbol.asyncDispose]();
+      await Promise.all([...held.keys()].map(release));
+    },
+  };
+}
+
+/** Owns a partition while it is assigned: takes it over again after errors, gives it up when fenced. */
+async function hold(
+  deps: OwnerDeps,
+  partition: number,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const isEnding = (): boolean => signal.aborted;
+  while (!isEnding()) {
+    try {
+      await holdOnce(deps, partition, file, signal);
+    } catch (err) {
+      if (isEnding()) return;
+      if (isFenced(err)) {
+        deps.logger.warn({ partition }, 'another node took over a control partition');
+        return;
+      }
+      deps.logger.error({ err, partition }, 'a control partition is taken over again');
+      await delay(retakeAfterMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+async function holdOnce(
+  deps: OwnerDeps,
+  partition: number,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await using writer = await deps.log.openWriter(`control/${partition}`);
+  using store = disposable(new ControlStateStore(file));
+  const owner = new PartitionOwner(deps, partition, store.value, writer);
+  const trimming = setInterval(() => {
+    trim(deps, partition, owner.nextCommand).catch((err: unknown) => {
+      deps.logger.warn({ err, partition }, 'decided commands could not be deleted');
+    });
+  }, trimEveryMs);
+  trimming.unref();
+  try {
+    await owner.own(signal);
+  } finally {
+    clearInterval(trimming);
+  }
+}
+
+/** Deletes what was decided and is older than a day. */
+async function trim({ log, clock }: OwnerDeps, partition: number, decided: number): Promise<void> {
+  const old = await log.offsetAt(commandsTopic, partition, clock.now() - commandsKeptMs);
+  const offset = Math.min(old, decided);
+  await log.deleteBefore({ topic: commandsTopic, partition, offset });
+}
+
+function disposable(store: ControlStateStore): { readonly value: ControlStateStore } & Disposable {
+  return { value: store, [Symbol.dispose]: () => store.close() };
+}

@@ -1,0 +1,168 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../../../src/kernel/errors.ts';
+import {
+  recordCommandsTopic,
+  type RecordCommandValue,
+} from '../../../src/modules/records/commands.ts';
+import type { ReadMessage } from '../../../src/ports/event-log.ts';
+import { deadLetterMessage } from './dead-letter.ts';
+import { decide, isKeyless, kindOf, refused, type Rules } from './decide.ts';
+import type { Shared } from './deps.ts';
+import { handlers } from './handlers.ts';
+import type { Answer } from './round.ts';
+import { newRun, putRun, snapshot, type StreamState } from './stream-state.ts';
+import type { Streams } from './streams.ts';
+
+const attemptsMax = 5;
+const retryAfterMs = 5;
+
+export interface Deciding {
+  readonly shared: Shared;
+  readonly partition: number;
+  readonly rules: Rules;
+  readonly streams: Streams;
+}
+
+/**
+ * Decides the command, or a slice of it (`more`). One that fails five times is set aside, and its run is
+ * told at the barrier.
+ * @throws what the state store fails with: the partition must be taken over anew
+ */
+export async function decideCommand(
+  deciding: Deciding,
+  message: ReadMessage,
+  decoded: Decoded,
+): Promise<'done' | 'more'> {
+  let failure: unknown = decoded.failure;
+  if (decoded.command !== null) {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      try {
+        return await attemptOne(deciding, message, decoded.command);
+      } catch (error) {
+        if (isOfStore(error)) throw error;
+        failure = error;
+        if (attempt < attemptsMax) await delay(retryAfterMs * 2 ** attempt);
+      }
+    }
+  }
+  setAside(deciding, message, decoded.command, failure);
+  return 'done';
+}
+
+export interface Decoded {
+  readonly command: RecordCommandValue | null;
+  readonly failure?: unknown;
+}
+
+export function decode({ commandCodec }: Shared, message: ReadMessage): Decoded {
+  try {
+    if (message.value === null) throw new Error('The command is empty.');
+    return { command: commandCodec.decode(message.value) };
+  } catch (failure) {
+    return { command: null, failure };
+  }
+}
+
+async function attemptOne(
+  deciding: Deciding,
+  message: ReadMessage,
+  command: RecordCommandValue,
+): Promise<'done' | 'more'> {
+  const { rules } = deciding;
+  const isKeyGone = await isGone(deciding, command);
+  return undoable(deciding, message.key, command, (stream) => {
+    const answer = isKeyGone
+      ? refused('stream_closed', 'The data key of the connection was destroyed.')
+      : decide(handlers, rules, stream, command, message.offset);
+    if (answer === 'more') return 'more';
+    reply(deciding, command, answer);
+    return 'done';
+  });
+}
+
+/** What the part did to the state, the round and the stream is taken back when it throws. */
+function undoable<T>(
+  { rules: { changes }, streams }: Deciding,
+  key: string,
+  command: RecordCommandValue,
+  part: (stream: StreamState) => T,
+): T {
+  const { store, round } = changes;
+  store.savepoint();
+  streams.begin();
+  const decided = round.changes.length;
+  let before: { readonly stream: StreamState; readonly copy: StreamState } | null = null;
+  try {
+    const stream = streams.of(key, command);
+    before = { stream, copy: snapshot(stream) };
+    const result = part(stream);
+    store.keep();
+    round.touched.add(stream);
+    return result;
+  } catch (error) {
+    round.changes.length = decided;
+    if (before !== null) Object.assign(before.stream, before.copy);
+    streams.undo();
+    store.undo();
+    throw error;
+  }
+}
+
+/** A destroyed key stays so: nothing more may be saved for its connection. */
+async function isGone({ shared }: Deciding, command: RecordCommandValue): Promise<boolean> {
+  if (isKeyless[kindOf(handlers, command)] === true) return false;
+  try {
+    await shared.vault.ready(command.connection_uid);
+    return false;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'not_found') return true;
+    throw error;
+  }
+}
+
+function reply({ rules }: Deciding, command: RecordCommandValue, answer: Answer): void {
+  const { reply_to: node, command_id: commandId } = command;
+  if (node !== null) rules.changes.round.replies.push({ commandId, node, answer });
+}
+
+function setAside(
+  deciding: Deciding,
+  message: ReadMessage,
+  command: RecordCommandValue | null,
+  failure: unknown,
+): void {
+  const { shared, partition, rules } = deciding;
+  const place = { topic: recordCommandsTopic, partition, offset: message.offset };
+  shared.logger.error({ err: failure, ...place }, 'a command of records is set aside');
+  const attempts = command === null ? 1 : attemptsMax;
+  const letter = { message, command, place, attempts, failure };
+  rules.changes.round.deadLetters.push(deadLetterMessage(shared, letter));
+  if (command === null) return;
+  undoable(deciding, message.key, command, (stream) => {
+    stream.job = null;
+    noteFailure(stream, command, rules.changes.now);
+  });
+  reply(deciding, command, refused('command_dead_lettered'));
+}
+
+function noteFailure(stream: StreamState, command: RecordCommandValue, at: number): void {
+  const { run_id: runId, attempt, n } = command;
+  if (runId === null) return;
+  const run = stream.runs.get(runId) ?? newRun(runId, attempt);
+  if (run.attempt > attempt) return;
+  const failure = `A ${command.kind} of ${command.ids.length} records could not be processed and was set aside.`;
+  const refusal = { refused: new GatewayError('command_dead_lettered').toJSON() };
+  putRun(stream, {
+    ...run,
+    attempt,
+    last_n: run.attempt === attempt ? Math.max(n, run.last_n) : n,
+    answer: JSON.stringify(refusal),
+    failures: [...run.failures, failure],
+    last_at: at,
+  });
+}
+
+/** SQLite's own failures (a full disk, a damaged file) say nothing about the command. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+}

@@ -1,0 +1,177 @@
+import { limits } from '../../../src/kernel/limits.ts';
+import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
+import { record, type RecordCommand } from '../../../src/modules/records/decider.ts';
+import { hashChars } from '../../../src/modules/records/hash.ts';
+import { merge } from '../../../src/modules/records/merge.ts';
+import { payloadContext } from '../../../src/modules/records/sealed-payload.ts';
+import type { RecordState } from '../../../src/modules/records/state.ts';
+import type { Decision, Handle } from './decide.ts';
+import { markSeen } from './passes.ts';
+import { noPayload } from './round.ts';
+import type { KeptPayload } from './state-store.ts';
+
+export const save: Handle = (decision) => {
+  const { rules, stream, command } = decision;
+  const states = rules.changes.store.states(stream.no, command.ids);
+  const isKept = keptFrom(decision);
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id) ?? null;
+    const { nextAt } = rules.changes;
+    const asked = {
+      type: 'Save',
+      hash: hashOf(command, i),
+      seq: stream.seq + 1,
+      at: nextAt,
+    } as const;
+    settle(decision, id, state, asked, () => givenPayload(command, i), isKept);
+  });
+  return { outcome: 'done' };
+};
+
+export const update: Handle = (decision) => {
+  const { rules, stream, command } = decision;
+  const { store } = rules.changes;
+  const states = store.states(stream.no, command.ids);
+  const positions = [...states.values()].map(({ position }) => position);
+  const payloads = store.payloads(stream.no, positions);
+  const isKept = keptFrom(decision);
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id);
+    if (state === undefined) return;
+    const text = merged(decision, id, i, state, payloads.get(state.position) ?? noPayload);
+    if (
+      text.length > limits.recordBytesMax / 3 &&
+      Buffer.byteLength(text) > limits.recordBytesMax
+    ) {
+      decision.failures.push(`The update of record "${id}" would make it larger than 1 MB.`);
+      return;
+    }
+    const hash = rules.hash(stream.environmentUid, text);
+    const asked = { type: 'Update', hash, seq: stream.seq + 1, at: rules.changes.nextAt } as const;
+    settle(decision, id, state, asked, () => kept(decision, id, text), isKept);
+  });
+  return { outcome: 'done' };
+};
+
+export const remove: Handle = (decision) => {
+  const { rules, stream, command } = decision;
+  const { store } = rules.changes;
+  const states = store.states(stream.no, command.ids);
+  const live = [...states.values()].filter(({ deletedAt }) => deletedAt === null);
+  const payloads = store.payloads(
+    stream.no,
+    live.map(({ position }) => position),
+  );
+  const isKept = keptFrom(decision);
+  forEachRecord(command, (id, i) => {
+    const state = states.get(id) ?? null;
+    const at = rules.changes.nextAt;
+    const deletedAt = command.deleted_at[i] ?? 0;
+    const asked = {
+      type: 'Delete',
+      hash: hashOf(command, i),
+      seq: stream.seq + 1,
+      at,
+      deletedAt: deletedAt === 0 ? null : deletedAt,
+    } as const;
+    const payload = (): KeptPayload =>
+      state === null ? givenPayload(command, i) : (payloads.get(state.position) ?? noPayload);
+    settle(decision, id, state, asked, payload, isKept);
+  });
+  return { outcome: 'done' };
+};
+
+/** Decides one record, counts what became of it and hands the change on. */
+function settle(
+  decision: Decision,
+  id: string,
+  state: RecordState | null,
+  asked: RecordCommand,
+  payload: () => KeptPayload,
+  isKept: (state: RecordState) => boolean,
+): void {
+  const { counts, rules, stream } = decision;
+  const isLeft = state !== null && isKept(state);
+  const event = isLeft ? undefined : record.decide(asked, state)[0];
+  if (event !== undefined) rules.changes.add(id, event, payload());
+  if (event?.action === 'added') counts.added++;
+  else if (event?.action === 'updated') counts.updated++;
+  else if (event?.action === 'deleted') counts.deleted++;
+  else if (asked.type !== 'Delete') counts.unchanged++;
+  // A record that moved has a position after the start of each open pass; one that stayed needs a mark.
+  if (state !== null && stream.passes.length > 0 && asked.type !== 'Delete') {
+    if (event === undefined || event.action === 'restored') markSeen(stream.passes, state.position);
+  }
+}
+
+/** With `ignore_if_modified_after`: whether another writer modified the record since. */
+function keptFrom({ run }: Decision): (state: RecordState) => boolean {
+  const bound = run?.keep_newer_than ?? null;
+  if (run === null || bound === null) return () => false;
+  const own = run.own_positions;
+  return ({ position }) => {
+    if (position <= bound) return false;
+    for (let at = own.length - 2; at >= 0; at -= 2) {
+      if (position >= (own[at] ?? 0)) return position > (own[at + 1] ?? 0);
+    }
+    return true;
+  };
+}
+
+/** An id that stands there twice is decided once, with its last payload: the writer sends none. */
+function forEachRecord(
+  command: RecordCommandValue,
+  each: (id: string, index: number) => void,
+): void {
+  const { ids } = command;
+  if (command.hashes.length !== ids.length * hashChars || command.ends.length !== ids.length) {
+    throw new Error('The columns of the command do not fit together.');
+  }
+  if (new Set(ids).size === ids.length) ids.forEach(each);
+  else for (const [id, index] of new Map(ids.map((id, i) => [id, i]))) each(id, index);
+}
+
+const hashOf = ({ hashes }: RecordCommandValue, i: number): string =>
+  hashes.slice(i * hashChars, (i + 1) * hashChars);
+
+function givenPayload(command: RecordCommandValue, i: number): KeptPayload {
+  return { bytes: bytesOf(command, i), isSealed: command.encoding === 'json+aes256gcm' };
+}
+
+function bytesOf({ ends, payloads }: RecordCommandValue, i: number): Uint8Array {
+  return payloads.subarray(i === 0 ? 0 : ends[i - 1], ends[i]);
+}
+
+/** The record's JSON with the given fields merged in; a pruned one has its id only. */
+function merged(
+  decision: Decision,
+  id: string,
+  i: number,
+  state: RecordState,
+  keptPayload: KeptPayload,
+): string {
+  const given = parsed(decision, id, givenPayload(decision.command, i));
+  const isPruned = state.prunedAt !== null || keptPayload.bytes === null;
+  return JSON.stringify(merge(isPruned ? { id } : parsed(decision, id, keptPayload), given));
+}
+
+function parsed(
+  { rules, stream }: Decision,
+  id: string,
+  { bytes, isSealed }: KeptPayload,
+): JsonObject {
+  if (bytes === null) return { id };
+  const plain = isSealed
+    ? rules.vault.openBytes(stream.connectionUid, bytes, payloadContext(stream.key, id))
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return JSON.parse(plain.toString()) as JsonObject;
+}
+
+/** A merged payload is kept as the command's payloads travelled. */
+function kept({ rules, stream, command }: Decision, id: string, text: string): KeptPayload {
+  const plain = Buffer.from(text);
+  if (command.encoding !== 'json+aes256gcm') return { bytes: plain, isSealed: false };
+  const context = payloadContext(stream.key, id);
+  return { bytes: rules.vault.sealBytes(stream.connectionUid, plain, context), isSealed: true };
+}

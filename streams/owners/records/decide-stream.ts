@@ -1,0 +1,105 @@
+import type {
+  BarrierReply,
+  LookedUp,
+  LookupAnswer,
+  PruneAnswer,
+  PruneArgs,
+  StrategyArgs,
+} from '../../../src/modules/records/commands.ts';
+import { record } from '../../../src/modules/records/decider.ts';
+import { putRun } from './stream-state.ts';
+import type { Decision, Handle } from './decide.ts';
+import { noPayload } from './round.ts';
+
+const sliceRecords = 2000;
+/** An answer ends after the record that passes it. */
+const answerBytesMax = 1_000_000;
+
+/** Known records among the ids, deleted ones too. */
+export const lookup: Handle = ({ rules, stream, command }) => {
+  const { store } = rules.changes;
+  const states = store.states(stream.no, command.ids);
+  const positions = [...states.values()].map(({ position }) => position);
+  const payloads = store.payloads(stream.no, positions);
+  const found: LookedUp[] = [];
+  let done = 0;
+  let bytes = 0;
+  for (const id of command.ids) {
+    done++;
+    const state = states.get(id);
+    if (state === undefined) continue;
+    const { bytes: payload, isSealed } = payloads.get(state.position) ?? noPayload;
+    const text = payload === null ? null : textOf(payload, isSealed);
+    found.push({ id, deletedAt: state.deletedAt, payload: text, isSealed });
+    bytes += text?.length ?? 0;
+    if (bytes >= answerBytesMax) break;
+  }
+  const body: LookupAnswer = { found, done };
+  return { outcome: 'done', body };
+};
+
+function textOf(payload: Uint8Array, isSealed: boolean): string {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  return bytes.toString(isSealed ? 'base64' : 'utf8');
+}
+
+/** Counts from the newest record at the time; the first call of a run counts. */
+export const strategy: Handle = ({ stream, command, run }) => {
+  const args = JSON.parse(command.args ?? '{}') as StrategyArgs;
+  if (run?.keep_newer_than === null && args.strategy === 'ignore_if_modified_after') {
+    putRun(stream, { ...run, keep_newer_than: stream.seq });
+  }
+  return { outcome: 'done' };
+};
+
+export const prune: Handle = ({ rules: { changes }, stream, command }) => {
+  const { position, limit } = JSON.parse(command.args ?? '{}') as PruneArgs;
+  const due = changes.store.placedWithPayload(stream.no, 0, position, limit);
+  const ids = due.map(({ id }) => id);
+  const states = changes.store.states(stream.no, ids);
+  for (const id of ids) {
+    const asked = { type: 'Prune', at: Math.max(changes.now, changes.lastModifiedAt) } as const;
+    for (const event of record.decide(asked, states.get(id) ?? null)) {
+      changes.add(id, event, noPayload);
+    }
+  }
+  const body: PruneAnswer = { count: due.length, lastPosition: due.at(-1)?.position ?? null };
+  return { outcome: 'done', body };
+};
+
+export const empty: Handle = (decision) => (purgeSlice(decision) ? 'more' : { outcome: 'done' });
+
+/** Closed from the first slice on: no later command puts anything back. */
+export const close: Handle = (decision) => {
+  decision.stream.isClosed = true;
+  decision.stream.passes = [];
+  return empty(decision);
+};
+
+/** Returns whether there is more. */
+function purgeSlice({ rules: { changes }, stream }: Decision): boolean {
+  const placed = changes.store.placed(stream.no, 0, Number.MAX_SAFE_INTEGER, sliceRecords);
+  const ids = placed.map(({ id }) => id);
+  const states = changes.store.states(stream.no, ids);
+  for (const id of ids) {
+    for (const event of record.decide({ type: 'Purge' }, states.get(id) ?? null)) {
+      changes.add(id, event, noPayload);
+    }
+  }
+  return placed.length === sliceRecords;
+}
+
+/** All earlier commands were decided, and what they led to is in the log before `changesEnd`. */
+export const barrier: Handle = ({ rules, stream, command }) => {
+  const run = command.run_id === null ? undefined : stream.runs.get(command.run_id);
+  const { added = 0, updated = 0, deleted = 0, unchanged = 0, failures = [] } = run ?? {};
+  const body: BarrierReply = {
+    added,
+    updated,
+    deleted,
+    unchanged,
+    failures,
+    offset: rules.changesEnd,
+  };
+  return { outcome: 'done', body };
+};

@@ -1,0 +1,64 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../../src/kernel/time.ts';
+import type { ReplyValue } from '../../../src/control-plane/wire.ts';
+import { deadLettersTopic, repliesTopic } from '../../../src/control-plane/wire.ts';
+import {
+  recordCommandsTopic,
+  type RecordCommandValue,
+} from '../../../src/modules/records/commands.ts';
+import type { RecordChange } from '../../../src/modules/records/events.ts';
+import {
+  headsTopic,
+  recordsTopic,
+  type StreamHeadValue,
+} from '../../../src/modules/records/stream-head.ts';
+import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import type { EventLog } from '../../../src/ports/event-log.ts';
+import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
+import { sampleChange } from './sample-change.ts';
+
+export const recordOwnersGroup = 'svc.record-owners';
+
+export interface RecordOwnersDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Folder of the state stores, one file per partition; made when missing. */
+  readonly directory: string;
+  /**
+   * Where crash tests may end the process: `records:before-transaction`, `records:during-transaction`,
+   * `records:after-transaction`, `records:before-state-commit`, `records:after-state-commit`.
+   */
+  readonly faultPoint?: (name: string) => void | Promise<void>;
+  /** Between looks at what time asks for (saving marks, deleting old commands). Default 5 s. */
+  readonly tickMs?: number;
+}
+
+/** What all partitions of this thread share. */
+export interface Shared extends RecordOwnersDeps {
+  readonly commandCodec: Codec<RecordCommandValue>;
+  readonly changeCodec: Codec<RecordChange>;
+  readonly headCodec: Codec<StreamHeadValue>;
+  readonly replyCodec: Codec<ReplyValue>;
+  readonly deadLetterCodec: Codec<object>;
+  /** A value of the topic of changes, for its frame. */
+  readonly encodedSample: Uint8Array;
+  readonly replyPartitions: number;
+}
+
+export async function share(deps: RecordOwnersDeps): Promise<Shared> {
+  const { schemas, log } = deps;
+  const changeCodec = await schemas.codec<RecordChange>(recordsTopic);
+  return {
+    ...deps,
+    changeCodec,
+    commandCodec: await schemas.codec<RecordCommandValue>(recordCommandsTopic),
+    headCodec: await schemas.codec<StreamHeadValue>(headsTopic),
+    replyCodec: await schemas.codec<ReplyValue>(repliesTopic),
+    deadLetterCodec: await schemas.codec<object>(deadLettersTopic),
+    encodedSample: changeCodec.encode(sampleChange),
+    replyPartitions: await log.partitions(repliesTopic),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Handlers } from './decide.ts';
+import { remove, save, update } from './decide-records.ts';
+import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.ts';
+import { deletedKeys, passEnd, passStart } from './passes.ts';
+
+export const handlers: Handlers = {
+  save,
+  update,
+  delete: remove,
+  pass_start: passStart,
+  pass_end: passEnd,
+  deleted_keys: deletedKeys,
+  lookup,
+  strategy,
+  prune,
+  empty,
+  close,
+  barrier,
+};

@@ -1,0 +1,200 @@
+import { createRecordHash, type RecordHash } from '../../../src/modules/records/hash.ts';
+import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
+import { ChangeEncoder } from './change-encoder.ts';
+import { CommandQueue } from './command-queue.ts';
+import { deletableBefore } from './decided-commands.ts';
+import { decideCommand, decode, type Deciding } from './decide-command.ts';
+import type { Shared } from './deps.ts';
+import { Changes, Round } from './round.ts';
+import { saveMarks } from './stream-state.ts';
+import type { Held } from './take-over.ts';
+import { transactionOf, type Transaction } from './transaction.ts';
+
+/** Bounds of a transaction: changes, and records looked at. */
+const roundChangesMax = 5000;
+const roundRecordsMax = 20_000;
+/** What the state store holds back between two commits; a crash restores so much from the log. */
+const uncommittedMax = 25_000;
+const uncommittedMs = 1000;
+/** How often marks of an open pass are saved while they change. */
+const marksSavedEveryMs = 30_000;
+const commandsDeletedEveryMs = 3_600_000;
+const tickMsDefault = 5000;
+
+/**
+ * Decides the commands of one partition in order. While the log writes the transaction of one round, the
+ * next round is decided; it is committed only when the log has the one before, and the state store keeps
+ * nothing that the log does not have.
+ */
+export class PartitionOwner implements AsyncDisposable {
+  readonly #shared: Shared;
+  readonly #held: Held;
+  readonly #queue: CommandQueue;
+  readonly #changes: Changes;
+  readonly #hash: RecordHash;
+  /** The last decided command, and what of the log the acknowledged rounds reach to. */
+  #decided: number;
+  #acked: Transaction['reaches'];
+  #inFlight: Promise<void> | null = null;
+  #uncommitted = 0;
+  #committedAt: number;
+  #deletedAt = 0;
+
+  constructor(shared: Shared, held: Held) {
+    const { store, progress } = held;
+    const { clock, log } = shared;
+    const encoder = new ChangeEncoder(shared.encodedSample);
+    this.#shared = shared;
+    this.#held = held;
+    this.#changes = new Changes({ ...progress, store, clock, encoder });
+    this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
+    this.#decided = progress.command;
+    this.#acked = progress;
+    this.#committedAt = clock.now();
+    this.#queue = new CommandQueue(log, held.partition, progress.command + 1);
+  }
+
+  /** Until the signal aborts; then what was decided is handed over. @throws what the log fails with */
+  async run(signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    while (!signal.aborted) {
+      if (this.#queue.peek() === undefined) {
+        await this.#settle();
+        await this.#waitForWork(aborted);
+        await this.#lookAround();
+      }
+      await this.#round();
+    }
+    this.#changes.round = new Round();
+    this.#saveMarks(0);
+    await this.#commitRound(0);
+    await this.#settle();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#queue[Symbol.asyncDispose]();
+    await this.#inFlight?.catch(() => undefined);
+    this.#held.store[Symbol.dispose]();
+    await this.#held.writer[Symbol.asyncDispose]();
+  }
+
+  async #waitForWork(aborted: Promise<void>): Promise<void> {
+    const { promise: tick, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, this.#shared.tickMs ?? tickMsDefault, undefined).unref();
+    await Promise.race([this.#queue.change(), tick, aborted]);
+    clearTimeout(timer);
+  }
+
+  /** Decides what is queued, up to the bounds, and begins to commit it. */
+  async #round(): Promise<void> {
+    if (this.#isStoreFull()) await this.#settle();
+    const round = new Round();
+    this.#changes.round = round;
+    let records = 0;
+    while (round.changes.length < roundChangesMax && records < roundRecordsMax) {
+      const message = this.#queue.peek();
+      if (message === undefined) break;
+      const decoded = decode(this.#shared, message);
+      if (decoded.command?.kind === 'barrier') {
+        // Its answer names the end of what was decided before: that must be in the log first.
+        if (round.changes.length > 0) break;
+        await this.#acknowledged();
+      }
+      records += 1 + (decoded.command?.ids.length ?? 0);
+      const outcome = await decideCommand(this.#deciding(), message, decoded);
+      if (outcome === 'more') break;
+      this.#decided = message.offset;
+      this.#queue.shift();
+    }
+    this.#saveMarks(marksSavedEveryMs);
+    await this.#commitRound(records);
+  }
+
+  #deciding(): Deciding {
+    const { streams, partition } = this.#held;
+    const rules = {
+      changes: this.#changes,
+      hash: this.#hash,
+      vault: this.#shared.vault,
+      changesEnd: this.#acked.changes,
+    };
+    return { shared: this.#shared, partition, rules, streams };
+  }
+
+  /** Hands the round to the log, after the one before was acknowledged. */
+  async #commitRound(records: number): Promise<void> {
+    const { round } = this.#changes;
+    const { partition, writer, streams, store } = this.#held;
+    if (records === 0 && round.touched.size === 0) return;
+    const { faultPoint } = this.#shared;
+    await faultPoint?.('records:before-transaction');
+    const meta = {
+      epoch: this.#changes.epoch,
+      command: this.#decided,
+      lastModifiedAt: this.#changes.lastModifiedAt,
+    };
+    const transaction = transactionOf(this.#shared, partition, round, meta, store);
+    await faultPoint?.('records:during-transaction');
+    await this.#acknowledged();
+    this.#uncommitted += round.changes.length + round.touched.size;
+    this.#inFlight = writer.commit(transaction.batch, transaction.consumed).then((places) => {
+      this.#acked = transaction.reach(this.#acked, places);
+      return faultPoint?.('records:after-transaction');
+    });
+    // Whoever waits for the next round is told; until then nobody listens.
+    this.#inFlight.catch(() => undefined);
+    streams.trim(round.touched);
+  }
+
+  async #acknowledged(): Promise<void> {
+    const inFlight = this.#inFlight;
+    await inFlight;
+    this.#inFlight = null;
+  }
+
+  #isStoreFull(): boolean {
+    const age = this.#shared.clock.now() - this.#committedAt;
+    return this.#uncommitted >= uncommittedMax || (this.#uncommitted > 0 && age >= uncommittedMs);
+  }
+
+  /** Waits for the log, then keeps in the state store what it has. */
+  async #settle(): Promise<void> {
+    await this.#acknowledged();
+    const { faultPoint, clock } = this.#shared;
+    if (this.#uncommitted > 0) {
+      await faultPoint?.('records:before-state-commit');
+      this.#held.store.commit({ ...this.#acked, atEndAt: clock.now() });
+      await faultPoint?.('records:after-state-commit');
+    }
+    this.#uncommitted = 0;
+    this.#committedAt = clock.now();
+  }
+
+  /** Brings marks that are not in the head yet, and were last saved so long ago, into the round. */
+  #saveMarks(olderThanMs: number): void {
+    const now = this.#shared.clock.now();
+    const { round } = this.#changes;
+    for (const stream of this.#held.streams.withPasses()) {
+      for (const pass of stream.passes) {
+        const isDue = pass.isDirty && now - pass.savedAt >= olderThanMs;
+        if (isDue) round.touched.add(stream);
+        if (isDue || (!pass.isDirty && round.touched.has(stream)))
+          saveMarks(pass, this.#decided, now);
+      }
+    }
+  }
+
+  /** What time asks for, between commands. */
+  async #lookAround(): Promise<void> {
+    const { clock, log } = this.#shared;
+    if (clock.now() - this.#deletedAt < commandsDeletedEveryMs) return;
+    this.#deletedAt = clock.now();
+    const { partition, streams } = this.#held;
+    const passes = streams.withPasses().flatMap((stream) => stream.passes);
+    const next = Math.min(this.#acked.command, ...passes.map((pass) => pass.savedOffset)) + 1;
+    const offset = await deletableBefore(this.#shared, partition, next);
+    if (offset > 0) await log.deleteBefore({ topic: recordCommandsTopic, partition, offset });
+  }
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import type { DeletedKeysAnswer, DeletedKeysArgs } from '../../../src/modules/records/commands.ts';
+import { record } from '../../../src/modules/records/decider.ts';
+import { refused, type Decision, type Handle } from './decide.ts';
+import { Marks } from './marks.ts';
+import { noPayload, type Answer } from './round.ts';
+import { saveMarks, type Job, type Pass, type StreamState } from './stream-state.ts';
+
+/** Records a slice looks at; each may become a change. */
+const sliceRecords = 2000;
+/** Gaps between marks a slice asks the store about: a question costs microseconds. */
+const sliceGaps = 20_000;
+/** Keys of one answer: at most about 1 MB, for an id has up to 255 characters of up to 3 bytes. */
+const answerKeysMax = 20_000;
+const answerCharsMax = 800_000;
+
+/** An unchanged save keeps its position, so that only a mark tells that it was saved. */
+export function markSeen(passes: readonly Pass[], position: number): void {
+  for (const pass of passes) {
+    if (position > pass.start) continue;
+    pass.marks.add(position);
+    pass.isDirty = true;
+  }
+}
+
+/** Opens a pass; one that is still open goes on (contract/functions.md section 8). */
+export const passStart: Handle = ({ rules, stream, command, offset }) => {
+  if (openPass(stream, command.sync_name) === undefined) {
+    stream.passes.push({
+      id: randomUUID(),
+      syncName: command.sync_name,
+      start: stream.seq,
+      marks: new Marks(),
+      isLost: false,
+      saved: Buffer.alloc(0),
+      savedOffset: offset,
+      savedAt: Math.floor(rules.changes.now / 1000),
+      isDirty: false,
+    });
+  }
+  return { outcome: 'done' };
+};
+
+/** Deletes what stands at or before the start without a mark: a slice per round, its progress in the head. */
+export const passEnd: Handle = (decision) => {
+  const { rules, stream, command, offset } = decision;
+  const pass = openPass(stream, command.sync_name);
+  if (pass === undefined) {
+    return refused(
+      'delete_pass_missing',
+      `No track deletes starting point found for model '${command.model}'.`,
+    );
+  }
+  if (stream.job?.offset !== offset) {
+    stream.job = { offset, from: stream.seq, after: 0 };
+    // The head that first names the job has the marks it goes by, should it be continued from there.
+    saveMarks(pass, offset - 1, Math.floor(rules.changes.now / 1000));
+  }
+  const { job } = stream;
+  if (pass.isLost) {
+    decision.failures.push(
+      `The track deletes pass of model '${command.model}' lost its marks: nothing was deleted.`,
+    );
+  } else {
+    rules.changes.begin(stream, command, pass.id);
+    const after = deleteSlice(decision, pass, job);
+    if (after < pass.start) {
+      stream.job = { ...job, after };
+      return 'more';
+    }
+  }
+  stream.passes = stream.passes.filter((open) => open !== pass);
+  stream.job = null;
+  return keysIn(decision, { after: job.from, through: stream.seq });
+};
+
+/** Keys that an ended pass deleted, where the answer of its end was not long enough. */
+export const deletedKeys: Handle = (decision) =>
+  keysIn(decision, JSON.parse(decision.command.args ?? '{}') as DeletedKeysArgs);
+
+function openPass(stream: StreamState, syncName: string | null): Pass | undefined {
+  return stream.passes.find((pass) => pass.syncName === syncName);
+}
+
+/** Returns the last position that was looked at. */
+function deleteSlice(decision: Decision, pass: Pass, job: Job): number {
+  const { rules, stream } = decision;
+  const { store } = rules.changes;
+  const missing: string[] = [];
+  let after = job.after;
+  for (let gaps = 0; gaps < sliceGaps && missing.length < sliceRecords; gaps++) {
+    const gap = pass.marks.gap(after + 1, pass.start);
+    if (gap === null) {
+      after = pass.start;
+      break;
+    }
+    const limit = sliceRecords - missing.length;
+    const placed = store.placed(stream.no, gap.first, gap.last, limit);
+    for (const { id } of placed) missing.push(id);
+    after = placed.length < limit ? gap.last : (placed.at(-1)?.position ?? gap.last);
+  }
+  deleteAll(decision, missing);
+  return after;
+}
+
+function deleteAll({ rules: { changes }, stream, counts }: Decision, ids: readonly string[]): void {
+  const { store } = changes;
+  const states = [...store.states(stream.no, ids)].filter(([, state]) => state.deletedAt === null);
+  const inOrder = states.sort(([, a], [, b]) => a.position - b.position);
+  const positions = inOrder.map(([, { position }]) => position);
+  const payloads = store.payloads(stream.no, positions);
+  for (const [id, state] of inOrder) {
+    const { hash, position } = state;
+    const asked = {
+      type: 'Delete',
+      hash,
+      seq: stream.seq + 1,
+      at: changes.nextAt,
+      deletedAt: null,
+    } as const;
+    for (const event of record.decide(asked, state)) {
+      changes.add(id, event, payloads.get(position) ?? noPayload);
+      counts.deleted++;
+    }
+  }
+}
+
+/** Deletions of one pass stand one after the other: nothing of the partition is decided in between. */
+function keysIn({ rules, stream }: Decision, range: DeletedKeysArgs): Answer {
+  const { after, through } = range;
+  const placed = rules.changes.store.placed(stream.no, after + 1, through, answerKeysMax);
+  const keys: string[] = [];
+  let chars = 0;
+  for (const { id } of placed) {
+    chars += id.length + 3;
+    if (chars > answerCharsMax) break;
+    keys.push(id);
+  }
+  const last = placed[keys.length - 1]?.position ?? through;
+  const isAll = keys.length === placed.length && placed.length < answerKeysMax;
+  const body: DeletedKeysAnswer = { keys, next: isAll ? null : { after: last, through } };
+  return { outcome: 'done', body, deletedKeys: range };
+}

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../../../src/kernel/errors.ts';
+import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
+import { recordOwnersGroup, share, type RecordOwnersDeps, type Shared } from './deps.ts';
+import { PartitionOwner } from './partition.ts';
+import { takeOver } from './take-over.ts';
+
+export type { RecordOwnersDeps } from './deps.ts';
+
+export interface RecordOwners extends AsyncDisposable {
+  /** The partitions held here, and whether their commands are being decided yet. */
+  partitions(): ReadonlyMap<number, 'restoring' | 'deciding'>;
+}
+
+interface Running {
+  readonly ending: AbortController;
+  readonly done: Promise<void>;
+}
+
+const retryFirstMs = 100;
+const retryMaxMs = 10_000;
+
+/** Owns the partitions of records that the group gives this node, until it is disposed of. */
+export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordOwners> {
+  const shared = await share(deps);
+  const running = new Map<number, Running>();
+  const states = new Map<number, 'restoring' | 'deciding'>();
+
+  async function end(partitions: readonly number[]): Promise<void> {
+    const ended = partitions.map(async (partition) => {
+      const owned = running.get(partition);
+      owned?.ending.abort();
+      await owned?.done;
+      running.delete(partition);
+    });
+    await Promise.all(ended);
+  }
+
+  const membership = await deps.log.join(recordOwnersGroup, [recordCommandsTopic], {
+    async assigned(partitions) {
+      await end(partitions);
+      for (const partition of partitions) {
+        const ending = new AbortController();
+        const done = own(shared, partition, states, ending.signal);
+        running.set(partition, { ending, done });
+      }
+    },
+    revoked: end,
+  });
+
+  return {
+    partitions: () => states,
+    async [Symbol.asyncDispose]() {
+      await membership[Symbol.asyncDispose]();
+      await end([...running.keys()]);
+    },
+  };
+}
+
+/** Holds the partition until the signal aborts or another node takes it over. Never rejects. */
+async function own(
+  shared: Shared,
+  partition: number,
+  states: Map<number, 'restoring' | 'deciding'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { logger } = shared;
+  const isEnded = (): boolean => signal.aborted;
+  for (let waitMs = retryFirstMs; !isEnded(); waitMs = Math.min(2 * waitMs, retryMaxMs)) {
+    try {
+      states.set(partition, 'restoring');
+      await using owner = new PartitionOwner(shared, await takeOver(shared, partition, signal));
+      states.set(partition, 'deciding');
+      waitMs = retryFirstMs;
+      await owner.run(signal);
+    } catch (error) {
+      if (isEnded()) break;
+      if (error instanceof GatewayError && error.code === 'writer_fenced') {
+        logger.warn({ partition }, 'another node has taken over a partition of records');
+        break;
+      }
+      logger.error({ err: error, partition, waitMs }, 'a partition of records is taken over anew');
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  states.delete(partition);
+}

@@ -1,0 +1,184 @@
+import { splitKey } from '../../src/kernel/ids.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import type { Instant } from '../../src/kernel/time.ts';
+import { generationOf } from '../../src/modules/records/cursor.ts';
+import type { RecordChange } from '../../src/modules/records/events.ts';
+import type { StreamHead } from '../../src/modules/records/heads.ts';
+import { streamKey, streamNumber } from '../../src/modules/records/stream.ts';
+import type { ConnectionUid, EnvironmentUid } from '../../src/kernel/ids.ts';
+import { TabWriter } from '../../src/ports/rows.ts';
+import type { StreamPlace } from './records.ts';
+import { records, writeMarked } from './records.ts';
+
+/** What a batch holds of one partition. */
+export interface Range {
+  readonly first: number;
+  last: number;
+  /** The offset to go on from. */
+  next: number;
+  /** Time of the last message, ms. */
+  lastAt: Instant;
+  superseded: number;
+  /** The highest epoch of an owner up to here. */
+  epoch: number;
+}
+
+export interface Entry {
+  readonly change: RecordChange;
+  readonly place: StreamPlace;
+}
+
+/** A tombstone whose purge was not read just before it. */
+export interface LooseTombstone {
+  readonly place: StreamPlace;
+  readonly recordId: string;
+}
+
+/** Changes of any partitions on their way into the tables with one insert. Used again after `clear`. */
+export class Batch {
+  readonly rows = new TabWriter();
+  readonly ranges = new Map<number, Range>();
+  readonly entries: Entry[] = [];
+  readonly heads = new Map<string, StreamHead>();
+  /** Streams that lose rows or payloads by this batch. */
+  readonly dropped = new Set<string>();
+  readonly tombstones: LooseTombstone[] = [];
+
+  get isEmpty(): boolean {
+    return this.ranges.size === 0;
+  }
+
+  /** The same messages always give the same token. */
+  token(topic: string): string {
+    const parts = [...this.ranges].map(([at, { first, last }]) => `${at}:${first}-${last}`);
+    return `${topic}:${parts.join(',')}`;
+  }
+
+  clear(): void {
+    this.rows.clear();
+    this.ranges.clear();
+    this.entries.length = 0;
+    this.heads.clear();
+    this.dropped.clear();
+    this.tombstones.length = 0;
+  }
+
+  /** Notes that the message was read, whatever comes of it. */
+  reach(partition: number, offset: number, at: Instant): Range {
+    const range = this.#range(partition, offset);
+    range.last = offset;
+    range.next = offset + 1;
+    range.lastAt = Math.max(range.lastAt, at);
+    return range;
+  }
+
+  /** Notes that the partition was read up to the offset, past holes. */
+  reachNext(partition: number, next: number): void {
+    const range = this.#range(partition, next);
+    range.next = Math.max(range.next, next);
+  }
+
+  #range(partition: number, offset: number): Range {
+    let range = this.ranges.get(partition);
+    if (range === undefined) {
+      range = { first: offset, last: offset, next: offset, lastAt: 0, superseded: 0, epoch: 0 };
+      this.ranges.set(partition, range);
+    }
+    return range;
+  }
+
+  /** @throws RangeError for a change with impossible numbers; the batch is as before. */
+  add(range: Range, change: RecordChange, place: StreamPlace): void {
+    const before = this.rows.rows;
+    this.rows.begin();
+    try {
+      records.write(this.rows, change, place);
+    } catch (error) {
+      this.rows.undo();
+      throw error;
+    }
+    this.#note(range, change, place, this.rows.rows - before);
+  }
+
+  /** The row that holds the place of a change which could not be read. */
+  addMarked(range: Range, change: RecordChange, place: StreamPlace, error: string): void {
+    const before = this.rows.rows;
+    writeMarked(this.rows, change, place, error);
+    this.#note(range, change, place, this.rows.rows - before);
+  }
+
+  #note(range: Range, change: RecordChange, place: StreamPlace, rows: number): void {
+    const { action, position } = change;
+    this.entries.push({ change, place });
+    range.superseded += action === 'purged' ? rows : rows - 1;
+    if (action !== 'added' && action !== 'updated') this.dropped.add(place.number);
+    const head = this.heads.get(place.number);
+    // A change that could not be read tells no generation: the next one moves the head.
+    const isKnown = change.stream_generation !== '';
+    if (isKnown && (head === undefined || head.position < position)) {
+      this.heads.set(place.number, {
+        generation: fingerprint(change.stream_generation),
+        position,
+        modifiedAt: change.last_modified_at,
+      });
+    }
+  }
+}
+
+let lastGeneration = '';
+let lastFingerprint = 0n;
+
+/** Changes of one generation come in long runs. */
+function fingerprint(generation: string): bigint {
+  if (generation !== lastGeneration) {
+    lastGeneration = generation;
+    lastFingerprint = generationOf(generation);
+  }
+  return lastFingerprint;
+}
+
+/** Finds the place of a stream without hashing its name for every change. */
+export class Places {
+  readonly #partitions: number;
+  readonly #places = new Map<string, StreamPlace>();
+
+  constructor(partitions: number) {
+    this.#partitions = partitions;
+  }
+
+  of(environmentUid: string, connectionUid: string, model: string, variant: string): StreamPlace {
+    const name = `${environmentUid}/${connectionUid}/${model}/${variant}`;
+    let place = this.#places.get(name);
+    if (place === undefined) {
+      const key = streamKey({
+        environmentUid: environmentUid as EnvironmentUid,
+        connectionUid: connectionUid as ConnectionUid,
+        model,
+        variant,
+      });
+      place = {
+        partition: partitionOf(key, this.#partitions),
+        number: streamNumber(key).toString(),
+      };
+      if (this.#places.size >= placesKept) this.#places.clear();
+      this.#places.set(name, place);
+    }
+    return place;
+  }
+}
+
+const placesKept = 100_000;
+
+/** The parts of a record's message key, or null for a key of another form. */
+export function partsOfKey(key: string): {
+  environmentUid: string;
+  connectionUid: string;
+  model: string;
+  variant: string;
+  recordId: string;
+} | null {
+  const parts = splitKey(key);
+  if (parts.length !== 5) return null;
+  const [environmentUid = '', connectionUid = '', model = '', variant = '', recordId = ''] = parts;
+  return { environmentUid, connectionUid, model, variant, recordId };
+}

@@ -1,0 +1,131 @@
+import type { Logger } from 'pino';
+import type { RecordChange } from '../../src/modules/records/events.ts';
+import type { ReadMessage } from '../../src/ports/event-log.ts';
+import type { Codec } from '../../src/ports/schemas.ts';
+import type { Batch, Range } from './batch.ts';
+import { partsOfKey, Places } from './batch.ts';
+
+/** The owner appends it so that segments roll; it means nothing (design section 3). */
+const reservedKey = '-';
+const purgedKeysMax = 100_000;
+
+/** Turns messages of `svc.records.v1` into rows of a batch. It refuses none: see `addMarked`. */
+export class Intake {
+  readonly #codec: Pick<Codec<RecordChange>, 'decode'>;
+  readonly #logger: Pick<Logger, 'error'>;
+  readonly #places: Places;
+  /** By partition, the highest epoch of an owner: a lower one was fenced and is ignored. */
+  readonly #epochs: Map<number, number>;
+  /** Keys whose tombstone is still to come. */
+  readonly #purgedKeys = new Set<string>();
+
+  constructor(
+    deps: {
+      readonly codec: Pick<Codec<RecordChange>, 'decode'>;
+      readonly logger: Pick<Logger, 'error'>;
+      readonly partitions: number;
+    },
+    epochs: ReadonlyMap<number, number>,
+  ) {
+    this.#codec = deps.codec;
+    this.#logger = deps.logger;
+    this.#places = new Places(deps.partitions);
+    this.#epochs = new Map(epochs);
+  }
+
+  add(batch: Batch, partition: number, message: ReadMessage): void {
+    const range = batch.reach(partition, message.offset, message.timestamp);
+    if (message.key === reservedKey) return;
+    if (message.value === null) {
+      this.#addTombstone(batch, message);
+      return;
+    }
+    try {
+      const change = this.#codec.decode(message.value);
+      if (change.owner_epoch < (this.#epochs.get(partition) ?? 0)) return;
+      this.#epochs.set(partition, change.owner_epoch);
+      const place = this.#places.of(
+        change.environment_id,
+        change.connection_uid,
+        change.model,
+        change.variant,
+      );
+      batch.add(range, change, place);
+      range.epoch = change.owner_epoch;
+      if (change.action === 'purged') this.#awaitTombstone(message.key);
+    } catch (error) {
+      this.#addUnreadable(batch, range, message, error);
+    }
+  }
+
+  #awaitTombstone(key: string): void {
+    // Forgetting them only costs a look-up.
+    if (this.#purgedKeys.size >= purgedKeysMax) this.#purgedKeys.clear();
+    this.#purgedKeys.add(key);
+  }
+
+  #addTombstone(batch: Batch, message: ReadMessage): void {
+    // The purge before it has taken the rows away already.
+    if (this.#purgedKeys.delete(message.key)) return;
+    const parts = partsOfKey(message.key);
+    if (parts === null) return;
+    const { environmentUid, connectionUid, model, variant, recordId } = parts;
+    const place = this.#places.of(environmentUid, connectionUid, model, variant);
+    batch.tombstones.push({ place, recordId });
+    batch.dropped.add(place.number);
+  }
+
+  /** What the key and the headers still tell is enough for a row that holds the place. */
+  #addUnreadable(batch: Batch, range: Range, message: ReadMessage, error: unknown): void {
+    const { offset, key } = message;
+    this.#logger.error({ err: error, offset, key }, 'a change cannot be projected');
+    const parts = partsOfKey(key);
+    const seq = Number(message.headers['svc-seq']);
+    if (parts === null || !Number.isSafeInteger(seq) || seq < 1) return;
+    const { environmentUid, connectionUid, model, variant } = parts;
+    const place = this.#places.of(environmentUid, connectionUid, model, variant);
+    const change = placeholder(parts, seq, message.timestamp);
+    batch.addMarked(range, change, place, 'unreadable');
+  }
+}
+
+/** A change of which only the record and its seq are known. */
+export function placeholder(
+  { recordId, model, variant }: { recordId: string; model: string; variant: string },
+  seq: number,
+  timestamp: number,
+): RecordChange {
+  return {
+    event_id: '',
+    type: '',
+    occurred_at: timestamp * 1000,
+    environment_id: '',
+    integration: null,
+    connection_id: null,
+    actor: 'system',
+    run_id: null,
+    connection_uid: '',
+    model,
+    variant,
+    record_id: recordId,
+    action: 'updated',
+    stream_seq: seq,
+    stream_generation: '',
+    owner_epoch: 0,
+    version: 0,
+    position: seq,
+    previous_position: null,
+    payload: null,
+    payload_encoding: 'none',
+    key_id: null,
+    payload_hash: '',
+    previous_hash: null,
+    changed_fields: null,
+    first_seen_at: timestamp * 1000,
+    last_modified_at: timestamp * 1000,
+    deleted_at: null,
+    pruned_at: null,
+    sync_name: null,
+    delete_pass_id: null,
+  };
+}

@@ -1,0 +1,154 @@
+import type { Clock, Instant } from '../../src/kernel/time.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { TabWriter } from '../../src/ports/rows.ts';
+import type { Projection } from './define.ts';
+
+/**
+ * A position may be resumed only while it was at the end of the log less than 3 days ago, half the
+ * shortest delete retention: after that it has missed tombstones (design section 4).
+ */
+export const resumableMs = 3 * 86_400_000;
+
+export interface StoredPosition {
+  readonly partition: number;
+  /** The offset to go on from: what lies before it is in the tables. */
+  readonly next: number;
+  /** The highest epoch of an owner that was seen; changes of a lower one are ignored. */
+  readonly ownerEpoch: number;
+  /** When the position was last known to be the end of the log, ms. */
+  readonly atEndAt: Instant;
+}
+
+const columns = [
+  'name',
+  'log_partition',
+  'next_offset',
+  'owner_epoch',
+  'at_end_at',
+  'revision',
+] as const;
+
+interface Row {
+  readonly log_partition: number;
+  readonly next_offset: string;
+  readonly owner_epoch: string;
+  readonly at_end_ms: string;
+  readonly revision: string;
+}
+
+/** The table `projector_positions` for one projection. */
+export class Positions {
+  readonly #store: ProjectionStore;
+  readonly #projection: string;
+  readonly #rows = new TabWriter(4096);
+  #revision = 0;
+
+  constructor(store: ProjectionStore, projection: string) {
+    this.#store = store;
+    this.#projection = projection;
+  }
+
+  async load(): Promise<Map<number, StoredPosition>> {
+    const rows = await this.#store.queryRows<Row>(
+      `SELECT log_partition, next_offset, owner_epoch, revision,
+         toUnixTimestamp64Milli(at_end_at) AS at_end_ms
+       FROM projector_positions FINAL WHERE name = {projection:String}`,
+      { projection: this.#projection },
+    );
+    const positions = new Map<number, StoredPosition>();
+    for (const row of rows) {
+      this.#revision = Math.max(this.#revision, Number(row.revision));
+      positions.set(row.log_partition, {
+        partition: row.log_partition,
+        next: Number(row.next_offset),
+        ownerEpoch: Number(row.owner_epoch),
+        atEndAt: Number(row.at_end_ms),
+      });
+    }
+    return positions;
+  }
+
+  /** Durable when it resolves. */
+  async save(positions: readonly StoredPosition[]): Promise<void> {
+    this.#revision++;
+    this.#rows.clear();
+    for (const { partition, next, ownerEpoch, atEndAt } of positions) {
+      this.#rows.string(this.#projection);
+      this.#rows.uint(partition);
+      this.#rows.uint(next);
+      this.#rows.uint(ownerEpoch);
+      this.#rows.time(atEndAt * 1000);
+      this.#rows.uint(this.#revision);
+      this.#rows.endRow();
+    }
+    await this.#store.insert({
+      table: 'projector_positions',
+      columns,
+      rows: this.#rows.text(),
+      deduplicationToken: `${this.#projection}:${this.#revision}`,
+    });
+  }
+}
+
+export interface Start {
+  readonly positions: readonly StoredPosition[];
+  /** Partitions whose tables were emptied, to be read from the start of the log. */
+  readonly rebuilt: readonly number[];
+}
+
+/** Decides per partition whether the stored position still holds, and empties what must be rebuilt. */
+export async function startPositions<E, C>(
+  deps: {
+    readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
+    readonly store: ProjectionStore;
+    readonly clock: Clock;
+    readonly partitions: number;
+  },
+  projection: Projection<E, C>,
+  positions: Positions,
+): Promise<Start> {
+  const { log, store, clock } = deps;
+  const stored = await positions.load();
+  const filled = await store.queryRows(`SELECT 1 FROM ${projection.insertInto} LIMIT 1`);
+  const found: StoredPosition[] = [];
+  const rebuilt: number[] = [];
+  for (let partition = 0; partition < deps.partitions; partition++) {
+    const start = await log.startOffset(projection.topic, partition);
+    const end = await log.endOffset(projection.topic, partition);
+    const position = stored.get(partition);
+    if (
+      position !== undefined &&
+      // Beyond the end: the position is of another log.
+      position.next <= end &&
+      (position.next === end || clock.now() - position.atEndAt < resumableMs) &&
+      (filled.length > 0 || position.next <= start)
+    ) {
+      found.push(position);
+      continue;
+    }
+    rebuilt.push(partition);
+    found.push({ partition, next: start, ownerEpoch: 0, atEndAt: 0 });
+  }
+  await empty(store, projection, positions, rebuilt);
+  return { positions: found, rebuilt };
+}
+
+/** No log is that long: whoever finds this position has come into an unfinished rebuild, and starts it again. */
+const beingEmptied = Number.MAX_SAFE_INTEGER;
+
+async function empty<E, C>(
+  store: ProjectionStore,
+  projection: Projection<E, C>,
+  positions: Positions,
+  partitions: readonly number[],
+): Promise<void> {
+  if (partitions.length === 0) return;
+  const marked = { next: beingEmptied, ownerEpoch: 0, atEndAt: 0 };
+  await positions.save(partitions.map((partition) => ({ partition, ...marked })));
+  for (const partition of partitions) {
+    for (const table of projection.tables) {
+      await store.command(`ALTER TABLE ${table} DROP PARTITION ${partition}`);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import type { RecordChange } from '../../src/modules/records/events.ts';
+import type { TabWriter } from '../../src/ports/rows.ts';
+import { defineProjection } from './define.ts';
+
+/** Where the rows of a stream lie. */
+export interface StreamPlace {
+  readonly partition: number;
+  /** `streamNumber` of the stream as decimal text. */
+  readonly number: string;
+}
+
+/**
+ * The question this order answers: GET /records pages along `position`. A change that moves a record
+ * also writes the row that cancels its former place, so a page with FINAL reads live rows only.
+ */
+const recordsTable = `
+  CREATE TABLE IF NOT EXISTS records (
+    log_partition UInt16,
+    stream_id UInt64,
+    position UInt64,
+    record_id String CODEC(ZSTD(1)),
+    version UInt64,
+    superseded UInt8,
+    generation LowCardinality(String),
+    first_seen_at DateTime64(6, 'UTC'),
+    modified_at DateTime64(6, 'UTC'),
+    last_action LowCardinality(String),
+    deleted_at Nullable(DateTime64(6, 'UTC')),
+    pruned_at Nullable(DateTime64(6, 'UTC')),
+    payload String CODEC(ZSTD(1)),
+    payload_encoding LowCardinality(String),
+    key_id LowCardinality(String),
+    error LowCardinality(String),
+    INDEX actions last_action TYPE set(8) GRANULARITY 1
+  ) ENGINE = ReplacingMergeTree(version, superseded)
+  PARTITION BY log_partition
+  ORDER BY (stream_id, position, record_id)
+  SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1,
+    non_replicated_deduplication_window = 1000, allow_experimental_replacing_merge_with_cleanup = 1`;
+
+/**
+ * Which positions of a stream are known and which are dead, as bitmaps per 4096: skips a dead prefix
+ * and turns a time into a position. Bitmaps, because counters would be wrong after a redelivery.
+ */
+const segmentsTable = `
+  CREATE TABLE IF NOT EXISTS stream_segments (
+    log_partition UInt16,
+    stream_id UInt64,
+    segment UInt64,
+    known AggregateFunction(groupBitmap, UInt32),
+    dead AggregateFunction(groupBitmapIf, UInt32, UInt8),
+    modified_at SimpleAggregateFunction(max, DateTime64(6, 'UTC'))
+  ) ENGINE = AggregatingMergeTree
+  PARTITION BY log_partition
+  ORDER BY (stream_id, segment)
+  SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000`;
+
+const segmentsView = `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS stream_segments_of_records TO stream_segments AS
+  SELECT log_partition, stream_id, intDiv(position, 4096) AS segment,
+    groupBitmapState(toUInt32(position % 4096)) AS known,
+    groupBitmapIfState(toUInt32(position % 4096), superseded) AS dead,
+    max(if(superseded = 1, toDateTime64(0, 6, 'UTC'), records.modified_at)) AS modified_at
+  FROM records GROUP BY log_partition, stream_id, segment`;
+
+/** Where a record is now, by its id (docs/adr/0003-records-by-id.md). */
+const byIdTable = `
+  CREATE TABLE IF NOT EXISTS records_by_id (
+    log_partition UInt16,
+    stream_id UInt64,
+    record_id String CODEC(ZSTD(1)),
+    position UInt64,
+    version UInt64,
+    gone UInt8
+  ) ENGINE = ReplacingMergeTree(version, gone)
+  PARTITION BY log_partition
+  ORDER BY (stream_id, record_id)
+  SETTINGS index_granularity = 64, fsync_after_insert = 1, fsync_part_directory = 1,
+    non_replicated_deduplication_window = 1000, allow_experimental_replacing_merge_with_cleanup = 1`;
+
+const byIdView = `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS records_by_id_of_records TO records_by_id AS
+  SELECT log_partition, stream_id, record_id, position, version, superseded AS gone
+  FROM records WHERE superseded = 0 OR last_action = 'PURGED'`;
+
+/** How far the projector has come; written after the rows. The highest revision counts. */
+const positionsTable = `
+  CREATE TABLE IF NOT EXISTS projector_positions (
+    name String,
+    log_partition UInt16,
+    next_offset UInt64,
+    owner_epoch UInt64,
+    at_end_at DateTime64(3, 'UTC'),
+    revision UInt64
+  ) ENGINE = ReplacingMergeTree(revision)
+  ORDER BY (name, log_partition)
+  SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
+
+export const records = defineProjection<RecordChange, StreamPlace>()({
+  name: 'records',
+  topic: 'svc.records.v1',
+  migrations: [
+    {
+      projection: 'records',
+      number: 1,
+      statements: [recordsTable, segmentsTable, segmentsView, byIdTable, byIdView, positionsTable],
+    },
+  ],
+  tables: ['records', 'stream_segments', 'records_by_id'],
+  insertInto: 'records',
+  columns: [
+    'log_partition',
+    'stream_id',
+    'position',
+    'record_id',
+    'version',
+    'superseded',
+    'generation',
+    'first_seen_at',
+    'modified_at',
+    'last_action',
+    'deleted_at',
+    'pruned_at',
+    'payload',
+    'payload_encoding',
+    'key_id',
+    'error',
+  ],
+  write(rows, change, place) {
+    const { position, previous_position: previous } = change;
+    if (change.action === 'purged') {
+      writeCancelled(rows, change, place, position, 'PURGED');
+    } else writeLive(rows, change, place, '');
+    if (previous !== null && previous !== position) {
+      writeCancelled(rows, change, place, previous, 'MOVED');
+    }
+  },
+});
+
+/** The row of a change whose payload could not be written: it holds its place, and `error` says why it is empty. */
+export function writeMarked(
+  rows: TabWriter,
+  change: RecordChange,
+  place: StreamPlace,
+  error: string,
+): void {
+  const emptied: RecordChange = { ...change, payload: null, payload_encoding: 'none' };
+  if (change.action === 'purged') records.write(rows, emptied, place);
+  else {
+    writeLive(rows, emptied, place, error);
+    const { previous_position: previous } = change;
+    if (previous !== null && previous !== change.position) {
+      writeCancelled(rows, emptied, place, previous, 'MOVED');
+    }
+  }
+}
+
+function writeLive(rows: TabWriter, change: RecordChange, place: StreamPlace, error: string): void {
+  writeKey(rows, change, place, change.position, 0);
+  rows.time(change.first_seen_at);
+  rows.time(change.last_modified_at);
+  rows.ascii(lastAction(change));
+  // Given by callers, who may name any year.
+  rows.time(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
+  rows.time(change.pruned_at);
+  writePayload(rows, change);
+  rows.string(change.key_id ?? '');
+  rows.string(error);
+  rows.endRow();
+}
+
+function writeCancelled(
+  rows: TabWriter,
+  change: RecordChange,
+  place: StreamPlace,
+  position: number,
+  action: 'MOVED' | 'PURGED',
+): void {
+  writeKey(rows, change, place, position, 1);
+  rows.time(change.first_seen_at);
+  rows.time(change.last_modified_at);
+  rows.ascii(action);
+  rows.time(null);
+  rows.time(null);
+  rows.ascii('');
+  rows.ascii('none');
+  rows.ascii('');
+  rows.ascii('');
+  rows.endRow();
+}
+
+function writeKey(
+  rows: TabWriter,
+  change: RecordChange,
+  place: StreamPlace,
+  position: number,
+  superseded: 0 | 1,
+): void {
+  rows.uint(place.partition);
+  rows.ascii(place.number);
+  rows.uint(position);
+  rows.string(change.record_id);
+  rows.uint(change.stream_seq);
+  rows.uint(superseded);
+  rows.string(change.stream_generation);
+}
+
+/** Sealed bytes are kept as base64: the column holds text. */
+function writePayload(rows: TabWriter, change: RecordChange): void {
+  const { payload, payload_encoding: encoding } = change;
+  if (payload === null) rows.ascii('');
+  else if (encoding === 'json+aes256gcm') rows.ascii(Buffer.from(payload).toString('base64'));
+  else rows.utf8(payload);
+  rows.ascii(payload === null ? 'none' : encoding);
+}
+
+/** contract/records.md section 2. */
+function lastAction(change: RecordChange): 'ADDED' | 'UPDATED' | 'DELETED' {
+  if (change.deleted_at !== null) return 'DELETED';
+  return change.first_seen_at === change.last_modified_at ? 'ADDED' : 'UPDATED';
+}

@@ -1,0 +1,196 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import type { CommandBody, EntityRef } from '../../src/control-plane/entity.ts';
+import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import type { RecordWriter } from '../../src/modules/records/writer.ts';
+import type { RunBodies } from '../../src/modules/runs/bodies.ts';
+import type { RunChanged } from '../../src/modules/runs/events.ts';
+import type { HostRun, OpenedHost } from '../../src/modules/runs/open-host.ts';
+import type { RunLogs } from '../../src/modules/runs/run-log.ts';
+import type { Connection } from '../../src/modules/connections/state.ts';
+import type { DeployedFunction } from '../../src/modules/functions/state.ts';
+import { failureOf as errorOf } from '../../src/modules/runs/runtime/failure.ts';
+import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
+import type { EndStatus } from '../../src/modules/syncs/state.ts';
+import type { RunFailure, RunRequest, Sandbox } from '../../src/ports/sandbox.ts';
+
+export interface RunDeps {
+  readonly control: ControlPlane;
+  readonly records: RecordWriter;
+  readonly sandbox: Sandbox;
+  readonly bodies: RunBodies;
+  readonly logs: RunLogs;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** @throws GatewayError when the run cannot be given what it needs, for example the connection's key. */
+  openHost(run: HostRun): Promise<OpenedHost>;
+  /** How often a started run shows a sign of life; default 15 s. */
+  readonly heartbeatMs?: number;
+}
+
+const heartbeatMs = 15_000;
+/** A runner that could not report for so long gives the run up before another one takes it. */
+const silenceMaxMs = 50_000;
+
+/** A command to the owner of the run. */
+export interface Report {
+  readonly ref: EntityRef;
+  readonly body: CommandBody;
+  readonly actor: string;
+}
+
+/** How an attempt went, before it is told to the owner. */
+export type Ending =
+  | Over
+  /** Through no fault of the run: a sync is queued again. */
+  | { readonly kind: 'interrupted' };
+export type Over =
+  | { readonly kind: 'ok'; readonly output: string | undefined }
+  | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
+
+/** Runs the user's code of one attempt; never throws. */
+export async function runUserCode(
+  deps: RunDeps,
+  run: HostRun,
+  request: Pick<RunRequest, 'type' | 'input'>,
+): Promise<Ending> {
+  try {
+    await using host = await deps.openHost(run);
+    const { fn, signal } = run;
+    const fileName = `${fn.integrationKey}/${fn.name}.js`;
+    const how = { fileName, entry: 'exec', limits: runLimits[run.kind] } as const;
+    const { context, calls } = host;
+    const wanted = { ...request, ...how, bundle: fn.bundle, context, signal };
+    const result = await deps.sandbox.run(wanted, calls);
+    if (result.status === 'ok') return { kind: 'ok', output: result.output };
+    return endingOf(result.error, signal);
+  } catch (error) {
+    return failedBy(error, deps.logger);
+  }
+}
+
+/** An error of ours ends the run with its code; anything else is a bug: logged whole, shown without its text. */
+function failedBy(error: unknown, logger: Logger): Ending {
+  const isInterrupted = error instanceof GatewayError && error.code === 'run_interrupted';
+  return isInterrupted ? { kind: 'interrupted' } : failureOf(error, logger);
+}
+
+/** Runs the steps of an attempt; what they throw is how it ended. */
+export async function attempted(
+  { logger }: Pick<RunDeps, 'logger'>,
+  task: () => Promise<Ending>,
+): Promise<Ending> {
+  try {
+    return await task();
+  } catch (error) {
+    return failedBy(error, logger);
+  }
+}
+
+export function failureOf(error: unknown, logger: Logger): Over {
+  if (error instanceof GatewayError) {
+    const status = error.code === 'script_aborted' ? 'cancelled' : 'failed';
+    return { kind: 'failed', status, error };
+  }
+  logger.error({ err: error }, 'a run failed outside its function');
+  return { kind: 'failed', status: 'failed', error: new GatewayError('server_error') };
+}
+
+function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
+  const reason: unknown = signal.reason;
+  if (signal.aborted && reason instanceof GatewayError && reason.code === 'run_interrupted') {
+    return { kind: 'interrupted' };
+  }
+  if (failure.kind === 'interrupted') return { kind: 'interrupted' };
+  const ends = { aborted: 'cancelled', timeout: 'timed_out' } as const;
+  const isCut = failure.kind === 'aborted' || failure.kind === 'timeout';
+  const status = isCut ? ends[failure.kind] : 'failed';
+  return { kind: 'failed', status, error: errorOf(failure) };
+}
+
+/**
+ * Asks the owner until it has decided: an outage is waited out.
+ * @throws GatewayError what the owner refused with; the signal's reason
+ */
+export async function askUntilDecided<S extends object>(
+  { control }: Pick<RunDeps, 'control'>,
+  { ref, body, actor }: Report,
+  signal: AbortSignal,
+): Promise<S | null> {
+  return throughOutage(() => control.ask<S>(ref, body, { actor }), signal);
+}
+
+/** Repeats what failed for a reason that passes. @throws the task's other errors; the signal's reason */
+export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      signal.throwIfAborted();
+      const ms = Math.min(200 * 2 ** attempt, 5_000);
+      await wait(ms, undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+
+/** The owner does not know the attempt (any more): another one runs, or the run was ended. */
+export const isStale = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  (error.code === 'stale_attempt' || error.code === 'unknown_sync');
+
+/**
+ * Shows signs of life until stopped. When the owner answers that the attempt is over, or nothing is heard of
+ * it for too long, the run is aborted.
+ */
+export function keepAlive(deps: RunDeps, to: Report, abort: AbortController): Disposable {
+  let lastOk = performance.now();
+  let isAsking = false;
+  const beat = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      await deps.control.ask(to.ref, to.body, { actor: to.actor });
+      lastOk = performance.now();
+    } catch (error) {
+      if (isStale(error)) abort.abort(new GatewayError('script_aborted'));
+      else if (performance.now() - lastOk > silenceMaxMs)
+        abort.abort(new GatewayError('run_interrupted'));
+    } finally {
+      isAsking = false;
+    }
+  };
+  const timer = setInterval(() => void beat(), deps.heartbeatMs ?? heartbeatMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
+export function groundOf(
+  deps: Pick<RunDeps, 'control'>,
+  change: RunChanged,
+): { readonly connection: Connection; readonly fn: DeployedFunction } {
+  const { environment_id, integration, connection_id } = change;
+  const pair = [environment_id, integration ?? ''];
+  const connection = deps.control.view.find<Connection>('connection', [
+    ...pair,
+    connection_id ?? '',
+  ]);
+  if (connection?.uid !== change.connection_uid || connection.isDeleting) {
+    throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
+  }
+  const fn = deps.control.view.find<DeployedFunction>('function', [
+    ...pair,
+    change.kind,
+    change.function,
+  ]);
+  if (fn === null)
+    throw new GatewayError('script_aborted', { message: 'The function was deleted.' });
+  if (!fn.isEnabled) throw new GatewayError('function_disabled');
+  return { connection, fn };
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../../src/kernel/errors.ts';
+import { scrub } from '../../src/modules/runs/events.ts';
+import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import type { ReactorOptions } from './runner.ts';
+
+/**
+ * Sets aside what the consumer group `consumer` could not process, with its cause and its place
+ * (contract/topics.md section 3).
+ */
+export function parkTo(publisher: Publisher, consumer: string): ReactorOptions['park'] {
+  return async ({ topic, partition, message }, error, attempts) => {
+    const { key, value, offset, headers } = message;
+    const bytes = ([name, text]: [string, string]) => [name, Buffer.from(text)] as const;
+    const letter = {
+      consumer,
+      topic,
+      partition,
+      offset,
+      attempts,
+      error_code: error instanceof GatewayError ? error.code : 'server_error',
+      error_message: scrub(error instanceof Error ? error.message : String(error)),
+      key: Buffer.from(key),
+      value: value === null ? null : Buffer.from(value),
+      headers: Object.fromEntries(Object.entries(headers).map(bytes)),
+    };
+    const about = {
+      topic: 'svc.dead-letters.v1',
+      key,
+      type: 'svc.dead-letter.added',
+      environmentUid: environmentOf(headers['ce_source'] ?? ''),
+    };
+    await publisher.publish([{ ...about, value: letter }], 'system');
+  };
+}
+
+/** Of `/environments/<uid>/…`; `account` for what belongs to none. */
+function environmentOf(source: string): string {
+  const [, kind, uid] = source.split('/');
+  return kind === 'environments' && uid !== undefined ? decodeURIComponent(uid) : 'account';
+}

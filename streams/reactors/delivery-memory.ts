@@ -1,0 +1,64 @@
+import { millis } from '../../src/modules/runs/events.ts';
+import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
+
+type Name = Pick<WebhookOut, 'message_id' | 'endpoint_id'>;
+
+/** Deliveries remembered as finished. Older ones may be sent again: delivery is at least once. */
+const finishedMax = 50_000;
+
+/** What this process knows of deliveries: their attempts so far, and which are finished. */
+export class DeliveryMemory {
+  readonly #finished = new Set<string>();
+  readonly #attempts = new Map<
+    string,
+    { readonly attempt: number; readonly dueAt: number | null }
+  >();
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  /** Takes in a step that the log holds. */
+  learn(step: WebhookOut): void {
+    if (step.action === 'attempt_failed' && step.next_attempt_at !== null) {
+      this.failed(step, step.attempt, millis(step.next_attempt_at));
+    } else if (endings.has(step.action)) this.#finish(nameOf(step));
+  }
+
+  failed(of: Name, attempt: number, dueAt: number | null): void {
+    this.#attempts.set(nameOf(of), { attempt, dueAt });
+  }
+
+  attemptsOf(of: Name): number {
+    return this.#attempts.get(nameOf(of))?.attempt ?? 0;
+  }
+
+  /** When the next attempt is due; null = now. */
+  dueOf(of: Name): number | null {
+    return this.#attempts.get(nameOf(of))?.dueAt ?? null;
+  }
+
+  /** Runs the task unless the delivery is finished; one that is under way is waited for. */
+  async once(of: Name, task: () => Promise<void>): Promise<void> {
+    const name = nameOf(of);
+    await this.#underWay.get(name)?.catch(() => undefined);
+    if (this.#finished.has(name)) return;
+    const running = task();
+    this.#underWay.set(name, running);
+    try {
+      await running;
+      this.#finish(name);
+    } finally {
+      this.#underWay.delete(name);
+    }
+  }
+
+  #finish(name: string): void {
+    this.#attempts.delete(name);
+    this.#finished.add(name);
+    if (this.#finished.size <= finishedMax) return;
+    const [oldest = ''] = this.#finished;
+    this.#finished.delete(oldest);
+  }
+}
+
+/** A failed attempt without a next one is the last. */
+const endings = new Set<string>(['attempt_succeeded', 'attempt_failed', 'exhausted', 'cancelled']);
+const nameOf = ({ message_id, endpoint_id }: Name): string => `${message_id}/${endpoint_id}`;

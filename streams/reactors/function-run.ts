@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { ActionRun } from '../../src/modules/actions/state.ts';
+import { connectionRef } from '../../src/modules/connections/entity.ts';
+import { isEnd, millis, type RunChanged } from '../../src/modules/runs/events.ts';
+import { connectionPathOf } from '../../src/modules/syncs/entity.ts';
+import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Codec, Schemas } from '../../src/ports/schemas.ts';
+import { inputOf, refOfAction, runAction } from './action-run.ts';
+import { askUntilDecided, isStale, type RunDeps } from './attempt.ts';
+import { FairGate, type GateLimits, type Release } from './fair-gate.ts';
+import { startReactor, type ReactorOptions } from './runner.ts';
+import { refOfSync, runSync } from './sync-run.ts';
+
+const topic = 'svc.runs.v1';
+const group = 'svc.runners';
+
+/** Of one process. Actions have places of their own: somebody waits for them. */
+const defaultLimits = {
+  syncs: { total: 32, perEnvironment: 16, perConnection: 4 },
+  actions: { total: 64, perEnvironment: 32, perConnection: 16 },
+  asyncActions: { total: 16, perEnvironment: 1, perConnection: 1 },
+} as const satisfies Record<string, GateLimits>;
+
+/** How long runs that are going may take to end by themselves when the process stops. */
+const graceMs = 10_000;
+const closeMs = 15_000;
+
+export interface FunctionRunnerDeps extends RunDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly park: ReactorOptions['park'];
+  readonly limits?: Readonly<Record<keyof typeof defaultLimits, GateLimits>>;
+}
+
+/**
+ * Takes queued runs and runs them: consumer group `svc.runners`. The position passes a queued run once the
+ * owner knows that it has started; from then on the owner watches over it by its heartbeats.
+ */
+export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<RunChanged>(topic);
+  const runner = new FunctionRunner(deps);
+  const reactor = await startReactor({
+    log: deps.log,
+    group,
+    topic,
+    logger: deps.logger,
+    park: deps.park,
+    inFlightMax: 10_000,
+    handle: (taken, signal) => runner.handle(decoded(codec, taken.message.value), signal),
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await reactor[Symbol.asyncDispose]();
+      await runner.close();
+    },
+  };
+}
+
+function decoded(codec: Codec<RunChanged>, value: Uint8Array | null): RunChanged | null {
+  return value === null ? null : codec.decode(value);
+}
+
+interface Running {
+  readonly abort: AbortController;
+  readonly kind: string;
+  done: Promise<void>;
+}
+
+class FunctionRunner {
+  readonly #deps: FunctionRunnerDeps;
+  readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairGate>>;
+  /** By run and attempt: also those that wait for a place. */
+  readonly #running = new Map<string, Running>();
+  readonly #process = randomUUID();
+  /** Ends the last reports when the process can wait no longer. */
+  readonly #closing = new AbortController();
+
+  constructor(deps: FunctionRunnerDeps) {
+    this.#deps = deps;
+    const limits = deps.limits ?? defaultLimits;
+    this.#gates = {
+      syncs: new FairGate(limits.syncs),
+      actions: new FairGate(limits.actions),
+      asyncActions: new FairGate(limits.asyncActions),
+    };
+  }
+
+  async handle(change: RunChanged | null, signal: AbortSignal): Promise<void> {
+    if (change === null) return;
+    if (change.action === 'queued') await this.#start(change, signal);
+    else if (isEnd(change.action)) await this.#afterEnd(change);
+  }
+
+  /** Resolves once the run has started here, or need not start. */
+  async #start(change: RunChanged, signal: AbortSignal): Promise<void> {
+    const name = nameOf(change);
+    if (this.#running.has(name) || this.#isLate(change)) return;
+    const abort = new AbortController();
+    const running: Running = { abort, kind: change.kind, done: Promise.resolve() };
+    this.#running.set(name, running);
+    let release: Release | undefined;
+    try {
+      release = await this.#enter(change, AbortSignal.any([signal, abort.signal]));
+      const leave = release;
+      const run = await this.#begin(change, abort, signal);
+      running.done = run().finally(() => {
+        leave();
+        this.#running.delete(name);
+      });
+    } catch (error) {
+      release?.();
+      this.#running.delete(name);
+      if (isStale(error) || abort.signal.aborted) return;
+      throw error;
+    }
+  }
+
+  /** Resolves with what is left to do, once the owner has taken the start. */
+  async #begin(
+    change: RunChanged,
+    abort: AbortController,
+    signal: AbortSignal,
+  ): Promise<() => Promise<void>> {
+    const deps = this.#deps;
+    const { attempt } = change;
+    const runId = change.run_id ?? '';
+    if (this.#isLate(change)) throw new GatewayError('stale_attempt');
+    const runner = `${this.#process}/${attempt}`;
+    const actor = `run:${runId}`;
+    if (change.kind === 'action') {
+      const input = inputOf(deps, change);
+      // Awaited by the run; a failure before that is no unhandled one.
+      input.catch(() => undefined);
+      const body = { type: 'RunStarted', attempt, runner };
+      const run = await askUntilDecided<ActionRun>(
+        deps,
+        { ref: refOfAction(change), body, actor },
+        signal,
+      );
+      return () =>
+        runAction(deps, change, { input, depth: run?.depth ?? 0 }, abort, this.#closing.signal);
+    }
+    const body = { type: 'RunStarted', runId, attempt, runner };
+    const instance = await askUntilDecided<SyncInstance>(
+      deps,
+      { ref: refOfSync(change), body, actor },
+      signal,
+    );
+    if (instance === null) throw new GatewayError('stale_attempt');
+    return () => runSync(deps, change, instance, abort, this.#closing.signal);
+  }
+
+  #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
+    const isAsync = change.trigger === 'async';
+    const gate = change.kind === 'sync' ? 'syncs' : isAsync ? 'asyncActions' : 'actions';
+    const visitor = { environmentUid: change.environment_id, connectionUid: change.connection_uid };
+    return this.#gates[gate].enter(visitor, signal);
+  }
+
+  #isLate(change: RunChanged): boolean {
+    return change.start_by !== null && millis(change.start_by) < this.#deps.clock.now();
+  }
+
+  /** A run that was ended from outside stops here; a sync's end shows on its connection. */
+  async #afterEnd(change: RunChanged): Promise<void> {
+    this.#running.get(nameOf(change))?.abort.abort(new GatewayError('script_aborted'));
+    if (change.kind !== 'sync' || change.action === 'cancelled') return;
+    const { environment_id: environmentUid, integration, connection_id } = change;
+    const path = connectionPathOf({
+      environmentUid,
+      integrationKey: integration ?? '',
+      connectionId: connection_id ?? '',
+    });
+    const ref = connectionRef(...path);
+    const actor = `run:${change.run_id ?? ''}`;
+    if (change.action !== 'succeeded') {
+      const body = { type: 'MarkError', error: { type: 'sync', log_id: change.log_id } };
+      await this.#deps.control.tell(ref, body, { actor });
+      return;
+    }
+    const others = this.#deps.control.view.list<SyncInstance>('sync', path);
+    const isFailing = others.some(
+      ({ state }) =>
+        (state.syncName !== change.function || state.variant !== change.variant) &&
+        state.last !== null &&
+        failing.has(state.last.status),
+    );
+    if (!isFailing)
+      await this.#deps.control.tell(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
+  }
+
+  /** Actions may end by themselves for a while; syncs are given back at once. */
+  async close(): Promise<void> {
+    const interrupt = (kind: 'sync' | 'all'): void => {
+      for (const running of this.#running.values()) {
+        if (kind === 'all' || running.kind === 'sync')
+          running.abort.abort(new GatewayError('run_interrupted'));
+      }
+    };
+    interrupt('sync');
+    const all = Promise.all([...this.#running.values()].map(({ done }) => done));
+    const timer = new AbortController();
+    const after = (ms: number, act: () => void) =>
+      wait(ms, undefined, { signal: timer.signal }).then(act, () => undefined);
+    const grace = after(graceMs, () => interrupt('all'));
+    const end = after(closeMs, () => this.#closing.abort(new GatewayError('run_interrupted')));
+    await Promise.race([all, end]);
+    timer.abort();
+    await Promise.all([grace, end]);
+  }
+}
+
+const failing = new Set(['failed', 'timed_out', 'interrupted']);
+const nameOf = (change: RunChanged): string => `${change.run_id ?? ''}/${change.attempt}`;

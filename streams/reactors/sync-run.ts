@@ -1,0 +1,184 @@
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { Stream } from '../../src/modules/records/stream.ts';
+import type { WriteOrigin } from '../../src/modules/records/writer.ts';
+import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
+import type { OperationState } from '../../src/modules/runs/run-log.ts';
+import { syncRef } from '../../src/modules/syncs/entity.ts';
+import type { ModelPlace, ModelResult } from '../../src/modules/syncs/events.ts';
+import { streamOf } from '../../src/modules/syncs/reconcile.ts';
+import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import {
+  askUntilDecided,
+  attempted,
+  failureOf,
+  groundOf,
+  isStale,
+  keepAlive,
+  runUserCode,
+  throughOutage,
+  type Ending,
+  type Over,
+  type Report,
+  type RunDeps,
+} from './attempt.ts';
+
+/** How long a stopping runner tries to give a run back; after that the owner misses its heartbeats. */
+const releaseWithinMs = 5_000;
+
+export const refOfSync = (change: RunChanged) =>
+  syncRef(
+    [change.environment_id, change.integration ?? '', change.connection_id ?? ''],
+    change.function,
+    change.variant,
+  );
+
+/** Runs one attempt of a sync from its `started` to its end. Never throws. */
+export async function runSync(
+  deps: RunDeps,
+  change: RunChanged,
+  instance: SyncInstance,
+  abort: AbortController,
+  closing: AbortSignal,
+): Promise<void> {
+  const runId = change.run_id ?? '';
+  const { attempt } = change;
+  const actor = `run:${runId}`;
+  const ref = refOfSync(change);
+  const of = { operationId: change.log_id, operationType: 'sync:run', runId };
+  const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
+  const operation = deps.logs.begin(
+    { ...of, ...where, connectionId: instance.connectionId },
+    `Sync ${change.function} started`,
+  );
+  using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', runId, attempt }, actor }, abort);
+
+  const run = { change, instance, runId, attempt, actor, signal: abort.signal };
+  const outcome = await perform(deps, run, operation);
+  if (outcome.ending.kind === 'interrupted') {
+    operation.end('failed', 'The run was interrupted; it is tried again');
+    const body = { type: 'Release', runId, attempt };
+    const soon = AbortSignal.any([closing, AbortSignal.timeout(releaseWithinMs)]);
+    await report(deps, { ref, body, actor }, soon);
+    return;
+  }
+  const { ending, counts, positions } = outcome;
+  const body = { type: 'RunEnded', runId, attempt, counts, positions, ...statusOf(ending) };
+  await report(deps, { ref, body, actor }, closing);
+  operation.end(...logEnd(ending, change.function));
+}
+
+interface SyncAttempt {
+  readonly change: RunChanged;
+  readonly instance: SyncInstance;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly actor: string;
+  readonly signal: AbortSignal;
+}
+
+interface Outcome {
+  readonly ending: Ending;
+  readonly counts: readonly ModelResult[];
+  readonly positions: readonly ModelPlace[];
+}
+
+async function perform(
+  deps: RunDeps,
+  run: SyncAttempt,
+  operation: Parameters<RunDeps['openHost']>[0]['operation'],
+): Promise<Outcome> {
+  const { change, instance, runId, attempt, actor, signal } = run;
+  const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
+  const streams = instance.models.map((model) => streamOf(instance, model));
+  const started = await attempted(deps, async () => {
+    const { connection, fn } = groundOf(deps, change);
+    // A later attempt with a checkpoint goes on: what the earlier one saved must stay.
+    if (change.empty_cache && instance.checkpoint === null) {
+      await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
+    }
+    const isFull = fn.trackDeletes && fn.syncType === 'full' && instance.checkpoint === null;
+    if (isFull) await Promise.all(streams.map((stream) => deps.records.passStart(stream, origin)));
+    const host = {
+      kind: 'sync',
+      runId,
+      attempt,
+      connection,
+      fn,
+      instance,
+      depth: 0,
+      operation,
+      signal,
+    } as const;
+    const ending = await runUserCode(deps, host, { type: 'sync', input: undefined });
+    if (isFull && ending.kind === 'ok') {
+      await Promise.all(streams.map((stream) => deps.records.passEnd(stream, origin)));
+    }
+    return ending;
+  });
+  return settle(deps, streams, origin, started, signal);
+}
+
+/**
+ * Sends a barrier to the stream of every declared model, touched or not: the end of a run carries what
+ * the owners decided, and a refusal after its acknowledgement fails the run.
+ */
+async function settle(
+  deps: RunDeps,
+  streams: readonly Stream[],
+  origin: WriteOrigin,
+  ending: Ending,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (ending.kind === 'interrupted') return { ending, counts: [], positions: [] };
+  const answers = await Promise.allSettled(
+    streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin), signal)),
+  );
+  const counts: ModelResult[] = [];
+  const positions: ModelPlace[] = [];
+  let after: Over = ending;
+  for (const [index, answer] of answers.entries()) {
+    const model = streams[index]?.model ?? '';
+    if (answer.status === 'rejected') {
+      if (after.kind === 'ok') after = failureOf(answer.reason, deps.logger);
+      continue;
+    }
+    const { partition, offset, failures } = answer.value;
+    counts.push({ model, ...answer.value.counts });
+    positions.push({ model, partition, offset });
+    if (failures.length > 0 && after.kind === 'ok') {
+      const message = `${model}: ${failures.join('; ')}`;
+      after = {
+        kind: 'failed',
+        status: 'failed',
+        error: new GatewayError('invalid_sync_record', { message }),
+      };
+    }
+  }
+  return { ending: after, counts, positions };
+}
+
+function statusOf(ending: Over) {
+  if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;
+  const { status, error } = ending;
+  return { status, error: { code: error.code, message: scrub(error.message) } };
+}
+
+function logEnd(ending: Over, name: string): [OperationState, string] {
+  if (ending.kind === 'ok') return ['success', `Sync ${name} succeeded`];
+  const states = { cancelled: 'cancelled', timed_out: 'timeout' } as const;
+  const state =
+    ending.status === 'cancelled' || ending.status === 'timed_out'
+      ? states[ending.status]
+      : 'failed';
+  return [state, scrub(ending.error.message)];
+}
+
+/** An attempt that the owner no longer knows has nothing to report. */
+async function report(deps: RunDeps, to: Report, signal: AbortSignal): Promise<void> {
+  try {
+    await askUntilDecided(deps, to, signal);
+  } catch (error) {
+    if (!isStale(error))
+      deps.logger.warn({ err: error, command: to.body.type }, 'a report of a run was not taken');
+  }
+}

@@ -1,0 +1,92 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import { findConnection } from '../../src/modules/connections/queries.ts';
+import type { Connection } from '../../src/modules/connections/state.ts';
+import type { Vault } from '../../src/modules/credentials/vault.ts';
+import type { Environment } from '../../src/modules/environments/state.ts';
+import { findFunction } from '../../src/modules/functions/queries.ts';
+import type { RecordReader } from '../../src/modules/records/reader.ts';
+import { isEnd, type RunChanged } from '../../src/modules/runs/events.ts';
+import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import { deliveriesOf, endpointsOf } from '../../src/modules/webhooks-out/outbox.ts';
+import {
+  asyncActionPayloads,
+  syncPayloads,
+  type Payload,
+} from '../../src/modules/webhooks-out/sync-payload.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
+import { startReactor, type ReactorOptions } from './runner.ts';
+
+const topic = 'svc.runs.v1';
+
+export interface SyncWebhookDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+  readonly reader: Pick<RecordReader, 'published'>;
+  readonly publisher: Publisher;
+  readonly logger: Logger;
+  readonly park: ReactorOptions['park'];
+}
+
+/**
+ * Makes the webhooks of ended runs: consumer group `svc.sync-webhooks`. Those of a sync are made when the
+ * projector has published all of its changes: an application that reads on the webhook finds the records.
+ */
+export async function startSyncWebhooks(deps: SyncWebhookDeps): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<RunChanged>(topic);
+  return startReactor({
+    log: deps.log,
+    group: 'svc.sync-webhooks',
+    topic,
+    logger: deps.logger,
+    park: deps.park,
+    inFlightMax: 2_000,
+    async handle({ message }, signal) {
+      if (message.value === null) return;
+      const change = codec.decode(message.value);
+      if (isAnnounced(change)) await announce(deps, change, signal);
+    },
+  });
+}
+
+function isAnnounced(change: RunChanged): boolean {
+  if (!isEnd(change.action)) return false;
+  return change.kind === 'sync' || (change.kind === 'action' && change.trigger === 'async');
+}
+
+async function announce(
+  deps: SyncWebhookDeps,
+  end: RunChanged,
+  signal: AbortSignal,
+): Promise<void> {
+  const { control, vault, publisher } = deps;
+  const { environment_id: uid, integration, connection_id } = end;
+  const environment = control.view.find<Environment>('environment', [uid]);
+  const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
+  // Deleted meanwhile, or made again under the same id: nobody waits for this.
+  if (environment === null || connection?.uid !== end.connection_uid) return;
+  if (endpointsOf(environment, connection).length === 0) return;
+  const payloads = payloadsOf(control, end, environment, connection);
+  if (payloads.length === 0) return;
+  await Promise.all(
+    end.positions.map(({ partition, offset }) => deps.reader.published(partition, offset, signal)),
+  );
+  const kind = end.kind === 'sync' ? 'sync' : 'async_action';
+  const runId = end.run_id ?? '';
+  const messages = await deliveriesOf(vault, { environment, connection, kind, runId }, payloads);
+  await publisher.publish(messages, `run:${runId}`);
+}
+
+function payloadsOf(
+  control: ControlPlane,
+  end: RunChanged,
+  { webhookFlags }: Environment,
+  { environmentUid, integrationKey }: Connection,
+): Payload[] {
+  if (end.kind === 'action') return asyncActionPayloads(end, webhookFlags);
+  const fn = findFunction(control, environmentUid, integrationKey, 'sync', end.function);
+  return syncPayloads(end, webhookFlags, fn?.features.includes('checkpoints') ?? false);
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { compose, type Running } from '../../src/app/compose.ts';
+import { loadConfig } from '../../src/app/config.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '../../src/kernel/ids.ts';
+import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import { importConnection } from '../../src/modules/connections/handlers.ts';
+import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
+import { environmentByName } from '../../src/modules/environments/queries.ts';
+import type { Stream } from '../../src/modules/records/stream.ts';
+import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
+
+const options = { actor: 'system' };
+
+/** A whole gateway in this process, as `npm start` composes it, with a connection per stream. */
+export interface BenchNode extends AsyncDisposable {
+  readonly running: Running;
+  readonly url: string;
+  readonly key: string;
+  /** A connection of its own, and the stream of model Contact in it. */
+  newStream(): Promise<Stream>;
+}
+
+export async function startNode(folder: string, payloadMode: 'plain' | 'sealed'): Promise<BenchNode> {
+  const running = await compose(
+    loadConfig({ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_LOG_LEVEL: 'error', SVC_RATE_LIMIT_PER_MINUTE: '0' }),
+  );
+  const { services } = running;
+  const environment = environmentByName(services.control, 'dev');
+  const provider = services.providers.all().find(({ auth_mode }) => auth_mode === 'API_KEY');
+  if (environment === null || provider === undefined) throw new Error('no environment or provider');
+  const environmentUid = environment.uid as EnvironmentUid;
+  await patchEnvironment(services, environmentUid, { payloadMode }, options);
+  const integrationKey = 'bench' as IntegrationKey;
+  await createIntegration(services, { environmentUid, uniqueKey: integrationKey, provider }, options);
+  return {
+    running,
+    url: running.url ?? '',
+    key: running.firstKeys?.environments.find(({ name }) => name === 'dev')?.secret ?? '',
+    async newStream() {
+      const connectionId = randomUUID() as ConnectionId;
+      const wanted = {
+        environmentUid,
+        integrationKey,
+        connectionId,
+        provider,
+        credentials: { credentials: { type: 'API_KEY', apiKey: 'bench' }, expiresAt: null },
+      };
+      const { connection } = await importConnection(services, wanted, options);
+      const connectionUid = connection.uid as ConnectionUid;
+      return { environmentUid, connectionUid, integration: integrationKey, connectionId, model: 'Contact', variant: 'base' };
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+let runs = 0;
+export function newOrigin(): WriteOrigin {
+  runs += 1;
+  return { runId: `bench-${runs}`, attempt: 1, syncName: 'bench', actor: `run:bench-${runs}` };
+}
+
+/** Waits until everything of the stream is decided, and says where it ends. */
+export function decided({ running }: BenchNode, stream: Stream, origin: WriteOrigin): Promise<BarrierAnswer> {
+  return running.services.records.writer.barrier(stream, origin);
+}
+
+export async function readable({ running }: BenchNode, { partition, offset }: BarrierAnswer): Promise<void> {
+  await running.services.records.reader.published(partition, offset, AbortSignal.timeout(600_000));
+}

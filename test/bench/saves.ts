@@ -1,0 +1,115 @@
+/** Saves, re-saves, merges and delete passes: `saves.ts <plain|sealed> [records]`. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Json } from '../../src/kernel/stable-json.ts';
+import type { Stream } from '../../src/modules/records/stream.ts';
+import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
+import { report, round, withFolder, type Figures } from './measure.ts';
+import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
+import { contact } from './payloads.ts';
+
+const [mode = 'plain', count = '200000'] = process.argv.slice(2);
+const total = Number(count);
+const batchSize = 1000;
+
+type Batches = readonly (readonly Json[])[];
+
+/** Made beforehand: what is measured begins with the call of a saver. */
+function batchesOf(make: (index: number) => Json, records = total): Batches {
+  return Array.from({ length: records / batchSize }, (_, batch) =>
+    Array.from({ length: batchSize }, (_item, at) => make(batch * batchSize + at)),
+  );
+}
+
+interface Rates {
+  readonly acknowledged: number;
+  readonly decided: number;
+  readonly readable: number;
+}
+
+type Write = (stream: Stream, origin: WriteOrigin, batch: readonly Json[]) => Promise<void>;
+
+/** Records per second until acknowledged, decided and readable; one stream per writer. */
+async function rates(node: BenchNode, streams: readonly Stream[], all: Batches, write: Write): Promise<Rates> {
+  const origins = streams.map(() => newOrigin());
+  const started = performance.now();
+  const since = () => (performance.now() - started) / 1000;
+  const answers = streams.map(async (stream, at) => {
+    const origin = origins[at] as WriteOrigin;
+    for (let index = at; index < all.length; index += streams.length) await write(stream, origin, all[index] ?? []);
+    const acknowledgedAt = since();
+    const answer = await decided(node, stream, origin);
+    return { acknowledgedAt, decidedAt: since(), answer };
+  });
+  const ends = await Promise.all(answers);
+  await Promise.all(ends.map(({ answer }) => readable(node, answer)));
+  const records = all.length * batchSize;
+  const rate = (times: readonly number[]) => Math.round(records / Math.max(...times));
+  return {
+    acknowledged: rate(ends.map(({ acknowledgedAt }) => acknowledgedAt)),
+    decided: rate(ends.map(({ decidedAt }) => decidedAt)),
+    readable: rate([since()]),
+  };
+}
+
+const named = (prefix: string, { acknowledged, decided: decidedRate, readable: readableRate }: Rates): Figures => ({
+  [`${prefix}_acknowledged_per_s`]: acknowledged,
+  [`${prefix}_decided_per_s`]: decidedRate,
+  [`${prefix}_readable_per_s`]: readableRate,
+});
+
+async function passOverMissing(node: BenchNode, stream: Stream, all: Batches): Promise<Figures> {
+  const { writer } = node.running.services.records;
+  const origin = newOrigin();
+  await writer.passStart(stream, origin);
+  for (const batch of all) await writer.save(stream, origin, batch.slice(batchSize / 100));
+  await decided(node, stream, origin);
+  const started = performance.now();
+  const { deletedKeys } = await writer.passEnd(stream, origin);
+  const answer: BarrierAnswer = await decided(node, stream, origin);
+  if (answer.counts.deleted !== total / 100 || deletedKeys.length !== total / 100) {
+    throw new Error(`the pass deleted ${answer.counts.deleted} of ${total / 100}`);
+  }
+  return { pass_end_s: round((performance.now() - started) / 1000, 3) };
+}
+
+function bytesBelow(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    return sum + (entry.isDirectory() ? bytesBelow(path) : statSync(path).size);
+  }, 0);
+}
+
+/** All stores after compaction, with the decided commands deleted; per record of the four streams and the one. */
+async function diskPerRecord(folder: string, records: number): Promise<Figures> {
+  const part = (name: string) => round(bytesBelow(join(folder, name)) / records, 0);
+  return { disk_log_b: part('log'), disk_state_b: part('state'), disk_clickhouse_b: part('clickhouse') };
+}
+
+await withFolder(async (folder) => {
+  const figures: Record<string, number> = {};
+  const fresh = batchesOf((index) => contact(index));
+  {
+    await using node = await startNode(folder, mode === 'sealed' ? 'sealed' : 'plain');
+    const { writer } = node.running.services.records;
+    const save: Write = (stream, origin, batch) => writer.save(stream, origin, batch);
+    const one = await node.newStream();
+    Object.assign(figures, named('save_1', await rates(node, [one], fresh, save)));
+    const four = await Promise.all([1, 2, 3, 4].map(() => node.newStream()));
+    Object.assign(figures, named('save_4', await rates(node, four, fresh, save)));
+    Object.assign(figures, named('unchanged', await rates(node, [one], fresh, save)));
+    Object.assign(figures, await passOverMissing(node, one, fresh));
+    const patches = batchesOf((index) => ({ id: String(contact(index)['id']), score: index, nested: { seen: index } }), total / 4);
+    const merge: Write = (stream, origin, batch) => writer.update(stream, origin, batch);
+    Object.assign(figures, named('merge', await rates(node, [one], patches, merge)));
+    const { log, maintenance } = node.running;
+    for (const topic of ['svc.internal.record-commands.v1', 'svc.internal.commands.v1']) {
+      for (let partition = 0; partition < (await log.partitions(topic)); partition += 1) {
+        await log.deleteBefore({ topic, partition, offset: await log.endOffset(topic, partition) });
+      }
+    }
+    await maintenance.clean({ now: Date.now() + 30 * 86_400_000 });
+  }
+  Object.assign(figures, await diskPerRecord(folder, 2 * total));
+  report(figures);
+});

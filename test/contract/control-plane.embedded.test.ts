@@ -1,0 +1,295 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { definitions } from '../../src/control-plane/definitions.ts';
+import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import { joinKey } from '../../src/kernel/ids.ts';
+import { systemClock } from '../../src/kernel/time.ts';
+import { createKey } from '../../src/modules/api-keys/handlers.ts';
+import { createEnvironment } from '../../src/modules/environments/handlers.ts';
+import { environmentByName, listEnvironments } from '../../src/modules/environments/queries.ts';
+import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import { listIntegrations } from '../../src/modules/integrations/queries.ts';
+import { variableRef } from '../../src/modules/variables/entity.ts';
+import type { Variable } from '../../src/modules/variables/state.ts';
+import type { EventLog, TransactionalWriter } from '../../src/ports/event-log.ts';
+import {
+  aProvider,
+  openControlWorld,
+  type ControlNode,
+  type ControlWorld,
+} from '../support/control.ts';
+
+const options = { actor: 'system' };
+const variable = (name: string, value = name) => ({
+  ref: variableRef('e1', name),
+  body: { type: 'Set', environmentUid: 'e1', name, value },
+});
+const refusal = (code: string): unknown => expect.objectContaining({ code });
+
+let world: ControlWorld;
+let node: ControlNode;
+let owners: AsyncDisposable;
+
+beforeEach(async () => {
+  world = await openControlWorld();
+  owners = await world.startOwners();
+  node = await world.startNode({ name: 'first' });
+});
+
+afterEach(async () => {
+  await node[Symbol.asyncDispose]();
+  await owners[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+describe('a command', () => {
+  it('is in the view of the node that asked when it is answered', async () => {
+    const { ref, body } = variable('A');
+    const state = await node.control.ask<Variable>(ref, body, options);
+    expect(node.control.view.find('variable', ref.path)).toEqual(state);
+    expect(state).toMatchObject({ name: 'A', value: 'A' });
+  });
+
+  it('is known to another node once that has caught up', async () => {
+    await using other = await world.startNode();
+    const { ref, body } = variable('A');
+    await node.control.ask(ref, body, options);
+    await other.control.view.caughtUp();
+    expect(other.control.view.find('variable', ref.path)).toMatchObject({ value: 'A' });
+  });
+
+  it('that nobody waits for is decided too', async () => {
+    const { ref, body } = variable('A');
+    await node.control.tell(ref, body, options);
+    await node.control.ask(variable('B').ref, variable('B').body, options);
+    expect(node.control.view.find('variable', ref.path)).not.toBeNull();
+  });
+
+  it('is refused when its owner comes to it after its deadline', async () => {
+    await owners[Symbol.asyncDispose]();
+    const late = { ...systemClock, now: () => systemClock.now() + 60_000 };
+    owners = await world.startOwners({ clock: late });
+    const { ref, body } = variable('A');
+    await expect(node.control.ask(ref, body, options)).rejects.toThrow(refusal('command_expired'));
+    expect(node.control.view.find('variable', ref.path)).toBeNull();
+  });
+
+  it('that cannot be processed is set aside, refused, and holds nothing back', async () => {
+    await owners[Symbol.asyncDispose]();
+    const poison: AnyEntityDefinition = {
+      ...definitions['account-key'],
+      decider: { initial: null, decide: () => JSON.parse('{') as never, evolve: () => null },
+    };
+    owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
+    const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
+    const poisoned = node.control.ask(ref, { type: 'Create' }, options);
+    await expect(poisoned).rejects.toThrow(refusal('server_error'));
+    expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
+    await node.control.ask(variable('A').ref, variable('A').body, options);
+  });
+});
+
+describe('several commands together', () => {
+  it('see one another and are answered with every state', async () => {
+    const states = await node.control.askAll([variable('A'), variable('B')], options);
+    expect(states).toMatchObject([{ name: 'A' }, { name: 'B' }]);
+  });
+
+  it('are decided all or none', async () => {
+    const missing = { ref: variableRef('e1', 'X'), body: { type: 'Delete' } };
+    const asked = node.control.askAll([variable('A'), missing], options);
+    await expect(asked).rejects.toThrow(refusal('not_found'));
+    await node.control.view.caughtUp();
+    expect(node.control.view.find('variable', ['e1', 'A'])).toBeNull();
+  });
+
+  it('must have one scope', async () => {
+    const elsewhere = { ref: variableRef('e2', 'A'), body: variable('A').body };
+    const asked = node.control.askAll([variable('A'), elsewhere], options);
+    await expect(asked).rejects.toThrow(refusal('invalid_request'));
+  });
+});
+
+describe('one owner for one scope', () => {
+  it('lets one of two creators of the same path win', async () => {
+    await using other = await world.startNode();
+    const { environment } = await createEnvironment(node, { name: 'dev' }, options);
+    await other.control.view.caughtUp();
+    const wanted = {
+      environmentUid: environment.uid,
+      uniqueKey: 'crm',
+      provider: aProvider(),
+    };
+    const outcomes = await Promise.allSettled([
+      createIntegration(node, wanted, options),
+      createIntegration({ ...other, vault: node.vault }, wanted, options),
+    ]);
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject([{ reason: { code: 'invalid_body' } }]);
+    await node.control.view.caughtUp();
+    expect(listIntegrations(node.control, environment.uid)).toHaveLength(1);
+  });
+
+  it('gives numbers out once', async () => {
+    const names = Array.from({ length: 5 }, (_, index) => `env-${index}`);
+    const made = await Promise.all(names.map((name) => createEnvironment(node, { name }, options)));
+    expect(new Set(made.map(({ environment }) => environment.id)).size).toBe(5);
+    await expect(createEnvironment(node, { name: 'env-0' }, options)).rejects.toThrow(
+      refusal('conflict'),
+    );
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  it('gets its first answer again, and a conflict with another request', async () => {
+    const { environment } = await createEnvironment(node, { name: 'dev' }, options);
+    const wanted = { environmentUid: environment.uid, displayName: 'CI' };
+    const keyed = { ...options, idempotencyKey: randomUUID() };
+    const first = await createKey(node, wanted, keyed);
+    const again = await createKey(node, wanted, keyed);
+    expect(again).toEqual(first);
+    const other = createKey(node, { ...wanted, displayName: 'Other' }, keyed);
+    await expect(other).rejects.toThrow(refusal('idempotency_conflict'));
+  });
+});
+
+describe('a restart', () => {
+  const restart = async (wiped: boolean): Promise<void> => {
+    await node[Symbol.asyncDispose]();
+    await owners[Symbol.asyncDispose]();
+    if (wiped) {
+      await rm(join(world.folder, 'owners'), { recursive: true });
+      await rm(join(world.folder, 'views'), { recursive: true });
+    }
+    owners = await world.startOwners();
+    node = await world.startNode({ name: 'first' });
+  };
+
+  it.each([
+    ['its files', false],
+    ['the log alone', true],
+  ])('brings everything back from %s', async (_, wiped) => {
+    const keyed = { ...options, idempotencyKey: 'once' };
+    const first = await createEnvironment(node, { name: 'dev' }, keyed);
+    await restart(wiped);
+    expect(environmentByName(node.control, 'dev')).toEqual(first.environment);
+    expect(await createEnvironment(node, { name: 'dev' }, keyed)).toEqual(first);
+    const second = await createEnvironment(node, { name: 'other' }, options);
+    expect(second.environment.id).not.toBe(first.environment.id);
+    expect(listEnvironments(node.control)).toHaveLength(2);
+  });
+
+  it('goes on with the commands that came while no owner ran', async () => {
+    await owners[Symbol.asyncDispose]();
+    const asked = node.control.ask(variable('A').ref, variable('A').body, options);
+    owners = await world.startOwners();
+    expect(await asked).toMatchObject({ name: 'A' });
+  });
+});
+
+describe('an owner', () => {
+  it('hands its partitions over to another and takes them back', async () => {
+    const second = await world.startOwners({ folder: join(world.folder, 'second') });
+    const names = 'a b c d e f g h'.split(' ');
+    const askAll = (value: string) =>
+      Promise.all(
+        names.map((name) => {
+          const ref = variableRef(name, 'A');
+          return node.control.ask(
+            ref,
+            { ...variable('A', value).body, environmentUid: name },
+            options,
+          );
+        }),
+      );
+    await askAll('1');
+    await second[Symbol.asyncDispose]();
+    expect(await askAll('2')).toMatchObject(names.map(() => ({ value: '2' })));
+  });
+
+  it('that was fenced decides nothing any more', async () => {
+    const { ref, body } = variable('A');
+    for (let partition = 0; partition < 3; partition += 1) {
+      await using _ = await world.log.openWriter(`control/${partition}`);
+    }
+    await expect(node.control.ask(ref, body, { ...options, timeoutMs: 300 })).rejects.toThrow(
+      refusal('log_unavailable'),
+    );
+    expect(node.control.view.find('variable', ref.path)).toBeNull();
+  });
+
+  it('takes over from itself when it cannot know whether its commit was written', async () => {
+    await owners[Symbol.asyncDispose]();
+    let faults = 3;
+    const openWriter: EventLog['openWriter'] = async (name) => {
+      const writer = await world.log.openWriter(name);
+      const commit: TransactionalWriter['commit'] = async (batch, consumed) => {
+        const positions = await writer.commit(batch, consumed);
+        if (consumed === undefined || faults === 0) return positions;
+        faults -= 1;
+        throw new GatewayError('log_unavailable');
+      };
+      return { commit, [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose]() };
+    };
+    const log = new Proxy(world.log, {
+      get: (of, name) => {
+        if (name === 'openWriter') return openWriter;
+        const member: unknown = Reflect.get(of, name, of);
+        return typeof member === 'function' ? (member.bind(of) as unknown) : member;
+      },
+    });
+    owners = await world.startOwners({ log });
+    for (const name of 'abcde') {
+      const { ref, body } = variable(name);
+      expect(await node.control.ask(ref, body, options)).toMatchObject({ name });
+    }
+    expect(faults).toBe(0);
+    const made = await Promise.all(
+      ['x', 'y'].map((name) => createEnvironment(node, { name }, options)),
+    );
+    expect(new Set(made.map(({ environment }) => environment.id)).size).toBe(2);
+  });
+
+  it('decides what is due without a command', async () => {
+    await owners[Symbol.asyncDispose]();
+    const timer: AnyEntityDefinition = {
+      kind: 'variable',
+      decider: {
+        initial: null,
+        decide: (command: { type: string }) => [{ type: command.type }],
+        evolve: (_, event: { type: string }) => ({ last: event.type }),
+      },
+      publish: () => [],
+      dueAt: (state: { last: string }) => (state.last === 'Tick' ? null : 1),
+    };
+    owners = await world.startOwners({ definitions: { ...definitions, variable: timer } });
+    const { ref } = variable('A');
+    const ticked = new Promise<void>((resolve) => {
+      node.control.view.onChange(() => {
+        const state = node.control.view.find<{ last: string }>('variable', ref.path);
+        if (state?.last === 'Tick') resolve();
+      });
+    });
+    await node.control.ask(ref, { type: 'Set' }, options);
+    await ticked;
+  });
+});
+
+it('keeps each change on the log under the key of the entity, and a tombstone at its end', async () => {
+  const { ref, body } = variable('A');
+  await node.control.ask(ref, body, options);
+  await node.control.ask(ref, { type: 'Delete' }, options);
+  const values: boolean[] = [];
+  for (const partition of [0, 1, 2]) {
+    const from = { topic: 'svc.internal.control.v1', partition, offset: 0 };
+    for await (const batch of world.log.read(from)) {
+      for (const { key, value } of batch.messages) {
+        if (key === joinKey('variable', 'e1', 'A')) values.push(value !== null);
+      }
+    }
+  }
+  expect(values).toEqual([true, false]);
+});

@@ -1,0 +1,4 @@
+import { embeddedHarness } from '../support/embedded-log.ts';
+import { eventLogContract } from './event-log.contract.ts';
+
+eventLogContract('embedded', embeddedHarness());

@@ -1,0 +1,4 @@
+import { openTestStore } from '../support/projection.ts';
+import { projectionStoreContract } from './projection-store.contract.ts';
+
+projectionStoreContract('embedded', openTestStore);

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
+import type { Sealed } from '../../src/kernel/ids.ts';
+import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
+import { openVault, type OpenVault } from '../../src/modules/credentials/open-vault.ts';
+import { systemClock } from '../../src/kernel/time.ts';
+import { aRootKey, openControlWorld, silent, type ControlWorld } from '../support/control.ts';
+
+const refusal = (code: string): unknown => expect.objectContaining({ code });
+const rootKey = aRootKey();
+
+let world: ControlWorld;
+let vault: OpenVault;
+
+const open = (rootKeys = [rootKey]): Promise<OpenVault> => {
+  const { log, schemas } = world.embedded;
+  const deps = { log, schemas, rootKeys, newCipher: createAesGcm, clock: systemClock };
+  return openVault({ ...deps, logger: silent });
+};
+
+beforeEach(async () => {
+  world = await openControlWorld();
+  vault = await open();
+});
+
+afterEach(async () => {
+  await vault[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+describe('a sealed value', () => {
+  it('opens with its key and its context', async () => {
+    await vault.create('k');
+    const sealed = vault.seal('k', { a: [1, 'x', null] }, 'c');
+    expect(sealed).toMatch(/^v1\.k\.[\w-]+$/);
+    expect(vault.open('k', sealed, 'c')).toEqual({ a: [1, 'x', null] });
+    const bytes = vault.sealBytes('k', Buffer.from('text'), 'c');
+    expect(vault.openBytes('k', bytes, 'c').toString()).toBe('text');
+  });
+
+  it('does not open with another context, another key or other bytes', async () => {
+    await vault.create('k');
+    await vault.create('other');
+    const sealed = vault.seal('k', 'secret', 'c');
+    const tampered = (sealed.slice(0, -2) +
+      (sealed.endsWith('AA') ? 'BB' : 'AA')) as Sealed<string>;
+    expect(() => vault.open('k', sealed, 'd')).toThrow(refusal('invalid_credentials'));
+    expect(() => vault.open('other', sealed, 'c')).toThrow(refusal('invalid_credentials'));
+    expect(() => vault.open('k', tampered, 'c')).toThrow(refusal('invalid_credentials'));
+  });
+
+  it('opens on another node', async () => {
+    await using other = await open();
+    await vault.create('k');
+    await other.ready('k');
+    expect(other.open('k', vault.seal('k', 'secret', 'c'), 'c')).toBe('secret');
+    expect(other.fingerprint('p', 'text')).toBe(vault.fingerprint('p', 'text'));
+    expect(vault.fingerprint('q', 'text')).not.toBe(vault.fingerprint('p', 'text'));
+  });
+});
+
+describe('a key', () => {
+  it('made on two nodes at once is one', async () => {
+    await using other = await open();
+    const ids = Array.from({ length: 10 }, (_, index) => `k${index}`);
+    await Promise.all(ids.flatMap((id) => [vault.create(id), other.create(id)]));
+    for (const id of ids) {
+      await Promise.all([vault.ready(id), other.ready(id)]);
+      expect(other.open(id, vault.seal(id, id, 'c'), 'c')).toBe(id);
+    }
+  });
+
+  it('that is destroyed opens nothing any more, on every node', async () => {
+    await using other = await open();
+    await vault.create('k');
+    const sealed = vault.seal('k', 'secret', 'c');
+    await other.shred('k');
+    await expect(other.ready('k')).rejects.toThrow(refusal('not_found'));
+    expect(() => other.open('k', sealed, 'c')).toThrow(refusal('invalid_credentials'));
+    await using later = await open();
+    await expect(later.ready('k')).rejects.toThrow(refusal('not_found'));
+  });
+});
+
+describe('the root key', () => {
+  it('must be the one of before', async () => {
+    await expect(open([aRootKey()])).rejects.toThrow(/SVC_ENCRYPTION_KEY does not open/);
+  });
+
+  it('is changed while the old one still opens', async () => {
+    await vault.create('k');
+    const sealed = vault.seal('k', 'secret', 'c');
+    const renewed = aRootKey();
+    await using both = await open([renewed, rootKey]);
+    expect(both.open('k', sealed, 'c')).toBe('secret');
+    expect(await both.rewrap()).toBe(3);
+    expect(await both.rewrap()).toBe(0);
+    await using alone = await open([renewed]);
+    expect(alone.open('k', sealed, 'c')).toBe('secret');
+  });
+
+  it('is made once in a file that only its owner reads', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-root-key-'));
+    try {
+      const from = { setting: null, file: join(folder, 'a', 'root.key') };
+      const made = loadRootKeys(from);
+      expect(made).toHaveLength(1);
+      expect(loadRootKeys(from)).toEqual(made);
+      expect((await stat(from.file)).mode & 0o777).toBe(0o600);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('of the setting is 32 bytes of base64, several by commas', () => {
+    const text = rootKey.bytes.toString('base64');
+    const second = aRootKey().bytes.toString('base64');
+    const keys = loadRootKeys({ setting: `${text}, ${second}`, file: '' });
+    expect(keys.map(({ bytes }) => bytes.toString('base64'))).toEqual([text, second]);
+    expect(() => loadRootKeys({ setting: `${text},short`, file: '' })).toThrow(/entry 2/);
+  });
+});

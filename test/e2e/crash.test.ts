@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CrashRounds, faultPoints } from '../support/crash-rounds.ts';
+import { seeded, seedOfRun } from '../support/random.ts';
+
+const seed = seedOfRun();
+console.log(`crash test: SVC_TEST_SEED=${seed}`);
+
+describe('a node killed with SIGKILL while it saves', () => {
+  let folder: string;
+  let rounds: CrashRounds;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-crash-'));
+    rounds = new CrashRounds(folder, seed);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it.each(faultPoints)('loses and doubles nothing when it dies at %s', async (point) => {
+    const nth = 1 + seeded(seed + point.length).int(20);
+    await rounds.round({ point: `${point}@${nth}` });
+  });
+
+  it('loses and doubles nothing in 10 rounds at random times', async () => {
+    const random = seeded(seed);
+    let acknowledged = 0;
+    for (let round = 0; round < 10; round += 1) {
+      acknowledged += (await rounds.round({ afterMs: 50 + random.int(1_500) })).acknowledged;
+    }
+    expect(acknowledged).toBeGreaterThan(0);
+  });
+});

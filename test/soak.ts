@@ -1,0 +1,41 @@
+/** `npm run test:soak`: 200 random rounds of the crash test on several data folders; prints seeds and counts. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CrashRounds, faultPoints } from './support/crash-rounds.ts';
+import { seeded, seedOfRun } from './support/random.ts';
+
+const rounds = Number(process.argv[2] ?? 200);
+const roundsPerFolder = 20;
+const firstSeed = seedOfRun();
+let passed = 0;
+let failed = 0;
+let acknowledged = 0;
+
+for (let start = 0; start < rounds; start += roundsPerFolder) {
+  const seed = firstSeed + start;
+  const folder = await mkdtemp(join(tmpdir(), 'svc-soak-'));
+  const random = seeded(seed);
+  const node = new CrashRounds(folder, seed);
+  try {
+    for (let round = start; round < Math.min(start + roundsPerFolder, rounds); round += 1) {
+      const isNamed = random.chance(50);
+      const kill = isNamed
+        ? { point: `${random.pick(faultPoints)}@${1 + random.int(200)}` }
+        : { afterMs: 20 + random.int(3_000) };
+      const counts = await node.round(kill);
+      acknowledged += counts.acknowledged;
+      passed += 1;
+      console.log(`round ${round + 1}/${rounds} seed ${seed} ${JSON.stringify(kill)}: ${counts.acknowledged} acknowledged`);
+    }
+  } catch (error) {
+    failed += 1;
+    console.error(`seed ${seed} failed:`, error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+console.log(`\nfirst seed ${firstSeed}: ${acknowledged} acknowledged calls survived ${passed} kills`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,106 @@
+import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
+import { routes } from '../../src/http/routes.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import type { Services } from '../../src/http/services.ts';
+import { systemClock } from '../../src/kernel/time.ts';
+import { createKey } from '../../src/modules/api-keys/handlers.ts';
+import { createEnvironment } from '../../src/modules/environments/handlers.ts';
+import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
+import { openControlWorld, silent } from './control.ts';
+
+export interface Api extends AsyncDisposable {
+  readonly url: string;
+  readonly services: Services;
+  /** Full access keys of the environments dev and prod, and of the account. */
+  readonly keys: { readonly dev: string; readonly prod: string; readonly account: string };
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+  /** What stands in the body at a path such as `data.0.id`. */
+  at(path: string): unknown;
+}
+
+/** Status and error code: `404 not_found`; `200 ` of a success. */
+export const codeOf = (answer: ApiAnswer): string =>
+  `${answer.status} ${(answer.at('error.code') as string | undefined) ?? ''}`;
+
+/**
+ * The HTTP API over a real control plane on an embedded log, without records, functions and runs: what
+ * needs those is tested with the whole gateway.
+ */
+export async function startApi(
+  options: {
+    readonly overlayPath?: string | null;
+    readonly egressAllow?: readonly string[];
+  } = {},
+): Promise<Api> {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await openControlWorld());
+  stack.use(await world.startOwners());
+  const { control, vault, coordination } = stack.use(await world.startNode());
+  const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
+  const services = {
+    control,
+    vault,
+    coordination,
+    http,
+    providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),
+    clock: systemClock,
+    logger: silent,
+    settings: { publicUrl: 'http://gateway.test', rateLimitPerMinute: 0 },
+    readiness: () => [],
+    // Records, functions and runs are left out: see above.
+  } as unknown as Services;
+  const as = { actor: 'system' };
+  await vault.create('account');
+  const dev = await createEnvironment(services, { name: 'dev' }, as);
+  const prod = await createEnvironment(services, { name: 'prod' }, as);
+  const account = await createKey(services, { environmentUid: null, displayName: 'test' }, as);
+  const server = stack.use(
+    await createHttpServer({ routes, services, host: '127.0.0.1', port: 0, closeWithinMs: 1000 }),
+  );
+  const keys = { dev: dev.secret, prod: prod.secret, account: account.secret };
+
+  const opened = stack.move();
+  return {
+    url: server.url,
+    services,
+    keys,
+    async call(method, path, { key = keys.dev, body, headers = {} } = {}) {
+      const response = await fetch(server.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const answer = text === '' ? undefined : (JSON.parse(text) as unknown);
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: answer,
+        at: (wanted) => valueAt(answer, wanted),
+      };
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce((inner: unknown, name) => {
+    return (inner as Record<string, unknown> | null | undefined)?.[name];
+  }, value);
+}

@@ -1,0 +1,58 @@
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { apiClient } from '../../src/cli/client.ts';
+import type { Context } from '../../src/cli/context.ts';
+import { readEnvironment } from '../../src/cli/environment.ts';
+import { outputTo } from '../../src/cli/output.ts';
+import { ownPackage } from '../../src/cli/package.ts';
+import { runCommandLine } from '../../src/cli/run.ts';
+
+export interface Ended {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly err: string;
+  /** Questions that were asked. */
+  readonly questions: readonly string[];
+}
+
+/** Runs the command line in this process: with `answers` somebody sits at the terminal. */
+export async function commandLine(
+  args: readonly string[],
+  options: {
+    readonly root: string;
+    readonly sandbox: Sandbox;
+    readonly variables?: Readonly<Record<string, string>>;
+    readonly answers?: readonly string[];
+  },
+): Promise<Ended> {
+  const { root, variables = {}, answers } = options;
+  const written = { out: '', err: '' };
+  const questions: string[] = [];
+  const own = ownPackage();
+  const environment = readEnvironment(root, variables);
+  const context: Context = {
+    root,
+    own,
+    environment,
+    output: outputTo(
+      { write: (text) => (written.out += text) },
+      { write: (text) => (written.err += text) },
+    ),
+    isTerminal: answers !== undefined,
+    ask: async (question) => {
+      questions.push(question);
+      return answers?.[questions.length - 1] ?? '';
+    },
+    openSandbox: async () => lent(options.sandbox),
+    openClient: (secretKey) =>
+      apiClient({ host: environment.host, secretKey, version: own.version }),
+  };
+  const exitCode = await runCommandLine(args, context);
+  return { exitCode, ...written, questions };
+}
+
+/** The test's own sandbox: a command that disposes it leaves it open for the next. */
+const lent = (sandbox: Sandbox): Sandbox => ({
+  run: (request, host) => sandbox.run(request, host),
+  describe: (bundle, fileName) => sandbox.describe(bundle, fileName),
+  [Symbol.asyncDispose]: async () => undefined,
+});

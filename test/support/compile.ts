@@ -1,0 +1,38 @@
+import { ownPackage } from '../../src/cli/package.ts';
+import { compileProject, type Compiled } from '../../src/cli/compiler/compile.ts';
+import { CompileError, type Problem } from '../../src/cli/compiler/problem.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { functionsProject, type FunctionsProject } from './functions-project.ts';
+
+export function compile(project: FunctionsProject, sandbox: Sandbox): Promise<Compiled> {
+  return compileProject({
+    root: project.root,
+    own: ownPackage(),
+    sandbox,
+    progress: () => undefined,
+  });
+}
+
+/** What is wrong with a project of these files. @throws Error when nothing is */
+export async function problemsOf(
+  files: Readonly<Record<string, string>>,
+  sandbox: Sandbox,
+): Promise<readonly Problem[]> {
+  using project = functionsProject(files);
+  try {
+    await compile(project, sandbox);
+  } catch (error) {
+    if (error instanceof CompileError) return error.problems;
+    throw error;
+  }
+  throw new Error('the project compiles');
+}
+
+/** A file that must be refused, at which line and how. */
+export type Rejection = readonly [
+  what: string,
+  file: string,
+  source: string,
+  line: number,
+  message: RegExp,
+];

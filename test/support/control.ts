@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import pino, { type Logger } from 'pino';
+import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
+import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
+import { openEmbeddedLog, type EmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { createControlPlane } from '../../src/control-plane/client.ts';
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import { openReplies } from '../../src/control-plane/replies.ts';
+import { openControlView } from '../../src/control-plane/view.ts';
+import { systemClock, type Clock } from '../../src/kernel/time.ts';
+import { openVault, type OpenVault } from '../../src/modules/credentials/open-vault.ts';
+import type { RootKey } from '../../src/modules/credentials/root-keys.ts';
+import type { Provider } from '../../src/modules/providers/definition.ts';
+import type { Coordination } from '../../src/ports/coordination.ts';
+import type { EventLog, TopicSpec } from '../../src/ports/event-log.ts';
+import { startControlOwners, type ControlOwnersDeps } from '../../streams/owners/control/start.ts';
+import { topics } from '../../streams/topics.ts';
+
+export const partitions = 3;
+
+export const silent: Logger = pino({ level: 'silent' });
+
+/** Topics of the control plane, with few partitions. */
+const specs: TopicSpec[] = Object.entries(topics).map(([name, topic]) => ({
+  name,
+  partitions: topic.partitions === 'owned' ? partitions : topic.partitions,
+  cleanup: topic.cleanup,
+}));
+
+export const aRootKey = (): RootKey => ({ id: randomUUID(), bytes: randomBytes(32) });
+
+/** A node of the control plane on the embedded log, in a folder of its own. */
+export interface ControlNode extends AsyncDisposable {
+  readonly control: ControlPlane;
+  readonly vault: OpenVault;
+  readonly coordination: Coordination;
+}
+
+export interface ControlWorld extends AsyncDisposable {
+  readonly folder: string;
+  readonly log: EventLog;
+  readonly embedded: EmbeddedLog;
+  /** Another node: own view, own replies, own vault. The same name takes up the same view file. */
+  startNode(options?: {
+    readonly name?: string;
+    readonly rootKeys?: readonly RootKey[];
+  }): Promise<ControlNode>;
+  startOwners(more?: Partial<ControlOwnersDeps>): Promise<AsyncDisposable>;
+}
+
+export async function openControlWorld(
+  options: { readonly clock?: Clock; readonly folder?: string } = {},
+): Promise<ControlWorld> {
+  const { clock = systemClock } = options;
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'svc-control-')));
+  const embedded = await openEmbeddedLog({ directory: join(folder, 'log') });
+  const { log, schemas } = embedded;
+  await log.ensureTopics(specs);
+  const defaultKeys = [aRootKey()];
+  const coordination = openInProcessCoordination();
+  const logger = silent;
+  let nodes = 0;
+
+  return {
+    folder,
+    log,
+    embedded,
+    startOwners: (more = {}) =>
+      startControlOwners({ log, schemas, clock, logger, folder: join(folder, 'owners'), ...more }),
+    async startNode({ rootKeys = defaultKeys, name = `node-${nodes + 1}` } = {}) {
+      await using stack = new AsyncDisposableStack();
+      nodes += 1;
+      const file = join(folder, 'views', `${name}.sqlite`);
+      const newCipher = createAesGcm;
+      const vault = stack.use(
+        await openVault({ log, schemas, rootKeys, newCipher, clock, logger }),
+      );
+      const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
+      const node = `${name}/${nodes}`;
+      const replies = stack.use(await openReplies({ log, schemas, node, logger }));
+      const control = await createControlPlane({ log, schemas, clock, view, replies });
+      const opened = stack.move();
+      const dispose = () => opened.disposeAsync();
+      return { control, vault, coordination, [Symbol.asyncDispose]: dispose };
+    },
+    async [Symbol.asyncDispose]() {
+      await embedded[Symbol.asyncDispose]();
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const aProvider = (more: Partial<Provider> = {}): Provider => ({
+  name: 'crm',
+  display_name: 'CRM',
+  categories: [],
+  auth_mode: 'API_KEY',
+  docs: 'https://example.com',
+  ...more,
+});
+
+/** Reads all bytes of all topics: keys, values and headers. */
+export async function everythingOn(log: EventLog): Promise<string> {
+  const parts: string[] = [];
+  for (const { name, partitions: count } of specs) {
+    for (let partition = 0; partition < count; partition += 1) {
+      for await (const batch of log.read({ topic: name, partition, offset: 0 })) {
+        for (const { key, value, headers } of batch.messages) {
+          parts.push(key, JSON.stringify(headers), Buffer.from(value ?? []).toString('latin1'));
+        }
+      }
+    }
+  }
+  return parts.join('\n');
+}

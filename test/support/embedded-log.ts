@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedLogClient } from '../../src/adapters/event-log/embedded/client.ts';
+import { openEmbeddedLog, type EmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import type { EventLogHarness } from '../contract/event-log.contract.ts';
+
+const yearMs = 365 * 86_400_000;
+
+/** A folder that is gone when the test ends. */
+export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'svc-log-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** The embedded log for the contract suite: one log, a client for each `open`. */
+export function embeddedHarness(): EventLogHarness {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>> | null = null;
+  let running: EmbeddedLog | null = null;
+  let names = 0;
+  const start = async (): Promise<EmbeddedLog> => {
+    folder ??= await temporaryFolder();
+    running ??= await openEmbeddedLog({ directory: folder.path, cleanEveryMs: yearMs });
+    return running;
+  };
+  const stop = async (): Promise<void> => {
+    await running?.[Symbol.asyncDispose]();
+    running = null;
+  };
+  const clean = async (years: number): Promise<void> =>
+    (await start()).maintenance.clean({ now: Date.now() + years * yearMs });
+  let years = 0;
+  return {
+    open: async () => {
+      const embedded = await start();
+      const port = embedded.connectPort();
+      return openEmbeddedLogClient({ directory: folder?.path ?? '', port }).log;
+    },
+    name: (label) => `${label}-${++names}`,
+    settle: () => Promise.resolve(),
+    restart: stop,
+    compact: () => clean(++years),
+    expire: () => clean(++years),
+    close: async () => {
+      await stop();
+      await folder?.[Symbol.asyncDispose]();
+    },
+  };
+}

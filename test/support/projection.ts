@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AvroCodec, schemaType } from '../../src/adapters/event-log/avro-codec.ts';
+import { openClickHouseStore } from '../../src/adapters/projection-store/clickhouse.ts';
+import { migrate } from '../../src/adapters/projection-store/migrate.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/kernel/time.ts';
+import type { RecordChange } from '../../src/modules/records/events.ts';
+import type { StreamHeads } from '../../src/modules/records/heads.ts';
+import { createStreamHeads } from '../../src/modules/records/heads.ts';
+import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
+import type { RecordReader, RecordSource } from '../../src/modules/records/reader.ts';
+import type { SourceDeps } from '../../src/modules/records/source.ts';
+import { createRecordSource } from '../../src/modules/records/source.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { Projector, ProjectorDeps } from '../../streams/projections/projector.ts';
+import { startProjector } from '../../streams/projections/projector.ts';
+import { records } from '../../streams/projections/records.ts';
+import { MemoryLog } from './memory-log.ts';
+import type { RecordModel } from './record-model.ts';
+
+export const partitions = 4;
+export const changeCodec = new AvroCodec<RecordChange>(schemaType('svc.records.v1'), 1, () => null);
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** ClickHouse in this process, in a folder that is gone when the test ends. One per process at a time. */
+export async function openTestStore(): Promise<{ store: ProjectionStore } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'svc-projection-'));
+  const store = await openClickHouseStore({ url: `embedded:${path}` });
+  return {
+    store,
+    [Symbol.asyncDispose]: async () => {
+      await store[Symbol.asyncDispose]();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+type Options = Partial<Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store'>> & {
+  readonly clock?: Clock;
+  readonly vault?: SourceDeps['vault'];
+};
+
+const noVault: SourceDeps['vault'] = {
+  ready: () => Promise.reject(new Error('nothing is sealed here')),
+  openBytes: () => {
+    throw new Error('nothing is sealed here');
+  },
+};
+
+/** The records projection over a log in memory: what the projection thread holds, and a reader. */
+export class TestProjection implements AsyncDisposable {
+  readonly log: MemoryLog;
+  readonly store: ProjectionStore;
+  readonly heads: StreamHeads;
+  readonly projector: Projector;
+  readonly source: RecordSource;
+  readonly reader: RecordReader;
+
+  private constructor(
+    log: MemoryLog,
+    store: ProjectionStore,
+    heads: StreamHeads,
+    projector: Projector,
+    { clock = systemClock, vault = noVault }: Options,
+  ) {
+    this.log = log;
+    this.store = store;
+    this.heads = heads;
+    this.projector = projector;
+    const { published } = projector;
+    const bound: typeof published = (...args) => projector.published(...args);
+    this.source = createRecordSource({ store, heads, published: bound, vault, clock, partitions });
+    this.reader = createRecordReader(this.source, clock);
+  }
+
+  /** Over a log that may hold changes and tables that may hold rows already. */
+  static async open(
+    store: ProjectionStore,
+    log = new MemoryLog(records.topic, partitions),
+    options: Options = {},
+  ): Promise<TestProjection> {
+    await migrate(store, records.migrations);
+    const heads = createStreamHeads();
+    const projector = await startProjector({
+      log,
+      store: options.store ?? store,
+      codec: changeCodec,
+      heads,
+      clock: options.clock ?? systemClock,
+      logger: silent,
+      partitions,
+      ...(options.faultPoint === undefined ? {} : { faultPoint: options.faultPoint }),
+      ...(options.cleanupMin === undefined ? {} : { cleanupMin: options.cleanupMin }),
+    });
+    return new TestProjection(log, store, heads, projector, options);
+  }
+
+  /** Appends the changes and waits until they can be read. */
+  async publish(model: RecordModel, changes: readonly RecordChange[]): Promise<void> {
+    await this.settled(model.partition(partitions), this.append(model, changes));
+  }
+
+  append(model: RecordModel, changes: readonly RecordChange[]): number {
+    const messages = changes.map((change) => model.message(changeCodec, change));
+    return this.log.append(model.partition(partitions), messages, Date.now());
+  }
+
+  settled(partition: number, offset: number): Promise<void> {
+    return this.projector.published(partition, offset, AbortSignal.timeout(30_000));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.projector[Symbol.asyncDispose]();
+  }
+}
+
+/** Removes all tables, so that the next projection starts with none. */
+export async function dropTables(store: ProjectionStore): Promise<void> {
+  const tables = await store.queryRows<{ name: string; engine: string }>(
+    'SELECT name, engine FROM system.tables WHERE database = currentDatabase()',
+  );
+  const ordered = tables.sort((a) => (a.engine === 'MaterializedView' ? -1 : 1));
+  for (const { name } of ordered) await store.command(`DROP TABLE IF EXISTS ${name} SYNC`);
+}
+
+export interface ReadRecord {
+  readonly id: string;
+  readonly _svc_metadata: {
+    readonly first_seen_at: string;
+    readonly last_modified_at: string;
+    readonly last_action: string;
+    readonly deleted_at: string | null;
+    readonly pruned_at?: string;
+    readonly cursor: string;
+  };
+  readonly [field: string]: unknown;
+}
+
+export function parsePage(body: Uint8Array): { records: ReadRecord[]; next_cursor: string | null } {
+  return JSON.parse(Buffer.from(body).toString()) as ReturnType<typeof parsePage>;
+}

@@ -1,0 +1,236 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { openHttpClient } from './webhook-receiver.ts';
+import { connectionRef } from '../../src/modules/connections/entity.ts';
+import { importConnection } from '../../src/modules/connections/handlers.ts';
+import type { Connection } from '../../src/modules/connections/state.ts';
+import { createEnvironment } from '../../src/modules/environments/handlers.ts';
+import type { Environment } from '../../src/modules/environments/state.ts';
+import { functionRef } from '../../src/modules/functions/entity.ts';
+import type { DeployedFunction, FunctionKind } from '../../src/modules/functions/state.ts';
+import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import { systemClock, type Clock } from '../../src/kernel/time.ts';
+import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
+import { createRunsClient } from '../../src/modules/actions/handlers.ts';
+import { createRunBodies, type RunBodies } from '../../src/modules/runs/bodies.ts';
+import type { RunsClient } from '../../src/modules/runs/client.ts';
+import type { RunChanged } from '../../src/modules/runs/events.ts';
+import { openHost } from '../../src/modules/runs/open-host.ts';
+import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
+import { followRunEnds } from '../../src/modules/runs/run-ends.ts';
+import { createRunLogs, type RunLogs } from '../../src/modules/runs/run-log.ts';
+import { syncRef } from '../../src/modules/syncs/entity.ts';
+import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import type { HttpClient } from '../../src/ports/http-client.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import {
+  startFunctionRunner,
+  type FunctionRunnerDeps,
+} from '../../streams/reactors/function-run.ts';
+import {
+  aProvider,
+  openControlWorld,
+  silent,
+  type ControlNode,
+  type ControlWorld,
+} from './control.ts';
+
+const options = { actor: 'system' };
+const provider = aProvider();
+
+/** Waits until the question has an answer; the test's own time limit ends it. */
+export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null && answer !== undefined && answer !== false) return answer;
+    await wait(10);
+  }
+}
+
+/** What became of the streams, without their owners, which have tests of their own. */
+export class RecordedWrites {
+  readonly calls: string[] = [];
+  readonly saved: unknown[] = [];
+  /** What the barrier of a model answers; a thrown error is its refusal. */
+  answer: (model: string) => Partial<BarrierAnswer> = () => ({});
+
+  readonly writer: RecordWriter = {
+    save: async ({ model }, { attempt }, records) => {
+      this.calls.push(`save ${model} ${attempt}`);
+      this.saved.push(...records);
+    },
+    update: async ({ model }) => void this.calls.push(`update ${model}`),
+    delete: async ({ model }) => void this.calls.push(`delete ${model}`),
+    passStart: async ({ model }) => void this.calls.push(`passStart ${model}`),
+    passEnd: async ({ model }) => {
+      this.calls.push(`passEnd ${model}`);
+      return { deletedKeys: [] };
+    },
+    lookup: async () => [],
+    setMergingStrategy: async () => undefined,
+    prune: async () => ({ count: 0, lastPosition: null }),
+    empty: async ({ model }) => void this.calls.push(`empty ${model}`),
+    close: async ({ model }) => void this.calls.push(`close ${model}`),
+    barrier: async ({ model }) => {
+      this.calls.push(`barrier ${model}`);
+      const counts = { added: this.saved.length, updated: 0, deleted: 0, unchanged: 0 };
+      return { counts, partition: 0, offset: 7, failures: [], ...this.answer(model) };
+    },
+  };
+}
+
+/** One process with an environment, an integration `crm` and a connection `acme`. */
+export interface RunWorld extends AsyncDisposable {
+  readonly world: ControlWorld;
+  readonly node: ControlNode;
+  readonly environment: Environment;
+  readonly connection: Connection;
+  readonly runs: RunsClient;
+  readonly bodies: RunBodies;
+  readonly publisher: Publisher;
+  readonly logs: RunLogs;
+  readonly http: HttpClient;
+  readonly records: RecordedWrites;
+  deploy(
+    kind: FunctionKind,
+    name: string,
+    bundle: string,
+    more?: object,
+  ): Promise<DeployedFunction>;
+  syncOf(name: string): SyncInstance | null;
+  startRunner(sandbox: Sandbox, more?: Partial<FunctionRunnerDeps>): Promise<AsyncDisposable>;
+  /** Everything on `svc.runs.v1` so far, partition by partition. */
+  ledger(): Promise<RunChanged[]>;
+  read<T>(topic: string): Promise<T[]>;
+  park(group: string): ReturnType<typeof parkTo>;
+}
+
+export async function openRunWorld({
+  clock = systemClock,
+}: { clock?: Clock } = {}): Promise<RunWorld> {
+  await using stack = new AsyncDisposableStack();
+  const world = stack.use(await openControlWorld({ clock }));
+  stack.use(await world.startOwners());
+  const node = stack.use(await world.startNode());
+  const { control, vault } = node;
+  const { schemas } = world.embedded;
+  const { log } = world;
+  const { environment } = await createEnvironment(node, { name: 'dev' }, options);
+  const environmentUid = environment.uid;
+  await createIntegration(node, { environmentUid, uniqueKey: 'crm', provider }, options);
+  const wanted = {
+    environmentUid,
+    integrationKey: 'crm',
+    connectionId: 'acme',
+    provider,
+    credentials: { credentials: { type: 'API_KEY', apiKey: 'k' }, expiresAt: null },
+  };
+  const { connection } = await importConnection(node, wanted, options);
+  const bodies = createRunBodies({ log, schemas, vault });
+  const ends = stack.use(await followRunEnds({ log, schemas, logger: silent }));
+  const runs = createRunsClient({ control, bodies, ends });
+  const publisher = createPublisher({ log, schemas, clock });
+  const logs = stack.use(createRunLogs(publisher, silent));
+  const http = stack.use(await openHttpClient());
+  const records = new RecordedWrites();
+  const opened = stack.move();
+  const park = (group: string) => parkTo(publisher, group);
+
+  const read = async <T>(topic: string): Promise<T[]> => {
+    const codec = await schemas.codec<T>(topic);
+    const values: T[] = [];
+    for (let partition = 0; partition < (await log.partitions(topic)); partition += 1) {
+      for await (const batch of log.read({ topic, partition, offset: 0 })) {
+        for (const { value } of batch.messages)
+          if (value !== null) values.push(codec.decode(value));
+      }
+    }
+    return values;
+  };
+
+  return {
+    world,
+    node,
+    environment,
+    connection,
+    runs,
+    bodies,
+    publisher,
+    logs,
+    http,
+    records,
+    park,
+    read,
+    ledger: () => read<RunChanged>('svc.runs.v1'),
+    syncOf: (name) => {
+      const ref = syncRef([environmentUid, 'crm', 'acme'], name, 'base');
+      return control.view.find<SyncInstance>('sync', ref.path);
+    },
+    async deploy(kind, name, bundle, more = {}) {
+      const parts = { ...aFunction, environmentUid, integrationKey: 'crm', kind, name, bundle };
+      const body = { type: 'Deploy', parts: { ...parts, contentHash: bundle, ...more } };
+      const ref = functionRef(environmentUid, 'crm', kind, name);
+      const deployed = await control.ask<DeployedFunction>(ref, body, options);
+      if (deployed === null) throw new Error('not deployed');
+      return deployed;
+    },
+    startRunner: (sandbox, more = {}) => {
+      const providers = { find: () => provider, all: () => [provider] };
+      const reader = { page: none, positionOf: none, counts: none, published: none };
+      const services = {
+        control,
+        vault,
+        providers,
+        runs,
+        http,
+        clock,
+        coordination: node.coordination,
+      };
+      return startFunctionRunner({
+        log,
+        schemas,
+        control,
+        records: records.writer,
+        sandbox,
+        bodies,
+        logs,
+        clock,
+        logger: silent,
+        park: park('svc.runners'),
+        openHost: (run) =>
+          openHost(
+            {
+              ...services,
+              records: { reader, writer: records.writer },
+              publicUrl: 'http://localhost',
+            },
+            run,
+          ),
+        ...more,
+      });
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+const none = () => Promise.reject(new Error('not used here'));
+
+const aFunction = {
+  description: 'a function',
+  version: '1',
+  source: '',
+  models: [],
+  jsonSchema: {},
+  inputModel: null,
+  scopes: [],
+  features: [],
+  frequency: null,
+  autoStart: false,
+  trackDeletes: false,
+  syncType: 'full',
+  webhookSubscriptions: [],
+  event: null,
+} as const;
+
+export const refOfConnection = ({ environmentUid, integrationKey, connectionId }: Connection) =>
+  connectionRef(environmentUid, integrationKey, connectionId);

@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import type { HostCalls, HttpCall, Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { outputOf, runGuest } from './guest.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+interface Page {
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** Runs a loop over pages: what was asked, what was yielded, and what `on_page` was told, in order. */
+async function page(
+  pages: readonly Page[],
+  config: Record<string, unknown>,
+  options: { defaults?: Record<string, unknown>; body?: string } = {},
+) {
+  const calls: HttpCall[] = [];
+  const host: HostCalls = {
+    http: async (args) => {
+      const { body, headers = {} } = pages[calls.length] ?? { body: [] };
+      calls.push(JSON.parse(args) as HttpCall);
+      const answer = { outcome: 'reply', status: 200, statusText: 'OK', headers, url: 'u' };
+      return { json: JSON.stringify(answer), body: JSON.stringify(body) };
+    },
+  };
+  const loop =
+    options.body ??
+    `const seen = [];
+     input.paginate.on_page = input.silent ? undefined : ({ nextPageParam, response }) => { seen.push(['on_page', nextPageParam ?? null, response.status]); };
+     for await (const rows of svc.paginate(input)) seen.push(['rows', rows ?? null]);
+     return seen;`;
+  const input = { endpoint: '/items', paginate: {}, ...config };
+  const context = { paginate: (options.defaults ?? null) as null };
+  const seen = await outputOf(sandbox, loop, { host, input, context });
+  return { calls, seen: seen as unknown[] };
+}
+
+const rows = (...ids: number[]) => ids.map((id) => ({ id }));
+
+describe('cursor', () => {
+  const paginate = {
+    type: 'cursor',
+    cursor_name_in_request: 'after',
+    cursor_path_in_response: 'meta.next',
+    response_path: 'data.items',
+    limit_name_in_request: 'limit',
+    limit: 2,
+  };
+  const answer = (next: unknown, ...ids: number[]): Page => ({
+    body: { data: { items: rows(...ids) }, meta: { next } },
+  });
+
+  it('goes on until there is no cursor, keeps the other parameters, calls on_page after the loop body', async () => {
+    const { calls, seen } = await page([answer('n1', 1, 2), answer('', 3)], {
+      paginate,
+      params: { q: 'x' },
+    });
+    expect(calls.map(({ params }) => params)).toEqual([
+      { q: 'x', limit: '2' },
+      { q: 'x', limit: '2', after: 'n1' },
+    ]);
+    expect(seen).toEqual([
+      ['rows', rows(1, 2)],
+      ['on_page', 'n1', 200],
+      ['rows', rows(3)],
+      ['on_page', null, 200],
+    ]);
+  });
+
+  it('takes zero for a cursor, and stops at an empty page before it yields', async () => {
+    const { calls, seen } = await page([answer(0, 1), answer('n', ...[])], { paginate });
+    expect(calls[1]?.params).toMatchObject({ after: '0' });
+    expect(seen).toEqual([
+      ['rows', rows(1)],
+      ['on_page', 0, 200],
+    ]);
+  });
+
+  it.each([[' '], [null], [{ a: 1 }], [true], [undefined]])('stops at %j', async (next) => {
+    const { calls } = await page([answer(next, 1), answer(null, 2)], { paginate });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('travels in the body of a POST, dotted names as nested objects, and leaves the data alone', async () => {
+    const nested = {
+      ...paginate,
+      cursor_name_in_request: 'variables.after',
+      limit_name_in_request: 'variables.first',
+    };
+    const { calls } = await page([answer('n1', 1), answer(null, 2)], {
+      method: 'POST',
+      paginate: nested,
+      data: { query: '{}', variables: { team: 't' } },
+    });
+    expect(calls.map(({ body }) => body)).toEqual([
+      { kind: 'json', value: { query: '{}', variables: { team: 't', first: 2 } } },
+      { kind: 'json', value: { query: '{}', variables: { team: 't', first: 2, after: 'n1' } } },
+    ]);
+  });
+
+  it('is put where in_body says', async () => {
+    const inQuery = await page([answer('n', 1), answer(null, 2)], {
+      method: 'POST',
+      paginate: { ...paginate, in_body: false },
+    });
+    expect(inQuery.calls[1]).toMatchObject({
+      params: { after: 'n', limit: '2' },
+      body: { kind: 'none' },
+    });
+    const inBody = await page([answer('n', 1), answer(null, 2)], {
+      method: 'DELETE',
+      paginate: { ...paginate, in_body: true },
+    });
+    expect(inBody.calls[1]?.body).toEqual({ kind: 'json', value: { limit: 2, after: 'n' } });
+  });
+
+  it('overlays the settings of the provider one by one', async () => {
+    const defaults = { ...paginate, limit: 50, response_path: 'other' };
+    const { calls, seen } = await page(
+      [answer(null, 1)],
+      { paginate: { limit: 7, response_path: 'data.items' } },
+      { defaults },
+    );
+    expect(calls[0]?.params).toEqual({ limit: '7' });
+    expect(seen[0]).toEqual(['rows', rows(1)]);
+  });
+
+  it('leaving the loop stops the requests and skips on_page of that page', async () => {
+    const { calls, seen } = await page(
+      [answer('n', 1), answer('m', 2), answer(null, 3)],
+      { paginate },
+      {
+        body: `const seen = []; input.paginate.on_page = () => { seen.push('on_page'); };
+        for await (const rows of svc.paginate(input)) { seen.push(rows[0].id); if (rows[0].id === 2) break; } return seen;`,
+      },
+    );
+    expect(calls).toHaveLength(2);
+    expect(seen).toEqual([1, 'on_page', 2]);
+  });
+});
+
+describe('link', () => {
+  const byBody = {
+    type: 'link',
+    link_path_in_response_body: 'next',
+    response_path: 'items',
+    limit_name_in_request: 'n',
+    limit: 2,
+  };
+
+  it('follows absolute links with their own base, drops the parameters, yields empty and missing pages', async () => {
+    const { calls, seen } = await page(
+      [
+        { body: { items: rows(1), next: 'https://other.test/v2/items?page=2' } },
+        { body: { items: [], next: '/v2/items?page=3' } },
+        { body: { next: '' } },
+      ],
+      { paginate: byBody, params: { q: 'x' } },
+    );
+    expect(
+      calls.map(({ baseUrlOverride, endpoint, params }) => [baseUrlOverride, endpoint, params]),
+    ).toEqual([
+      [undefined, '/items', { q: 'x', n: '2' }],
+      ['https://other.test', '/v2/items?page=2', undefined],
+      ['https://other.test', '/v2/items?page=3', undefined],
+    ]);
+    expect(seen).toEqual([
+      ['rows', rows(1)],
+      ['on_page', 'https://other.test/v2/items?page=2', 200],
+      ['rows', []],
+      ['on_page', '/v2/items?page=3', 200],
+      ['rows', null],
+      ['on_page', null, 200],
+    ]);
+  });
+
+  it('stops at the same link twice', async () => {
+    const same = { body: { items: rows(1), next: '/again' } };
+    const { calls } = await page([same, same, same], { paginate: byBody });
+    expect(calls).toHaveLength(2);
+  });
+
+  it('reads the relation from the header', async () => {
+    const link =
+      '<https://a.test/p?x=1,2&y=;>; title="a, b"; rel="prev first", <https://a.test/p?x=3>; rel="last next"';
+    const { calls } = await page([{ body: rows(1), headers: { link } }, { body: rows(2) }], {
+      paginate: { type: 'link', link_rel_in_response_header: 'next' },
+    });
+    expect(calls[1]).toMatchObject({ baseUrlOverride: 'https://a.test', endpoint: '/p?x=3' });
+    expect(calls).toHaveLength(2);
+  });
+});
+
+describe('offset', () => {
+  const paginate = {
+    type: 'offset',
+    offset_name_in_request: 'skip',
+    limit_name_in_request: 'take',
+    limit: 2,
+  };
+
+  it('counts rows, as text in the query; a short page is the last, without on_page', async () => {
+    const { calls, seen } = await page([{ body: rows(1, 2) }, { body: rows(3) }], { paginate });
+    expect(calls.map(({ params }) => params)).toEqual([
+      { take: '2', skip: '0' },
+      { take: '2', skip: '2' },
+    ]);
+    expect(seen).toEqual([
+      ['rows', rows(1, 2)],
+      ['on_page', 0, 200],
+      ['rows', rows(3)],
+    ]);
+  });
+
+  it('counts pages from a start, as a number in the body', async () => {
+    const { calls } = await page([{ body: rows(1, 2) }, { body: rows(3, 4) }, { body: [] }], {
+      method: 'PUT',
+      paginate: { ...paginate, offset_calculation_method: 'per-page', offset_start_value: 1 },
+    });
+    expect(calls.map(({ body }) => body)).toEqual(
+      [1, 2, 3].map((skip) => ({ kind: 'json', value: { take: 2, skip } })),
+    );
+  });
+
+  it('goes on to an empty page when there is no limit', async () => {
+    const { calls, seen } = await page([{ body: rows(1, 2, 3) }, { body: rows(4) }, { body: [] }], {
+      paginate: { type: 'offset', offset_name_in_request: 'skip' },
+      silent: true,
+    });
+    expect(calls.map(({ params }) => params)).toEqual([
+      { skip: '0' },
+      { skip: '3' },
+      { skip: '4' },
+    ]);
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe('settings', () => {
+  it.each([
+    [{}, 'There was no pagination configuration for this integration or configuration passed in.'],
+    [{ type: 'other' }, 'is not one of cursor, link, offset'],
+    [{ type: 'cursor', cursor_path_in_response: 'x' }, 'cursor_name_in_request'],
+    [{ type: 'cursor', cursor_name_in_request: 'x' }, 'cursor_path_in_response'],
+    [
+      { type: 'cursor', cursor_name_in_request: 'x', cursor_path_in_response: 'y', limit: 5 },
+      'limit_name_in_request',
+    ],
+    [{ type: 'link' }, 'link_rel_in_response_header'],
+    [{ type: 'offset' }, 'offset_name_in_request'],
+  ])('%j is refused before the first request', async (paginate, message) => {
+    const body = 'for await (const rows of svc.paginate(input)) return rows;';
+    const result = await runGuest(sandbox, body, { input: { endpoint: 'x', paginate } });
+    expect(result).toMatchObject({
+      error: { message: expect.stringContaining(message) as string },
+    });
+  });
+
+  it('a failing page ends the loop with the error of the request', async () => {
+    const host: HostCalls = {
+      http: async () => ({
+        json: '{"outcome":"reply","status":500,"statusText":"","headers":{},"url":"u"}',
+        body: 'x',
+      }),
+    };
+    const body = `for await (const rows of svc.paginate({ endpoint: 'x', retries: 2, paginate: { type: 'offset', offset_name_in_request: 'o' } })) return rows;`;
+    expect(await runGuest(sandbox, body, { host })).toMatchObject({ error: { kind: 'http' } });
+  });
+});

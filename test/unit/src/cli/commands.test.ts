@@ -1,0 +1,231 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../../src/ports/sandbox.ts';
+import { commandLine, type Ended } from '../../../support/command-line.ts';
+import { deployServer, emptyPlan, type DeployServer } from '../../../support/deploy-server.ts';
+import { functionsProject } from '../../../support/functions-project.ts';
+
+let sandbox: Sandbox;
+let server: DeployServer;
+let folder: string;
+
+beforeAll(async () => {
+  sandbox = await openSandbox({ childrenMax: 1 });
+  server = await deployServer();
+  folder = mkdtempSync(join(tmpdir(), 'svc-cli-'));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await server[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+});
+
+interface With {
+  readonly root?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly answers?: readonly string[];
+}
+
+const svc = (args: readonly string[], options: With = {}): Promise<Ended> =>
+  commandLine(args, { root: folder, sandbox, ...options });
+
+const read = (root: string, file: string): string => readFileSync(join(root, file), 'utf8');
+
+describe('svc', () => {
+  it('explains itself without a command, as a failure', async () => {
+    const ended = await svc([]);
+    expect(ended).toMatchObject({ exitCode: 1, out: '' });
+    expect(ended.err).toContain('svc deploy [environment]');
+  });
+
+  it.each([['--help'], ['-h'], ['help']])('explains itself with %s', async (word) => {
+    const ended = await svc([word]);
+    expect(ended).toMatchObject({ exitCode: 0, err: '' });
+    expect(ended.out).toContain('Exit codes');
+  });
+
+  it.each([
+    ['help', 'deploy'],
+    ['deploy', '--help'],
+  ])('explains a command with %s %s', async (...words) => {
+    expect((await svc(words)).out).toMatch(/^svc deploy \[environment\]\n/);
+  });
+
+  it.each([['--version'], ['version']])('says its version with %s', async (word) => {
+    expect((await svc([word])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([['frobnicate'], ['help frobnicate']])('refuses %s', async (line) => {
+    const ended = await svc(line.split(' '));
+    expect(ended.exitCode).toBe(1);
+    expect(ended.err).toContain('Unknown command "frobnicate"');
+  });
+});
+
+describe('outside a project', () => {
+  it.each([['compile'], ['deploy'], ['create']])('%s does nothing', async (command) => {
+    const ended = await svc([command, '--no-dependency-update']);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.err).toContain('Not inside a svc folder');
+  });
+
+  it('a leftover YAML configuration is refused', async () => {
+    using project = functionsProject({ 'svc.yaml': 'integrations:\n' });
+    const ended = await svc(['compile'], { root: project.root });
+    expect(ended.exitCode).toBe(1);
+    expect(ended.err).toContain('svc.yaml is no longer supported');
+  });
+});
+
+describe('a new project', () => {
+  let root: string;
+  let made: Ended;
+  beforeAll(async () => {
+    root = join(folder, 'My Functions');
+    made = await svc(['init', 'My Functions', '--no-dependency-update']);
+  });
+
+  it('compiles as it is made', () => {
+    expect(made.exitCode).toBe(0);
+    expect(made.err).toContain('Building 3 files');
+    const artifacts: unknown = JSON.parse(read(root, '.svc/svc.json'));
+    expect(artifacts).toMatchObject([
+      {
+        providerConfigKey: 'demo',
+        syncs: [{ name: 'articles', features: ['checkpoints'] }],
+        actions: [{ name: 'create-article' }],
+        onEventScripts: { 'validate-connection': [{ name: 'check-access' }] },
+      },
+    ]);
+    expect(existsSync(join(root, 'build/demo_syncs_articles.cjs'))).toBe(true);
+  });
+
+  it('links to this package and never names a registry for it', () => {
+    const manifest = JSON.parse(read(root, 'package.json')) as {
+      name: string;
+      devDependencies: { svc: string; zod: string };
+    };
+    expect(manifest).toMatchObject({ name: 'my-functions', private: true, type: 'module' });
+    expect(manifest.devDependencies.svc).toMatch(/^file:/);
+    expect(manifest.devDependencies.zod).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('takes more functions, which compile as they are made', async () => {
+    const kinds = ['sync', 'action', 'on-event'] as const;
+    for (const kind of kinds) {
+      const created = await svc(['create', 'crm', 'thing', `--${kind}`], { root });
+      expect(created).toMatchObject({ exitCode: 0, out: `Created crm/${kind}s/thing.ts\n` });
+    }
+    expect(read(root, 'index.ts')).toMatch(
+      /import '\.\/crm\/syncs\/thing\.js';\nimport '\.\/crm\/actions\/thing\.js';\nimport '\.\/crm\/on-events\/thing\.js';\n$/,
+    );
+    const compiled = await svc(['compile', '--no-dependency-update'], { root });
+    expect(compiled).toMatchObject({ exitCode: 0, out: 'Compiled\n' });
+    expect(compiled.err).toContain('Building 6 files');
+  });
+
+  it('is left as it is by a second init', async () => {
+    writeFileSync(join(root, '.env'), 'SVC_SECRET_KEY_DEV=mine\n');
+    await svc(['init', 'My Functions', '--copy']);
+    expect(read(root, '.env')).toBe('SVC_SECRET_KEY_DEV=mine\n');
+  });
+
+  it('refuses a path that is a file', async () => {
+    const ended = await svc(['init', 'index.ts', '--copy'], { root });
+    expect(ended.exitCode).toBe(1);
+    expect(ended.err).toContain('is not a folder');
+  });
+});
+
+describe('svc create', () => {
+  it.each([
+    [['create', 'crm', 'a'], 'Missing: Kind'],
+    [['create', 'crm', 'a', '--sync', '--action'], 'Choose one of'],
+    [['create', 'crm', '--sync'], 'Missing: Name of the function'],
+    [['create', '..', 'a', '--sync'], 'cannot be the key'],
+    [['create', 'crm', '../a', '--sync'], 'cannot be a name'],
+    [['create', 'crm', 'a', '--on-event', '--no-interactive'], 'exists already'],
+  ])('refuses %j', async (args, message) => {
+    using project = functionsProject({ 'crm/on-events/a.ts': '// mine' });
+    const before = read(project.root, 'index.ts');
+    const ended = await svc(args, { root: project.root });
+    expect(ended.exitCode).toBe(1);
+    expect(ended.err).toContain(message);
+    expect(read(project.root, 'index.ts')).toBe(before);
+    expect(read(project.root, 'crm/on-events/a.ts')).toBe('// mine');
+  });
+
+  it('asks for what is missing where somebody sits', async () => {
+    using project = functionsProject({ 'crm/on-events/a.ts': '' });
+    const answers = ['action', 'mail', 'send'];
+    const ended = await svc(['create'], { root: project.root, answers });
+    expect(ended).toMatchObject({ exitCode: 0, out: 'Created mail/actions/send.ts\n' });
+  });
+});
+
+describe('svc compile', () => {
+  it('writes nothing when anything is wrong', async () => {
+    using project = functionsProject({ 'crm/actions/broken.ts': 'export default 1;\n' });
+    const ended = await svc(['compile', '--no-dependency-update'], { root: project.root });
+    expect(ended).toMatchObject({ exitCode: 10, out: '' });
+    expect(ended.err).toContain('err - crm/actions/broken.ts:1:1\n  Invalid default export');
+    expect(ended.err).toContain('Found 1 error');
+    expect(existsSync(join(project.root, 'build'))).toBe(false);
+    expect(existsSync(join(project.root, '.svc/svc.json'))).toBe(false);
+  });
+
+  it('only warns of other dependencies when updates are off', async () => {
+    using project = functionsProject({ 'crm/actions/broken.ts': '' });
+    const before = read(project.root, 'package.json');
+    const ended = await svc(['compile'], { root: project.root, variables: { CI: '1' } });
+    expect(ended.err).toMatch(/warn - package\.json should have svc file:\S+, zod \d/);
+    expect(read(project.root, 'package.json')).toBe(before);
+  });
+});
+
+describe('svc deploy', () => {
+  const inProject = { 'crm/actions/broken.ts': 'export default 1;\n' };
+
+  it('sends nothing when the project does not compile', async () => {
+    using project = functionsProject(inProject);
+    const variables = { SVC_HOSTPORT: server.url, SVC_SECRET_KEY: 'k' };
+    const ended = await svc(['deploy', 'dev', '--no-dependency-update'], {
+      root: project.root,
+      variables,
+    });
+    expect(ended.exitCode).toBe(10);
+    expect(server.asked).toEqual([]);
+  });
+
+  it.each([
+    [['deploy', 'my-env'], 11, 'SVC_SECRET_KEY_MY_ENV'],
+    [['deploy'], 11, 'svc deploy [environment]'],
+    [['deploy', 'dev', '--frobnicate'], 1, "Unknown option '--frobnicate'"],
+    [['deploy', 'dev', 'prod'], 1, 'deploy takes one environment'],
+  ])('refuses %j', async (args, exitCode, message) => {
+    using project = functionsProject(inProject);
+    const ended = await svc(args, { root: project.root });
+    expect(ended.exitCode).toBe(exitCode);
+    expect(ended.err).toContain(message);
+  });
+
+  it('takes address and key from .env, asks for the environment, and agrees by variable', async () => {
+    const root = join(folder, 'deployed');
+    await svc(['init', 'deployed', '--copy']);
+    writeFileSync(
+      join(root, '.env'),
+      `SVC_HOSTPORT=${server.url}\nSVC_SECRET_KEY_DEV=from-file\nSVC_DEPLOY_AUTO_CONFIRM=true\n`,
+    );
+    server.answer.body = { ...emptyPlan, deletedModels: ['Old'] };
+    const args = ['deploy', '--allow-destructive', '--no-dependency-update'];
+    const ended = await svc(args, { root, answers: ['dev'] });
+    expect(ended).toMatchObject({ exitCode: 0, questions: ['Environment to deploy to: '] });
+    expect(server.asked.map(({ authorization }) => authorization)).toEqual([
+      'Bearer from-file',
+      'Bearer from-file',
+    ]);
+  });
+});

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { apiClient, type DeployPlan } from '../../../../../src/cli/client.ts';
+import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
+import { packageFunctions, type Selection } from '../../../../../src/cli/deploy/package.ts';
+import { performDeployment, type Consent } from '../../../../../src/cli/deploy/perform.ts';
+import { CommandFailure } from '../../../../../src/cli/exit.ts';
+import { outputTo } from '../../../../../src/cli/output.ts';
+import { compile } from '../../../../support/compile.ts';
+import { deployServer, emptyPlan, type DeployServer } from '../../../../support/deploy-server.ts';
+import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
+
+let server: DeployServer;
+let compiled: Compiled;
+
+beforeAll(async () => {
+  server = await deployServer();
+  await using sandbox = await openSandbox({ childrenMax: 1 });
+  using project = functionsProject({
+    'crm/syncs/contacts.ts': syncText("await svc.batchSave([], 'Contact');", {
+      model: 'Contact',
+      more: "version: '2.0.0', frequency: 'every hour', autoStart: true,",
+    }),
+    'crm/actions/create-contact.ts': actionText('await svc.log(1);'),
+    'mail/actions/create-contact.ts': actionText('await svc.log(2);'),
+    'mail/on-events/greet.ts': `import { createOnEvent } from 'svc';
+export default createOnEvent({
+  description: 'Greets',
+  event: 'post-connection-creation',
+  exec: async (svc) => {
+    await svc.log('hello');
+  },
+});
+`,
+  });
+  compiled = await compile(project, sandbox);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  server.asked.length = 0;
+  server.answer = { status: 200, body: emptyPlan };
+});
+
+interface With {
+  readonly selection?: Selection;
+  readonly version?: string;
+  readonly consent?: Partial<Consent>;
+  /** What somebody types. */
+  readonly answer?: string;
+}
+
+/** Deploys and says how it ended: the error's text, empty when it went well. */
+async function deploy(options: With = {}) {
+  const { selection = {}, version, consent = {}, answer = '' } = options;
+  let out = '';
+  let questions = 0;
+  const stream = { write: (text: string) => (out += text) };
+  const context = {
+    output: outputTo(stream, stream),
+    ask: async () => {
+      questions += 1;
+      return answer;
+    },
+  };
+  const client = apiClient({ host: server.url, secretKey: 'the-key', version: '1.2.3' });
+  const given = { autoConfirm: false, allowDestructive: false, canAsk: false, ...consent };
+  try {
+    const deployment = packageFunctions(compiled.functions, selection, version);
+    await performDeployment(context, client, deployment, given);
+    return { exitCode: 0, error: '', out, questions };
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    return { exitCode: error.exitCode, error: error.message, out, questions };
+  }
+}
+
+const paths = (): string[] => server.asked.map(({ path }) => path);
+const preview = '/functions/deployments/bundle/preview';
+const bundle = '/functions/deployments/bundle';
+
+const item = (type: 'sync' | 'action' | 'on-event', name: string, connections = 0) => ({
+  integrationId: 'crm',
+  name,
+  type,
+  connections,
+  auto_start: true,
+});
+
+const removal: DeployPlan = {
+  ...emptyPlan,
+  created: [item('sync', 'contacts', 12), { ...item('sync', 'notes', 12), auto_start: false }],
+  deleted: [item('sync', 'old-contacts', 3), item('action', 'gone')],
+  deletedModels: ['OldContact'],
+};
+
+describe('a deployment', () => {
+  it('asks for the plan, deploys the whole project and names what is there', async () => {
+    server.answer.body = {
+      ...emptyPlan,
+      created: [item('sync', 'contacts', 12)],
+      unchanged: [item('action', 'create-contact')],
+    };
+    const { exitCode, questions, out } = await deploy();
+    expect({ exitCode, questions }).toEqual({ exitCode: 0, questions: 0 });
+    expect(paths()).toEqual([preview, bundle]);
+    expect(server.asked[1]).toMatchObject({
+      authorization: 'Bearer the-key',
+      userAgent: 'svc-cli/1.2.3',
+      body: { reconciliationScope: { kind: 'environment' } },
+    });
+    expect(out).toContain(' + crm -> contacts               (12 impacted connections)');
+    expect(out).toContain('  Syncs     to create [ 1 ]  to update [ 0 ]  to delete [ 0 ]');
+    expect(out).toContain(
+      'Successfully deployed the functions:\n- contacts@v2.0.0\n- create-contact\n',
+    );
+  });
+
+  it('sends each function whole', async () => {
+    await deploy({ version: '9.9.9' });
+    const functions = server.asked[0]?.body.functions ?? [];
+    expect(functions).toHaveLength(4);
+    expect(functions[0]).toMatchObject({
+      type: 'sync',
+      syncName: 'contacts',
+      providerConfigKey: 'crm',
+      models: ['Contact'],
+      runs: 'every hour',
+      auto_start: true,
+      track_deletes: false,
+      sync_type: 'full',
+      version: '9.9.9',
+      metadata: { description: 'A sync', scopes: [] },
+      models_json_schema: { definitions: { Contact: { type: 'object' } } },
+      fileBody: {
+        js: expect.stringContaining('module.exports') as string,
+        ts: expect.stringContaining('createSync({') as string,
+      },
+    });
+    expect(functions[1]).toMatchObject({
+      type: 'action',
+      input: 'ActionInput_crm_createcontact',
+      models: ['ActionOutput_crm_createcontact'],
+      runs: null,
+    });
+    expect(functions[3]).toMatchObject({
+      type: 'on-event',
+      name: 'greet',
+      integrationId: 'mail',
+      event: 'post-connection-creation',
+    });
+  });
+
+  it.each<[Selection, unknown, number]>([
+    [{ integration: 'mail' }, { kind: 'integration', integrationId: 'mail' }, 2],
+    [
+      { sync: 'contacts' },
+      { kind: 'function', integrationId: 'crm', name: 'contacts', type: 'sync' },
+      1,
+    ],
+    [
+      { action: 'create-contact', integration: 'mail' },
+      { kind: 'function', integrationId: 'mail', name: 'create-contact', type: 'action' },
+      1,
+    ],
+  ])('of %j is about that part only', async (selection, scope, count) => {
+    expect((await deploy({ selection })).exitCode).toBe(0);
+    expect(server.asked[0]?.body.reconciliationScope).toEqual(scope);
+    expect(server.asked[0]?.body.functions).toHaveLength(count);
+  });
+
+  it.each<[Selection, string]>([
+    [{ action: 'create-contact' }, 'exists in crm, mail: choose one with --integration'],
+    [{ sync: 'nothing' }, 'index.ts names no sync "nothing"'],
+    [{ integration: 'nothing' }, 'index.ts names no function of the integration "nothing"'],
+    [{ sync: 'contacts', action: 'create-contact' }, 'Name a sync or an action, not both'],
+  ])('of %j is refused with an explanation', async (selection, message) => {
+    const ended = await deploy({ selection });
+    expect(ended.exitCode).toBe(1);
+    expect(ended.error).toContain(message);
+    expect(server.asked).toEqual([]);
+  });
+
+  it('says so when there are only updates, and when everything was removed', async () => {
+    server.answer.body = { ...emptyPlan, updated: [item('sync', 'contacts')] };
+    expect((await deploy()).out).toContain('Only updates');
+    server.answer.body = emptyPlan;
+    expect((await deploy()).out).toContain('Successfully removed the syncs/actions.');
+  });
+});
+
+describe('a deployment that removes something', () => {
+  beforeEach(() => {
+    server.answer.body = removal;
+  });
+
+  it('shows what goes away', async () => {
+    const { out } = await deploy();
+    expect(out).toContain(' [Syncs +2 -1]');
+    expect(out).toContain(' + crm -> notes                  (0 impacted connections)');
+    expect(out).toContain(' - crm -> old-contacts           (3 impacted connections)');
+    expect(out).toContain(' [Actions +0 -1]\n - crm -> gone\n');
+    expect(out).toContain('OldContact');
+    expect(out).toContain('A renamed model is a new one');
+    expect(out).not.toContain('\u001b[');
+  });
+
+  const autoConfirm = true;
+  const allowDestructive = true;
+  const canAsk = true;
+  it.each<[string, Partial<Consent>, string, boolean]>([
+    ['nobody can be asked', {}, '', false],
+    ['only --auto-confirm is given', { autoConfirm }, '', false],
+    ['only --allow-destructive is given', { allowDestructive }, '', false],
+    ['both flags are given', { allowDestructive, autoConfirm }, '', true],
+    ['somebody says yes', { canAsk }, 'y', true],
+    ['somebody says no', { canAsk }, 'n', false],
+    ['somebody says nothing', { canAsk }, '', false],
+    ['--auto-confirm is given and somebody says no', { canAsk, autoConfirm }, 'n', false],
+    ['--allow-destructive is given and somebody says no', { canAsk, allowDestructive }, 'n', false],
+  ])('when %s', async (_what, consent, answer, isDeployed) => {
+    const ended = await deploy({ consent, answer });
+    expect(ended.exitCode).toBe(isDeployed ? 0 : 11);
+    expect(paths()).toEqual(isDeployed ? [preview, bundle] : [preview]);
+    if (!isDeployed && consent.canAsk !== true) {
+      expect(ended.error).toContain('--allow-destructive and --auto-confirm');
+    }
+  });
+});
+
+describe('a deployment that the service refuses', () => {
+  it('prints what the service says', async () => {
+    const message = 'Another deployment is under way.';
+    server.answer = { status: 409, body: { error: { code: 'concurrent_deployment', message } } };
+    expect(await deploy()).toMatchObject({
+      exitCode: 11,
+      error: `Error deploying:\n  ${message} (concurrent_deployment)`,
+    });
+  });
+
+  it('prints each issue of a refused body', async () => {
+    const errors = [{ code: 'custom', message: 'too long', path: ['functions', '0'] }];
+    server.answer = { status: 400, body: { error: { code: 'invalid_body', errors } } };
+    expect((await deploy()).error).toContain('functions.0: too long');
+  });
+
+  it('keeps its temper when the answer is no JSON', async () => {
+    server.answer = { status: 200, body: 'hello' };
+    expect((await deploy()).error).toContain('did not answer with a deployment plan');
+  });
+});

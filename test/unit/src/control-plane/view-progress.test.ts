@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { createCatchUp, Waiting } from '../../../../src/control-plane/view-progress.ts';
+import type { PartitionProgress } from '../../../../src/control-plane/view-store.ts';
+import type { EventLog } from '../../../../src/ports/event-log.ts';
+
+/** A log whose end is told, and a view that has applied `next`. */
+function world() {
+  const progress = new Map<number, PartitionProgress>();
+  const waiting = new Waiting(progress);
+  let end = 0;
+  let looks = 0;
+  const log = {
+    endOffset: async () => {
+      looks += 1;
+      return end;
+    },
+    startOffset: async () => 0,
+  } as Partial<EventLog> as EventLog;
+  const apply = (next: number): void => {
+    progress.set(0, { partition: 0, next, decision: 0, epoch: 0 });
+    waiting.progressed(0);
+  };
+  apply(0);
+  const append = (to: number): void => void (end = to);
+  return {
+    caughtUp: createCatchUp({ log, partitions: 1, waiting }),
+    apply,
+    append,
+    looks: () => looks,
+  };
+}
+
+describe('catching up', () => {
+  it('waits until what was in the log at the call is applied', async () => {
+    const { caughtUp, apply, append } = world();
+    append(2);
+    let isDone = false;
+    const waiting = caughtUp().then(() => (isDone = true));
+    apply(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isDone).toBe(false);
+    apply(2);
+    await waiting;
+  });
+
+  it('looks once for all who ask at the same time', async () => {
+    const { caughtUp, looks } = world();
+    await Promise.all([caughtUp(), caughtUp(), caughtUp()]);
+    expect(looks()).toBe(1);
+  });
+
+  it('looks again for whoever asks once the look has begun', async () => {
+    const { caughtUp, apply, append, looks } = world();
+    append(1);
+    const first = caughtUp();
+    await new Promise((resolve) => setImmediate(resolve));
+    append(2);
+    const second = caughtUp();
+    apply(1);
+    await first;
+    apply(2);
+    await second;
+    expect(looks()).toBe(2);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { createRouter } from '../../../../src/http/router.ts';
+import { routes } from '../../../../src/http/routes.ts';
+import { catalogue } from '../../../../src/kernel/errors.ts';
+
+/** Routes that any environment key may call: the contract gives them no scope. */
+const withoutScope = new Set(['GET /providers', 'GET /providers/{provider}']);
+/** Routes that take no key. */
+const open = new Set([
+  'GET /health',
+  'GET /ready',
+  'GET /providers.json',
+  'GET /images/template-logos/{file}',
+]);
+
+describe('the route table', () => {
+  it('has every path and method once', () => {
+    expect(() => createRouter(routes)).not.toThrow();
+  });
+
+  it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '%s declares who may call it, its parameters and its errors',
+    (name, route) => {
+      expect(route.credential === 'none').toBe(open.has(name));
+      if (route.credential === 'none' || withoutScope.has(name)) {
+        expect(route.scopes).toEqual([]);
+      } else {
+        expect(route.scopes.length).toBeGreaterThan(0);
+        for (const scope of route.scopes) expect(scope.split(':')[0]).toBe(route.credential);
+      }
+      expect(route.params !== undefined).toBe(route.path.includes('{'));
+      expect(route.summary).toMatch(/^\p{Lu}.*\.$/u);
+      for (const code of route.errors) expect(catalogue).toHaveProperty(code);
+      if (route.method === 'GET') expect(route.body).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import type { Sealed } from '../../../../../src/kernel/ids.ts';
+import type { Json, JsonObject } from '../../../../../src/kernel/stable-json.ts';
+import {
+  connection,
+  type ImportConnection,
+} from '../../../../../src/modules/connections/decider.ts';
+import {
+  endUserTags,
+  normaliseTags,
+  type Credentials,
+} from '../../../../../src/modules/connections/state.ts';
+import { given } from '../../../../support/given.ts';
+
+const sealed = (text: string) => text as Sealed<Credentials>;
+const value = (text: string) => text as Sealed<Json>;
+const create = (more: Partial<ImportConnection> = {}): ImportConnection => ({
+  type: 'Import',
+  uid: 'u1',
+  environmentUid: 'e1',
+  integrationKey: 'crm',
+  connectionId: 'acme',
+  provider: 'crm',
+  authMode: 'API_KEY',
+  credentials: sealed('c1'),
+  fingerprint: 'f1',
+  expiresAt: null,
+  connectionConfig: 'cc' as Sealed<JsonObject>,
+  at: 1,
+  numericId: 3,
+  ...more,
+});
+const made = (more: Partial<ImportConnection> = {}) => {
+  const state = given(connection).when(create(more)).state();
+  if (state === null) throw new Error('not made');
+  return { type: 'ConnectionCreated', connection: state } as const;
+};
+const authError = { type: 'auth', log_id: 'l1' } as const;
+
+describe('an import', () => {
+  it('creates the connection with its number and lower-case tags', () => {
+    const state = given(connection)
+      .when(create({ tags: { Team: 'X' } }))
+      .state();
+    expect(state).toMatchObject({ id: 3, tags: { team: 'X' }, credentialsVersion: 1, errors: [] });
+  });
+
+  it('gives a known connection new credentials, keeps what is not sent and ends its auth error', () => {
+    const refused = {
+      type: 'CredentialsRefused',
+      error: authError,
+      errorCode: null,
+      providerStatus: null,
+      at: 2,
+    } as const;
+    const known = given(connection, made({ metadata: { a: value('1') } }), refused);
+    expect(known.state?.errors).toEqual([authError]);
+    const state = known.when(create({ credentials: sealed('c2'), numericId: 9, at: 3 })).state();
+    expect(state).toMatchObject({
+      id: 3,
+      credentials: 'c2',
+      credentialsVersion: 2,
+      metadata: { a: '1' },
+      errors: [],
+      updatedAt: 3,
+    });
+  });
+
+  it('is refused when it was sealed under the key of another connection', () => {
+    given(connection, made())
+      .when(create({ uid: 'u2' }))
+      .refused('conflict');
+  });
+
+  it('is refused while the connection is being deleted', () => {
+    given(connection, made(), { type: 'ConnectionDeletionBegun', at: 2 })
+      .when(create())
+      .refused('conflict');
+  });
+});
+
+describe('metadata', () => {
+  const known = given(connection, made({ metadata: { a: value('1'), b: value('2') } }));
+
+  it('is replaced as a whole', () => {
+    const metadata = { c: value('3') };
+    const command = { type: 'SetMetadata', uid: 'u1', metadata, at: 2 } as const;
+    expect(known.when(command).state()?.metadata).toEqual({ c: '3' });
+  });
+
+  it('is merged by top-level keys', () => {
+    const metadata = { b: value('4'), c: value('3') };
+    const command = { type: 'MergeMetadata', uid: 'u1', metadata, at: 2 } as const;
+    expect(known.when(command).state()?.metadata).toEqual({ a: '1', b: '4', c: '3' });
+  });
+
+  it('of another connection under the same id is refused', () => {
+    known
+      .when({ type: 'SetMetadata', uid: 'u0', metadata: {}, at: 2 })
+      .refused('unknown_connection');
+  });
+});
+
+describe('renewed credentials', () => {
+  const renewed = {
+    type: 'StoreCredentials',
+    uid: 'u1',
+    credentials: sealed('c2'),
+    fingerprint: 'f2',
+    expiresAt: 9,
+    at: 2,
+  } as const;
+
+  it('are stored as the next version', () => {
+    const state = given(connection, made())
+      .when({ ...renewed, ifVersion: 1 })
+      .state();
+    expect(state).toMatchObject({ credentials: 'c2', credentialsVersion: 2, expiresAt: 9 });
+  });
+
+  it('are refused when others were stored meanwhile', () => {
+    given(connection, made())
+      .when({ ...renewed, ifVersion: 0 })
+      .refused('conflict');
+  });
+});
+
+describe('an error of a connection', () => {
+  it('is marked once for a log entry and cleared by its type', () => {
+    const mark = { type: 'MarkError', error: authError, at: 2 } as const;
+    const marked = given(connection, made()).when(mark).state();
+    expect(marked?.errors).toEqual([authError]);
+    expect(connection.decide(mark, marked)).toEqual([]);
+    expect(connection.decide({ type: 'ClearError', errorType: 'auth', at: 3 }, marked)).toEqual([
+      { type: 'ErrorCleared', errorType: 'auth', at: 3 },
+    ]);
+    expect(connection.decide({ type: 'ClearError', errorType: 'sync', at: 3 }, marked)).toEqual([]);
+  });
+});
+
+describe('a deletion', () => {
+  it('marks first, hides the connection, and removes only the marked one', () => {
+    const deleting = given(connection, made(), { type: 'ConnectionDeletionBegun', at: 2 });
+    deleting.when({ type: 'Patch', changes: {}, at: 3 }).refused('unknown_connection');
+    deleting.when({ type: 'Delete', uid: 'u0', at: 3 }).then();
+    deleting.when({ type: 'Delete', uid: 'u1', at: 3 }).then({ type: 'ConnectionDeleted' });
+    given(connection).when({ type: 'MarkDeleting', at: 3 }).refused('unknown_connection');
+  });
+});
+
+describe('tags', () => {
+  const refusal: unknown = expect.objectContaining({ code: 'invalid_body' });
+
+  it.each([
+    ['the same key in two cases', { Team: 'a', team: 'b' }],
+    ['a key that begins with a digit', { '1a': 'b' }],
+    ['an empty value', { a: '' }],
+    ['an end_user_email that is no address', { end_user_email: 'x' }],
+    [
+      'eleven keys',
+      Object.fromEntries('a b c d e f g h i j k'.split(' ').map((key) => [key, 'v'])),
+    ],
+  ])('refuse %s', (_, tags) => {
+    expect(() => normaliseTags(tags)).toThrow(refusal);
+  });
+
+  it('describe the end user, whose own tags lie over them', () => {
+    const organization = { id: 'o1', displayName: null };
+    const endUser = { id: 'u', email: 'a@b.co', displayName: null, tags: { x: 'y' }, organization };
+    expect(endUserTags(endUser)).toEqual({
+      end_user_id: 'u',
+      end_user_email: 'a@b.co',
+      organization_id: 'o1',
+      x: 'y',
+    });
+  });
+});

@@ -1,0 +1,422 @@
+import { MessageChannel } from 'node:worker_threads';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  announceDropped,
+  connectRecordReader,
+  recordSourceMethods,
+} from '../../../../../src/adapters/projection-store/reader-rpc.ts';
+import { connect } from '../../../../../src/adapters/threads/rpc.ts';
+import { GatewayError } from '../../../../../src/kernel/errors.ts';
+import type { Clock } from '../../../../../src/kernel/time.ts';
+import { isoMicros, systemClock } from '../../../../../src/kernel/time.ts';
+import { createRecordReader } from '../../../../../src/modules/records/read-ahead.ts';
+import type {
+  PageQuery,
+  RecordReader,
+  RecordSource,
+} from '../../../../../src/modules/records/reader.ts';
+import { payloadContext } from '../../../../../src/modules/records/sealed-payload.ts';
+import { streamKey } from '../../../../../src/modules/records/stream.ts';
+import type { ProjectionStore } from '../../../../../src/ports/projection-store.ts';
+import type { ReadRecord } from '../../../../support/projection.ts';
+import {
+  dropTables,
+  openTestStore,
+  parsePage,
+  TestProjection,
+} from '../../../../support/projection.ts';
+import { RecordModel } from '../../../../support/record-model.ts';
+
+let opened: Awaited<ReturnType<typeof openTestStore>>;
+let store: ProjectionStore;
+beforeAll(async () => {
+  opened = await openTestStore();
+  store = opened.store;
+});
+afterAll(() => opened[Symbol.asyncDispose]());
+afterEach(() => dropTables(store));
+
+const question = (model: RecordModel, query: Partial<PageQuery> = {}): PageQuery => ({
+  stream: model.stream,
+  cursor: null,
+  modifiedAfter: null,
+  actions: null,
+  ids: null,
+  limit: 100,
+  ...query,
+});
+
+async function pageOf(reader: RecordReader, query: PageQuery) {
+  const page = await reader.page(query);
+  const parsed = parsePage(page.body);
+  expect(parsed.next_cursor).toBe(page.nextCursor);
+  expect(parsed.records).toHaveLength(page.records);
+  return parsed;
+}
+
+async function walk(reader: RecordReader, query: PageQuery): Promise<ReadRecord[]> {
+  const found: ReadRecord[] = [];
+  for (let { cursor } = query; ;) {
+    const page = await pageOf(reader, { ...query, cursor });
+    found.push(...page.records);
+    expect(page.records.length).toBeLessThanOrEqual(query.limit);
+    cursor = page.next_cursor;
+    if (cursor === null) return found;
+    expect(page.records).toHaveLength(query.limit);
+    expect(cursor).toBe(page.records.at(-1)?._svc_metadata.cursor);
+  }
+}
+
+const idsOf = (found: readonly { id: string }[]): string[] => found.map(({ id }) => id);
+
+/** A source that counts what is asked of it. */
+function counted(source: RecordSource): { source: RecordSource; slices: () => number } {
+  let slices = 0;
+  const slice: RecordSource['slice'] = (query) => {
+    slices++;
+    return source.slice(query);
+  };
+  return { source: { ...source, slice }, slices: () => slices };
+}
+
+describe('pages of records', () => {
+  it('have the fields of the contract', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const changes = [model.save('a', { name: 'Ada' }), model.save('b'), model.save('c')];
+    changes.push(model.save('b', { name: 'Bo' }), model.delete('a'), model.prune('c'));
+    await projection.publish(model, changes);
+    const { records, next_cursor: next } = await pageOf(projection.reader, question(model));
+    const times = (id: string) => {
+      const { firstSeenAt, modifiedAt } = model.records.get(id)!;
+      return { first_seen_at: isoMicros(firstSeenAt), last_modified_at: isoMicros(modifiedAt) };
+    };
+    const cursor = expect.stringMatching(/^[A-Za-z0-9+/]{32}$/) as string;
+    const [a, c] = [model.records.get('a')!, model.records.get('c')!];
+    expect(next).toBeNull();
+    expect(records).toEqual([
+      {
+        id: 'c',
+        _svc_metadata: {
+          ...times('c'),
+          last_action: 'ADDED',
+          deleted_at: null,
+          pruned_at: isoMicros(c.prunedAt!),
+          cursor,
+        },
+      },
+      {
+        id: 'b',
+        name: 'Bo',
+        _svc_metadata: { ...times('b'), last_action: 'UPDATED', deleted_at: null, cursor },
+      },
+      {
+        id: 'a',
+        name: 'Ada',
+        _svc_metadata: {
+          ...times('a'),
+          last_action: 'DELETED',
+          deleted_at: isoMicros(a.deletedAt!),
+          cursor,
+        },
+      },
+    ]);
+  });
+
+  it('cover everything once with every limit', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const changes = Array.from({ length: 23 }, (_, n) => model.save(`r${n}`));
+    changes.push(...[3, 7, 22].map((n) => model.save(`r${n}`, { again: n })));
+    await projection.publish(model, changes);
+    const expected = idsOf(model.ordered());
+    for (let limit = 1; limit <= 25; limit++) {
+      expect(idsOf(await walk(projection.reader, question(model, { limit })))).toEqual(expected);
+    }
+  });
+
+  it('cover streams longer than a chunk, also where pages lie across chunks', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(
+      model,
+      Array.from({ length: 12_345 }, (_, n) => model.save(`r${n}`)),
+    );
+    const expected = idsOf(model.ordered());
+    for (const limit of [100, 999, 1000, 4999, 10_000]) {
+      expect(idsOf(await walk(projection.reader, question(model, { limit })))).toEqual(expected);
+    }
+    const watched = counted(projection.source);
+    const reader = createRecordReader(watched.source, systemClock);
+    await walk(reader, question(model, { limit: 100 }));
+    // 124 pages: the first, seven chunks of 2,000, and the last.
+    expect(watched.slices()).toBeLessThan(15);
+  });
+
+  it('are filtered by action, time and id, all conditions together', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const changes = Array.from({ length: 40 }, (_, n) => model.save(`r${n}`));
+    for (let n = 0; n < 40; n += 3) changes.push(model.save(`r${n}`, { n }));
+    for (let n = 0; n < 40; n += 4) changes.push(model.delete(`r${n}`));
+    await projection.publish(model, changes);
+    const ordered = model.ordered();
+    const actionOf = ({ held }: (typeof ordered)[number]) =>
+      held.deletedAt !== null
+        ? 'DELETED'
+        : held.firstSeenAt === held.modifiedAt
+          ? 'ADDED'
+          : 'UPDATED';
+    const check = async (
+      query: Partial<PageQuery>,
+      holds: (record: (typeof ordered)[number]) => boolean,
+    ) => {
+      const expected = idsOf(ordered.filter(holds));
+      for (const limit of [1, 4, 100]) {
+        const found = await walk(projection.reader, question(model, { ...query, limit }));
+        expect(idsOf(found)).toEqual(expected);
+      }
+    };
+    const sets = [['ADDED'], ['UPDATED'], ['DELETED'], ['UPDATED', 'DELETED']] as const;
+    for (const actions of sets) {
+      await check({ actions }, (one) => (actions as readonly string[]).includes(actionOf(one)));
+    }
+    const middle = ordered[20]!;
+    const from = middle.held.modifiedAt;
+    await check({ modifiedAfter: isoMicros(from) }, ({ held }) => held.modifiedAt >= from);
+    await check({ modifiedAfter: isoMicros(from + 1) }, ({ held }) => held.modifiedAt > from);
+    await check({ modifiedAfter: isoMicros(model.at + 1) }, () => false);
+    const ids = ['r1', 'r8', 'r9', 'unknown', 'r1'];
+    await check({ ids }, ({ id }) => ids.includes(id));
+    await check(
+      { ids, actions: ['DELETED'], modifiedAfter: isoMicros(ordered[0]!.held.modifiedAt) },
+      ({ id, held }) => ids.includes(id) && held.deletedAt !== null,
+    );
+    const all = await pageOf(projection.reader, question(model));
+    const cursor = all.records[10]!._svc_metadata.cursor;
+    const later = await walk(
+      projection.reader,
+      question(model, { cursor, modifiedAfter: isoMicros(from) }),
+    );
+    expect(idsOf(later)).toEqual(
+      idsOf(ordered.slice(11).filter(({ held }) => held.modifiedAt >= from)),
+    );
+  });
+
+  it('skip dead segments and find times in a long stream', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const round = (n: number) =>
+      Array.from({ length: 9_000 }, (_, id) => model.save(`r${id}`, { n }));
+    await projection.publish(model, [...round(1), ...round(2), ...round(3)]);
+    const ordered = model.ordered();
+    expect(idsOf(await walk(projection.reader, question(model, { limit: 5000 })))).toEqual(
+      idsOf(ordered),
+    );
+    const { held } = ordered[7_000]!;
+    const query = question(model, { modifiedAfter: isoMicros(held.modifiedAt), limit: 5000 });
+    expect(idsOf(await walk(projection.reader, query))).toEqual(idsOf(ordered.slice(7_000)));
+  });
+
+  it('return ids as strings, also where a payload has a number', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const numeric = { ...model.save('42'), payload: Buffer.from('{"id":42,"of":{"id":7}}') };
+    const nested = { ...model.save('7'), payload: Buffer.from('{"of":{"id":7},"id":"7"}') };
+    const odd = {
+      ...model.save('-"\\'),
+      payload: Buffer.from('{"id":"-\\"\\\\","t":"\\t\\u0000"}'),
+    };
+    const bare = { ...model.save('x'), payload: Buffer.from('{}') };
+    await projection.publish(model, [numeric, nested, odd, bare]);
+    const { records } = await pageOf(projection.reader, question(model));
+    expect(records.map(({ _svc_metadata: _, ...fields }) => fields)).toEqual([
+      { id: '42', of: { id: 7 } },
+      { id: '7', of: { id: 7 } },
+      { id: '-"\\', t: '\t\0' },
+      {},
+    ]);
+  });
+
+  it('are empty for an unknown model, and know nothing of other streams', async () => {
+    const [model, other] = [new RecordModel(), new RecordModel('Contact', 'other-uid')];
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, [model.save('a')]);
+    await projection.publish(other, [other.save('b')]);
+    const unknown = new RecordModel('Nothing');
+    const page = await pageOf(projection.reader, question(unknown));
+    expect(page).toEqual({ records: [], next_cursor: null });
+    expect(idsOf((await pageOf(projection.reader, question(other))).records)).toEqual(['b']);
+    const counts = await projection.reader.counts([model.stream, unknown.stream]);
+    expect([...counts]).toEqual([
+      ['Contact', 1],
+      ['Nothing', 0],
+    ]);
+  });
+
+  it('refuse a cursor and a time that are none', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await expect(
+      projection.reader.page(question(model, { cursor: 'bm9uc2Vuc2U=' })),
+    ).rejects.toMatchObject({ code: 'invalid_cursor_value' });
+    await expect(
+      projection.reader.page(question(model, { modifiedAfter: 'yesterday' })),
+    ).rejects.toMatchObject({ code: 'invalid_query_params' });
+  });
+
+  it('take a cursor of another generation by its time: they may repeat, never skip', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, [model.save('a'), model.save('b')]);
+    const { records } = await pageOf(projection.reader, question(model));
+    const cursor = records[1]!._svc_metadata.cursor;
+    model.generation = 'generation-2';
+    await projection.publish(model, [model.save('c')]);
+    const later = await walk(projection.reader, question(model, { cursor }));
+    expect(idsOf(later)).toEqual(['b', 'c']);
+    expect(await projection.reader.positionOf(model.stream, cursor)).toBeLessThanOrEqual(2);
+    const fresh = later[0]!._svc_metadata.cursor;
+    expect(await projection.reader.positionOf(model.stream, fresh)).toBe(2);
+  });
+
+  it('at the head ask no table', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, [model.save('a')]);
+    const { records } = await pageOf(projection.reader, question(model));
+    const cursor = records[0]!._svc_metadata.cursor;
+    // Without its table any question would fail.
+    await store.command('RENAME TABLE records TO moved');
+    const page = await pageOf(projection.reader, question(model, { cursor }));
+    expect(page).toEqual({ records: [], next_cursor: null });
+    const after = isoMicros(model.at + 1);
+    expect(
+      (await pageOf(projection.reader, question(model, { modifiedAfter: after }))).records,
+    ).toEqual([]);
+    await store.command('RENAME TABLE moved TO records');
+    await projection.publish(model, [model.save('b')]);
+    expect(idsOf((await pageOf(projection.reader, question(model, { cursor }))).records)).toEqual([
+      'b',
+    ]);
+  });
+});
+
+describe('read-ahead', () => {
+  const saved = (model: RecordModel, count: number) =>
+    Array.from({ length: count }, (_, n) => model.save(`r${n}`, { n }));
+
+  it('feeds the pages after the first, and never ends before the head', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 350));
+    const watched = counted(projection.source);
+    const reader = createRecordReader(watched.source, systemClock);
+    const first = await pageOf(reader, question(model));
+    const second = await pageOf(reader, question(model, { cursor: first.next_cursor }));
+    expect(watched.slices()).toBe(2);
+    await projection.publish(model, [model.save('new')]);
+    const third = await pageOf(reader, question(model, { cursor: second.next_cursor }));
+    const last = await pageOf(reader, question(model, { cursor: third.next_cursor }));
+    expect(idsOf(last.records).at(-1)).toBe('new');
+    expect(last.records).toHaveLength(51);
+  });
+
+  it.each(['prune', 'delete', 'purge'] as const)('forgets a stream on %s', async (kind) => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 350));
+    const first = await pageOf(projection.reader, question(model));
+    await pageOf(projection.reader, question(model, { cursor: first.next_cursor }));
+    await projection.publish(model, [model[kind]('r150')]);
+    const again = await pageOf(projection.reader, question(model, { cursor: first.next_cursor }));
+    const found = again.records.find(({ id }) => id === 'r150');
+    if (kind === 'prune') expect(found).not.toHaveProperty('n');
+    else expect(found).toBeUndefined();
+  });
+
+  it('forgets after five seconds', async () => {
+    const model = new RecordModel();
+    let now = Date.now();
+    const clock: Clock = { now: () => now, nowMicros: () => now * 1000 };
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 350));
+    const watched = counted(projection.source);
+    const reader = createRecordReader(watched.source, clock);
+    const first = await pageOf(reader, question(model));
+    await pageOf(reader, question(model, { cursor: first.next_cursor }));
+    now += 4_999;
+    await pageOf(reader, question(model, { cursor: first.next_cursor }));
+    expect(watched.slices()).toBe(2);
+    now += 1;
+    await pageOf(reader, question(model, { cursor: first.next_cursor }));
+    expect(watched.slices()).toBeGreaterThan(2);
+  });
+
+  it('keeps readers of one stream apart', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 1_000));
+    const expected = idsOf(model.ordered());
+    const limits = [7, 50, 99, 100, 333];
+    const walks = limits.map((limit) => walk(projection.reader, question(model, { limit })));
+    for (const found of await Promise.all(walks)) expect(idsOf(found)).toEqual(expected);
+  });
+
+  it('works across threads, where drops come before what follows them', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const { port1, port2 } = new MessageChannel();
+    const serving = connect(port1, recordSourceMethods(projection.source));
+    announceDropped(projection.source, serving);
+    const asking = connect(port2);
+    const reader = connectRecordReader(asking, systemClock);
+    await projection.publish(model, saved(model, 350));
+    const first = await pageOf(reader, question(model));
+    await pageOf(reader, question(model, { cursor: first.next_cursor }));
+    const end = projection.append(model, [model.prune('r150')]);
+    await reader.published(model.partition(4), end, AbortSignal.timeout(30_000));
+    const again = await pageOf(reader, question(model, { cursor: first.next_cursor }));
+    expect(again.records.find(({ id }) => id === 'r150')).not.toHaveProperty('n');
+    expect(idsOf(await walk(reader, question(model)))).toEqual(idsOf(model.ordered()));
+    const abort = new AbortController();
+    const waiting = reader.published(model.partition(4), end + 1, abort.signal);
+    abort.abort();
+    await expect(waiting).rejects.toThrow();
+    await expect(reader.page(question(model, { cursor: 'nonsense' }))).rejects.toBeInstanceOf(
+      GatewayError,
+    );
+    asking.close();
+  });
+});
+
+describe('sealed payloads', () => {
+  it('are opened for pages, and read like pruned ones when the key is gone', async () => {
+    const model = new RecordModel();
+    const keys = new Set(['key-1']);
+    const flip = (bytes: Uint8Array): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0xff));
+    const vault = {
+      ready: (keyId: string) =>
+        keys.has(keyId) ? Promise.resolve() : Promise.reject(new GatewayError('not_found')),
+      openBytes: (_keyId: string, sealed: Uint8Array, context: string): Buffer => {
+        const opened = flip(sealed).toString();
+        const mark = `${context}\n`;
+        if (!opened.startsWith(mark)) throw new GatewayError('invalid_credentials');
+        return Buffer.from(opened.slice(mark.length));
+      },
+    };
+    model.seal = (id, text) => {
+      const context = payloadContext(streamKey(model.stream), id);
+      return { keyId: 'key-1', payload: flip(Buffer.from(`${context}\n${text}`)) };
+    };
+    await using projection = await TestProjection.open(store, undefined, { vault });
+    await projection.publish(model, [model.save('a', { name: 'Ada' })]);
+    const [sealed] = await store.queryRows<{ payload: string }>('SELECT payload FROM records');
+    expect(Buffer.from(sealed?.payload ?? '', 'base64').toString()).not.toContain('Ada');
+    const open = await pageOf(projection.reader, question(model));
+    expect(open.records[0]).toMatchObject({ id: 'a', name: 'Ada' });
+    keys.clear();
+    const shut = await pageOf(projection.reader, question(model));
+    expect(Object.keys(shut.records[0]!)).toEqual(['id', '_svc_metadata']);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { TabWriter } from '../../../../src/ports/rows.ts';
+
+const textOf = (rows: TabWriter): string => Buffer.from(rows.text()).toString();
+
+describe('TabWriter', () => {
+  it('separates values and rows, and escapes what would separate', () => {
+    const rows = new TabWriter(1);
+    rows.uint(0);
+    rows.string('a\tb\nc\\d\r\0e');
+    rows.endRow();
+    rows.uint(Number.MAX_SAFE_INTEGER);
+    rows.ascii('');
+    rows.endRow();
+    expect(textOf(rows)).toBe('0\ta\\tb\\nc\\\\d\\r\\0e\n9007199254740991\t\n');
+    expect(rows.rows).toBe(2);
+  });
+
+  it('writes times with microseconds, so that none is read as a calendar date', () => {
+    const rows = new TabWriter();
+    rows.time(1_769_932_800_000_001);
+    rows.time(0);
+    rows.time(null);
+    rows.endRow();
+    expect(textOf(rows)).toBe('1769932800.000001\t0000000000.000000\t\\N\n');
+  });
+
+  it.each([-1, 0.5, Number.NaN, 2 ** 53])('refuses %d and forgets the row', (value) => {
+    const rows = new TabWriter();
+    rows.uint(1);
+    rows.endRow();
+    rows.begin();
+    rows.uint(2);
+    expect(() => rows.uint(value)).toThrow(RangeError);
+    rows.undo();
+    expect(textOf(rows)).toBe('1\n');
+  });
+});
