@@ -8,7 +8,7 @@ module.exports = {
       { path: '^src/modules/.+/(decider|events)\\.ts$' },
       { pathNot: '^src/(kernel/|modules/.+/(events|decider|state)\\.ts$)' }),
     forbid('only-app-picks-adapters', 'Adapters are chosen in one place.',
-      { pathNot: '^(src/(adapters|app)|test)/' }, { path: '^src/adapters/' }),
+      { pathNot: '^(src/(adapters|app)|test)/|^src/cli/main\\.ts$' }, { path: '^src/adapters/' }),
     forbid('ports-name-no-technology', 'A port depends on the kernel only.',
       { path: '^src/ports' }, { pathNot: '^src/(ports|kernel)' }),
     forbid('no-test-in-product', 'Product code never imports tests.',

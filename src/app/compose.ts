@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { openReplies } from '../control-plane/replies.ts';
 import { openControlView } from '../control-plane/view.ts';
 import { createControlPlane } from '../control-plane/client.ts';
@@ -12,7 +11,7 @@ import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts'
 import { routes } from '../http/routes.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
-import { systemClock, type Clock } from '../kernel/time.ts';
+import { systemClock } from '../kernel/time.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
 import { loadRootKeys, type RootKey } from '../modules/credentials/root-keys.ts';
 import { openVault } from '../modules/credentials/open-vault.ts';
@@ -20,8 +19,9 @@ import { bootstrap, type Bootstrapped } from '../modules/environments/bootstrap.
 import type { Environment } from '../modules/environments/state.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
-import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
+import { createRunBodies } from '../modules/runs/bodies.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
+import type { Base } from './base.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { makeFolders } from './folders.ts';
@@ -45,16 +45,6 @@ export interface Running extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-/** What the parts of the main thread share. */
-export interface Base {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly embedded: EmbeddedLog;
-  readonly rootKeys: readonly RootKey[];
-  readonly bodies: RunBodies;
-}
-
 /** Opens everything that the roles of this process need. A failure half-way closes what was opened. */
 export async function compose(config: Config): Promise<Running> {
   await using stack = new AsyncDisposableStack();
@@ -62,7 +52,8 @@ export async function compose(config: Config): Promise<Running> {
   const logger = createLogger(config.logLevel, 'main');
   const folders = makeFolders(config.dataDir);
   const rootKeys = loadRootKeys({ setting: config.encryptionKey, file: folders.rootKeyFile });
-  const embedded = stack.use(await openEmbeddedLog({ directory: folders.log, clock }));
+  const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
+  const embedded = stack.use(await openEmbeddedLog({ directory: folders.log, clock, onCleanFailure }));
   await embedded.log.ensureTopics(topicSpecs(config.partitions));
   const threads = await startThreads(stack, config, embedded, rootKeys);
   const failed = Promise.race(threads.all.map((thread) => thread.failed));

@@ -10,7 +10,7 @@ import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
-import type { Base } from './compose.ts';
+import type { Base } from './base.ts';
 
 const resumeEveryMs = 60_000;
 

@@ -87,8 +87,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const { origin } = new URL(url);
-    throw new ApiError('unreachable', `Could not reach ${origin}: ${reason}`, { cause: error });
+    throw new ApiError('unreachable', `Could not reach ${url}: ${reason}`, { cause: error });
   }
 }
 

@@ -105,7 +105,7 @@ export function installDependencies(root: string, output: Output): void {
 }
 
 /** `packageManager` of package.json, else the lock file, else npm. */
-export function packageManager(root: string): PackageManager {
+function packageManager(root: string): PackageManager {
   const named = readManifest(join(root, 'package.json'))['packageManager'];
   const name = typeof named === 'string' ? named.split('@')[0] : undefined;
   const known = lockFiles.find(([, manager]) => manager === name);

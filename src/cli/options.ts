@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CommandFailure } from './exit.ts';
 
 /** Options that every command takes (contract/cli.md section 1). */
-export const globalOptions = {
+const globalOptions = {
   'auto-confirm': { type: 'boolean' },
   debug: { type: 'boolean' },
   interactive: { type: 'boolean' },

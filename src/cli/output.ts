@@ -6,7 +6,7 @@ export interface Output {
   readonly paint: (colour: Colour, text: string) => string;
 }
 
-export type Colour = 'red' | 'green' | 'yellow' | 'grey' | 'bold';
+type Colour = 'red' | 'green' | 'yellow' | 'grey' | 'bold';
 
 const codes: Readonly<Record<Colour, readonly [number, number]>> = {
   red: [31, 39],

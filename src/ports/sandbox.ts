@@ -148,7 +148,7 @@ export type HttpAnswer =
       readonly url: string;
     };
 
-export interface FetchCall {
+interface FetchCall {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;

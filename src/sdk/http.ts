@@ -64,14 +64,14 @@ interface CommonPagination {
   }) => void | Promise<void>;
 }
 
-export interface CursorPagination extends CommonPagination {
+interface CursorPagination extends CommonPagination {
   type: 'cursor';
   /** Dotted path of the next cursor. */
   cursor_path_in_response?: string;
   cursor_name_in_request?: string;
 }
 
-export interface LinkPagination extends CommonPagination {
+interface LinkPagination extends CommonPagination {
   type: 'link';
   /** Relation in the `Link` header, for example `next`. */
   link_rel_in_response_header?: string;
@@ -79,7 +79,7 @@ export interface LinkPagination extends CommonPagination {
   link_path_in_response_body?: string;
 }
 
-export interface OffsetPagination extends CommonPagination {
+interface OffsetPagination extends CommonPagination {
   type: 'offset';
   offset_name_in_request?: string;
   /** Default 0. */

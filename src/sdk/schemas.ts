@@ -3,7 +3,7 @@ import type { z } from 'zod';
 export type Schema = z.ZodType;
 
 /** Schema of one model; every record has an `id`. */
-export type ModelSchema = z.ZodObject<{ id: z.ZodType<string> } & z.core.$ZodLooseShape>;
+type ModelSchema = z.ZodObject<{ id: z.ZodType<string> } & z.core.$ZodLooseShape>;
 /** Model name to schema. Names match `^[A-Z][a-zA-Z0-9_]+$`. */
 export type Models = Readonly<Record<string, ModelSchema>>;
 

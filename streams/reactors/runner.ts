@@ -4,7 +4,7 @@ import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Batch, EventLog, ReadMessage } from '../../src/ports/event-log.ts';
 
 /** A message with where it lies. */
-export interface Taken {
+interface Taken {
   readonly topic: string;
   readonly partition: number;
   readonly message: ReadMessage;
@@ -27,12 +27,14 @@ export interface ReactorOptions {
   park(taken: Taken, error: unknown, attempts: number): Promise<void>;
   /** Messages of one partition being worked on; reading pauses at it. Default 1000. */
   readonly inFlightMax?: number;
+  /** Wait before a failed message is tried again; doubles each time, up to 10 s. Default 200. */
+  readonly retryWaitMs?: number;
   /** Where a group that has never committed begins. Default `start`. */
   readonly begin?: 'start' | 'end';
 }
 
 const attemptsMax = 5;
-const retryWaitMs = 200;
+const retryFirstWaitMs = 200;
 const retryWaitMaxMs = 10_000;
 /** How often the finished position is committed while it moves. */
 const commitEveryMs = 250;
@@ -99,7 +101,7 @@ async function work(
           { err: error, group: options.group, partition },
           'a reactor starts again',
         );
-        await pause(failures, signal);
+        await pause(options, failures, signal);
       }
     } finally {
       await tracker.close();
@@ -169,7 +171,7 @@ async function insist(
       if (attempt >= attemptsMax && !isOutage(error)) {
         if (await parked(options, taken, error, attempt)) return true;
       }
-      await pause(attempt, signal);
+      await pause(options, attempt, signal);
     }
   }
   return false;
@@ -198,7 +200,11 @@ function isOutage(error: unknown): boolean {
   return error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 }
 
-async function pause(attempt: number, signal: AbortSignal): Promise<void> {
+async function pause(
+  { retryWaitMs = retryFirstWaitMs }: ReactorOptions,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<void> {
   const ms = Math.min(retryWaitMs * 2 ** Math.min(attempt, 10), retryWaitMaxMs);
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -117,11 +117,7 @@ export function projectionStoreContract(
     it('answers a page while a heavy question runs', async () => {
       let isHeavyDone = false;
       const heavy = store
-        .queryRows(
-          'SELECT count() FROM numbers(60000000) WHERE sipHash64(number) = 1',
-          {},
-          'heavy',
-        )
+        .queryRows('SELECT count() FROM numbers(60000000) WHERE sipHash64(number) = 1', {}, 'heavy')
         .then(() => (isHeavyDone = true));
       await store.queryBinary('SELECT 1', {}, 'page');
       expect(isHeavyDone).toBe(false);

@@ -85,6 +85,8 @@ async function readAll(
     seen.push(...page.records);
     cursor = page.records.at(-1)?._svc_metadata.cursor ?? cursor;
     if (isLast && page.records.length === 0) return seen;
+    // A poll at the head is answered from memory: without a turn nobody else would get one.
+    await turn();
   }
 }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type JsonObject } from '../../src/kernel/stable-json.ts';
-import { apply, models, operation, sameRecords, type Kept, type Records } from './crash-model.ts';
+import { apply, models, operation, sameRecords, toldFile, type Kept, type Records } from './crash-model.ts';
 import { seeded } from './random.ts';
 
 const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
@@ -70,10 +72,9 @@ export class CrashRounds {
   }
 
   async #compare(): Promise<void> {
-    const teller = start(['tell', this.folder], {});
-    const told: Told[] = [];
-    for await (const line of teller.lines) if ('records' in line) told.push(line as unknown as Told);
+    const teller = start(['tell', this.folder, String(this.seed), String(this.#round)], {});
     assert.equal(await teller.ended, 0, teller.errors.join('\n'));
+    const told = JSON.parse(readFileSync(join(this.folder, toldFile), 'utf8')) as Told[];
     for (const [at, model] of models.entries()) {
       const one = told.find((candidate) => candidate.model === model);
       assert.ok(one, `${model} was told`);

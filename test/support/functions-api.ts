@@ -13,7 +13,7 @@ import { aProvider, openControlWorld, type ControlNode } from './control.ts';
 
 const system = { actor: 'system' };
 
-export interface Sent {
+interface Sent {
   readonly body?: unknown;
   readonly query?: unknown;
   readonly params?: unknown;

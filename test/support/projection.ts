@@ -70,9 +70,14 @@ export class TestProjection implements AsyncDisposable {
     this.store = store;
     this.heads = heads;
     this.projector = projector;
-    const { published } = projector;
-    const bound: typeof published = (...args) => projector.published(...args);
-    this.source = createRecordSource({ store, heads, published: bound, vault, clock, partitions });
+    this.source = createRecordSource({
+      store,
+      heads,
+      published: (...args) => projector.published(...args),
+      vault,
+      clock,
+      partitions,
+    });
     this.reader = createRecordReader(this.source, clock);
   }
 

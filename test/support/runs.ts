@@ -8,6 +8,8 @@ import type { Environment } from '../../src/modules/environments/state.ts';
 import { functionRef } from '../../src/modules/functions/entity.ts';
 import type { DeployedFunction, FunctionKind } from '../../src/modules/functions/state.ts';
 import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import type { Services } from '../../src/http/services.ts';
+import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
 import { createRunsClient } from '../../src/modules/actions/handlers.ts';
@@ -84,7 +86,10 @@ export interface RunWorld extends AsyncDisposable {
   readonly world: ControlWorld;
   readonly node: ControlNode;
   readonly environment: Environment;
+  /** A key with full access to it. */
+  readonly secret: string;
   readonly connection: Connection;
+  readonly services: Services;
   readonly runs: RunsClient;
   readonly bodies: RunBodies;
   readonly publisher: Publisher;
@@ -115,7 +120,7 @@ export async function openRunWorld({
   const { control, vault } = node;
   const { schemas } = world.embedded;
   const { log } = world;
-  const { environment } = await createEnvironment(node, { name: 'dev' }, options);
+  const { environment, secret } = await createEnvironment(node, { name: 'dev' }, options);
   const environmentUid = environment.uid;
   await createIntegration(node, { environmentUid, uniqueKey: 'crm', provider }, options);
   const wanted = {
@@ -133,6 +138,19 @@ export async function openRunWorld({
   const logs = stack.use(createRunLogs(publisher, silent));
   const http = stack.use(await openHttpClient());
   const records = new RecordedWrites();
+  const services: Services = {
+    control,
+    vault,
+    providers: { find: () => provider, all: () => [provider] },
+    records: { reader: aReader, writer: records.writer },
+    runs,
+    coordination: node.coordination,
+    http,
+    clock,
+    logger: silent,
+    settings: { publicUrl: 'http://localhost', rateLimitPerMinute: 0 },
+    readiness: () => [],
+  };
   const opened = stack.move();
   const park = (group: string) => parkTo(publisher, group);
 
@@ -152,6 +170,7 @@ export async function openRunWorld({
     world,
     node,
     environment,
+    secret,
     connection,
     runs,
     bodies,
@@ -174,19 +193,9 @@ export async function openRunWorld({
       if (deployed === null) throw new Error('not deployed');
       return deployed;
     },
-    startRunner: (sandbox, more = {}) => {
-      const providers = { find: () => provider, all: () => [provider] };
-      const reader = { page: none, positionOf: none, counts: none, published: none };
-      const services = {
-        control,
-        vault,
-        providers,
-        runs,
-        http,
-        clock,
-        coordination: node.coordination,
-      };
-      return startFunctionRunner({
+    services,
+    startRunner: (sandbox, more = {}) =>
+      startFunctionRunner({
         log,
         schemas,
         control,
@@ -197,23 +206,20 @@ export async function openRunWorld({
         clock,
         logger: silent,
         park: park('svc.runners'),
-        openHost: (run) =>
-          openHost(
-            {
-              ...services,
-              records: { reader, writer: records.writer },
-              publicUrl: 'http://localhost',
-            },
-            run,
-          ),
+        openHost: (run) => openHost(services, run),
         ...more,
-      });
-    },
+      }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
 const none = () => Promise.reject(new Error('not used here'));
+const aReader: RecordReader = {
+  page: none,
+  positionOf: none,
+  published: none,
+  counts: async (streams) => new Map(streams.map(({ model }) => [model, 3])),
+};
 
 const aFunction = {
   description: 'a function',

@@ -4,8 +4,8 @@ import type { ChildSettings, FromChild, ToChild } from './messages.ts';
 import { openRealm, takeSnapshot, type Realm, type Snapshot } from './realm.ts';
 
 /**
- * The process that holds the realms of untrusted code: started without environment, network use, write
- * access or secrets, and worth nothing to whoever breaks out of a realm.
+ * The process that holds the realms of untrusted code: started without environment, write access or
+ * secrets, and worth nothing to whoever breaks out of a realm.
  */
 const watchEveryMs = 25;
 /** How long a realm may take to say how large it is, before it counts as busy. */
@@ -27,6 +27,8 @@ let state: State | null = null;
 
 /** Without a supervisor there is nothing to do; realms may be busy, so no gentle exit. */
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// A signal to the whole group is for the supervisor to act on: it lets runs finish.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('message', (message: ToChild) => receive(message));
 
 function tell(message: FromChild): void {

@@ -5,7 +5,7 @@ import type { Entry } from './entries.ts';
 /** A type and not an interface: it is JSON. */
 type JsonSchema = { readonly definitions: JsonObject };
 
-export interface SyncArtifact {
+interface SyncArtifact {
   readonly type: 'sync';
   readonly name: string;
   readonly description: string;
@@ -24,7 +24,7 @@ export interface SyncArtifact {
   readonly json_schema: JsonSchema;
 }
 
-export interface ActionArtifact {
+interface ActionArtifact {
   readonly type: 'action';
   readonly name: string;
   readonly description: string;
@@ -38,7 +38,7 @@ export interface ActionArtifact {
   readonly json_schema: JsonSchema;
 }
 
-export interface OnEventArtifact {
+interface OnEventArtifact {
   readonly type: 'on-event';
   readonly event: string;
   readonly name: string;

@@ -17,7 +17,7 @@ export interface Entry {
   readonly bundleName: string;
 }
 
-export const kindFolders: ReadonlyMap<string, FunctionKind> = new Map([
+const kindFolders: ReadonlyMap<string, FunctionKind> = new Map([
   ['syncs', 'sync'],
   ['actions', 'action'],
   ['on-events', 'on-event'],

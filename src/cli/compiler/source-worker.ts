@@ -2,17 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { SourceCompiled } from '../../modules/functions/compile-source.ts';
 import type { FunctionKind } from '../../modules/functions/state.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../scaffold.ts';
 import { buildEntries } from './compile.ts';
 import { readEntries } from './entries.ts';
 import { CompileError, formatProblem } from './problem.ts';
-
-/** What the thread says: the bundle, or why there is none. */
-export type SourceCompiled =
-  | { readonly outcome: 'bundle'; readonly js: string }
-  | { readonly outcome: 'refused'; readonly message: string };
 
 /** Compiles the one file that it is given and ends; the type checker blocks its thread for seconds. */
 async function compileSource(code: string): Promise<SourceCompiled> {

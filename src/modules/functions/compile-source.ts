@@ -1,6 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { SourceCompiled } from '../../cli/compiler/source-worker.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+
+/** What the compiling thread says: the bundle, or why there is none. */
+export type SourceCompiled =
+  | { readonly outcome: 'bundle'; readonly js: string }
+  | { readonly outcome: 'refused'; readonly message: string };
 
 /** Compilations at a time on this node; each is a thread with a type checker of some 300 MB. */
 const compilationsMax = 2;

@@ -5,7 +5,7 @@ import type { ReconciliationScope } from './deploy-body.ts';
 import { parseFrequency } from './frequency.ts';
 
 /** Bundle, source and schemas of one function together: they travel in one message of the log. */
-export const functionBytesMax = 1_000_000;
+const functionBytesMax = 1_000_000;
 
 /**
  * What each function of a deployment must keep, besides the form of the body.
@@ -99,7 +99,9 @@ function checkModels(parts: DeployedParts): void {
 
 function refused(parts: DeployedParts, code: ErrorCode, why: string): GatewayError {
   const { kind, name, integrationKey } = parts;
-  return new GatewayError(code, { message: `The ${kind} "${name}" of "${integrationKey}" ${why}.` });
+  return new GatewayError(code, {
+    message: `The ${kind} "${name}" of "${integrationKey}" ${why}.`,
+  });
 }
 
 function invalid(index: number, message: string): GatewayError {

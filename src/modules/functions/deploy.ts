@@ -12,7 +12,7 @@ import { listFunctions } from './queries.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
 
 /** One line of a plan, as the API answers it. */
-export interface PlanItem {
+interface PlanItem {
   readonly integrationId: string;
   readonly name: string;
   readonly type: FunctionKind;

@@ -9,7 +9,7 @@ const topic = 'svc.internal.run-bodies.v1';
 /** Bodies written by this process that it can give back without reading the log. */
 const rememberedBytesMax = 16 * 1024 ** 2;
 
-export type BodyPart = 'input' | 'output';
+type BodyPart = 'input' | 'output';
 
 /** Whose body it is: bound to the sealed bytes. */
 export interface BodyOwner {

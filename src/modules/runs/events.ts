@@ -1,7 +1,7 @@
 import type { Instant, Micros } from '../../kernel/time.ts';
 import type { ModelPlace, ModelResult } from '../syncs/events.ts';
 
-export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
+type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
 export type RunAction =
   | 'queued'
   | 'started'

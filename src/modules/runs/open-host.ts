@@ -38,8 +38,16 @@ export interface OpenedHost extends AsyncDisposable {
 
 export type HostDeps = Pick<
   Services,
-  'control' | 'vault' | 'providers' | 'records' | 'runs' | 'coordination' | 'http' | 'clock'
-> & { readonly publicUrl: string };
+  | 'control'
+  | 'vault'
+  | 'providers'
+  | 'records'
+  | 'runs'
+  | 'coordination'
+  | 'http'
+  | 'clock'
+  | 'settings'
+>;
 
 /**
  * Opens the host side of one attempt. Disposing it gives back what the run still holds.

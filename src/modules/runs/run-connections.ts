@@ -16,16 +16,14 @@ import { presentIntegration, webhookUrlOf } from '../integrations/presenter.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { RunConnections } from './runtime/deps.ts';
 
-export type RunConnectionsDeps = Pick<Services, 'control' | 'vault' | 'providers'> & {
-  readonly publicUrl: string;
-};
+export type RunConnectionsDeps = Pick<Services, 'control' | 'vault' | 'providers' | 'settings'>;
 
 /** The connections that a run may use: its own, and others of its environment. */
 export function createRunConnections(
   deps: RunConnectionsDeps,
   of: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
 ): RunConnections {
-  const { control, vault, providers, publicUrl } = deps;
+  const { control, vault, providers, settings } = deps;
   const { environmentUid, connection: own, actor } = of;
 
   const write = (how: 'replace' | 'merge') => (metadata: JsonObject) => {
@@ -64,6 +62,7 @@ export function createRunConnections(
 
     async integration(include) {
       const { integrationKey } = own;
+      const { publicUrl } = settings;
       const integration = await requireIntegration(control, environmentUid, integrationKey);
       const provider = providers.find(integration.provider);
       const webhook = { webhook_url: webhookUrlOf(integration, provider, publicUrl) };

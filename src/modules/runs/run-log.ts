@@ -8,11 +8,11 @@ import type { Publisher } from './publisher.ts';
 export const logLevels = ['debug', 'info', 'warn', 'error', 'off'] as const;
 /** Entries below it are dropped; `off` drops all. */
 export type LoggerLevel = (typeof logLevels)[number];
-export type EntryLevel = Exclude<LoggerLevel, 'off'>;
+type EntryLevel = Exclude<LoggerLevel, 'off'>;
 export type OperationState = 'running' | 'success' | 'failed' | 'cancelled' | 'timeout';
 
 /** What a log operation is about. */
-export interface OperationOf {
+interface OperationOf {
   /** Of a run it is the run's id. */
   readonly operationId: string;
   /** For example `sync:run`. */

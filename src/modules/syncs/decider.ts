@@ -15,7 +15,7 @@ const attemptsMax = 5;
 
 type At = { readonly at: Instant };
 /** Names one attempt of one run: what another attempt or run says is refused as stale. */
-export type OfAttempt = { readonly runId: string; readonly attempt: number };
+type OfAttempt = { readonly runId: string; readonly attempt: number };
 
 /** What is asked of a sync instance. The owner of the partition gives `at`. */
 export type SyncCommand = At &

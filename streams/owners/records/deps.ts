@@ -34,6 +34,8 @@ export interface RecordOwnersDeps {
   readonly faultPoint?: (name: string) => void | Promise<void>;
   /** Between looks at what time asks for (saving marks, deleting old commands). Default 5 s. */
   readonly tickMs?: number;
+  /** Before a partition is taken over anew after a failure; doubles up to 10 s. Default 100 ms. */
+  readonly retryMs?: number;
 }
 
 /** What all partitions of this thread share. */

@@ -17,7 +17,7 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-const retryFirstMs = 100;
+const retryMsDefault = 100;
 const retryMaxMs = 10_000;
 
 /** Owns the partitions of records that the group gives this node, until it is disposed of. */
@@ -64,14 +64,14 @@ async function own(
   states: Map<number, 'restoring' | 'deciding'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { logger } = shared;
+  const { logger, retryMs = retryMsDefault } = shared;
   const isEnded = (): boolean => signal.aborted;
-  for (let waitMs = retryFirstMs; !isEnded(); waitMs = Math.min(2 * waitMs, retryMaxMs)) {
+  for (let waitMs = retryMs; !isEnded(); waitMs = Math.min(2 * waitMs, retryMaxMs)) {
     try {
       states.set(partition, 'restoring');
       await using owner = new PartitionOwner(shared, await takeOver(shared, partition, signal));
       states.set(partition, 'deciding');
-      waitMs = retryFirstMs;
+      waitMs = retryMs;
       await owner.run(signal);
     } catch (error) {
       if (isEnded()) break;

@@ -59,5 +59,4 @@ function licenseOf({ license }: PackageVersion): string | null {
   return (typeof license === 'object' ? license?.type : license) ?? null;
 }
 
-export type LocalHandle = Parameters<(typeof sync)['exec']>[0];
 export default sync;

@@ -119,7 +119,7 @@ function fitPayload(value: unknown): Json {
 export const jsonText = JSON.stringify as (value: unknown) => string | undefined;
 
 /** JSON text of anything; what JSON cannot hold is described. */
-export function safeJson(value: unknown): string {
+function safeJson(value: unknown): string {
   try {
     return jsonText(value) ?? 'null';
   } catch (error) {

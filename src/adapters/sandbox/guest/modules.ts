@@ -1,6 +1,15 @@
 import * as zod from 'zod';
 import { createAction, createOnEvent, createSync } from '../../../sdk/index.ts';
-import * as crypto from './crypto.ts';
+import {
+  createHash,
+  createHmac,
+  getRandomValues,
+  hash,
+  randomBytes,
+  randomInt,
+  randomUUID,
+  timingSafeEqual,
+} from './crypto.ts';
 import { ActionError } from './errors.ts';
 import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
@@ -16,9 +25,16 @@ const url = module({
   URLSearchParams,
   format: (value: unknown) => String(value),
 });
-const cryptoModule = module({
-  ...crypto,
-  webcrypto: { getRandomValues: crypto.getRandomValues, randomUUID: crypto.randomUUID },
+const crypto = module({
+  createHash,
+  createHmac,
+  getRandomValues,
+  hash,
+  randomBytes,
+  randomInt,
+  randomUUID,
+  timingSafeEqual,
+  webcrypto: { getRandomValues, randomUUID },
 });
 
 const modules: Readonly<Record<string, object>> = {
@@ -27,8 +43,8 @@ const modules: Readonly<Record<string, object>> = {
   'zod/v4': module(zod, zod.z),
   url,
   'node:url': url,
-  crypto: cryptoModule,
-  'node:crypto': cryptoModule,
+  crypto,
+  'node:crypto': crypto,
 };
 
 /** @throws Error `Module '<name>' is not allowed` */

@@ -2,7 +2,6 @@
 
 /** As the language converts to text. */
 export function toText(value: unknown): string {
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- the language's own conversion is meant
   return String(value);
 }
 
@@ -34,7 +33,7 @@ export function utf8Encode(text: string): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-export function utf8Length(text: string): number {
+function utf8Length(text: string): number {
   let length = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

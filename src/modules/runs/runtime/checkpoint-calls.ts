@@ -23,7 +23,7 @@ export function checkpointCalls({ checkpoint }: RuntimeDeps): Calls {
 }
 
 /** @throws GatewayError `invalid_checkpoint` unless it is a flat object of strings, numbers and booleans */
-export function flatCheckpoint(checkpoint: Readonly<Record<string, unknown>>): JsonObject {
+function flatCheckpoint(checkpoint: Readonly<Record<string, unknown>>): JsonObject {
   for (const [key, value] of Object.entries(checkpoint)) {
     if (!['string', 'number', 'boolean'].includes(typeof value)) {
       throw invalid(`"${key}" must be a string, a number or a boolean`);

@@ -10,7 +10,6 @@ import {
   changeCodec,
   dropTables,
   openTestStore,
-  parsePage,
   partitions,
   TestProjection,
 } from '../../../support/projection.ts';

@@ -9,7 +9,8 @@ function enterAll(gate: FairGate, names: readonly string[]) {
   const inside: string[] = [];
   const leave = new Map<string, Release>();
   for (const name of names) {
-    const [environmentUid = '', connectionUid = ''] = name.split('/');
+    const [environmentUid = ''] = name.split('/');
+    const connectionUid = name;
     void gate.enter({ environmentUid, connectionUid }, never).then((release) => {
       inside.push(name);
       leave.set(name, release);
@@ -49,9 +50,9 @@ describe('the gate', () => {
 
   it('forgets who no longer waits', async () => {
     const gate = new FairGate({ total: 1, perEnvironment: 1, perConnection: 1 });
-    const release = await gate.enter({ environmentUid: 'a', connectionUid: '1' }, never);
+    const release = await gate.enter({ environmentUid: 'a', connectionUid: 'a/1' }, never);
     const gone = new AbortController();
-    const waiting = gate.enter({ environmentUid: 'a', connectionUid: '2' }, gone.signal);
+    const waiting = gate.enter({ environmentUid: 'a', connectionUid: 'a/2' }, gone.signal);
     gone.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
     release();

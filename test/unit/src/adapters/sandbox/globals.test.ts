@@ -1,5 +1,6 @@
 import { Buffer as NodeBuffer } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
+import { runInThisContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
@@ -20,9 +21,9 @@ async function bothSay(expression: string): Promise<[unknown, unknown]> {
   const guest = await outputOf(sandbox, `const lib = req; ${prepare} return (${expression});`, {
     head: 'const req = require;',
   });
-  const make = new Function('lib', `${prepare} return (async () => (${expression}))();`) as (
-    lib: (name: string) => unknown,
-  ) => Promise<unknown>;
+  const make = runInThisContext(
+    `(lib) => { ${prepare} return (async () => (${expression}))(); }`,
+  ) as (lib: (name: string) => unknown) => Promise<unknown>;
   const node = await make((name) => process.getBuiltinModule(name));
   return [guest, JSON.parse(JSON.stringify(node))];
 }

@@ -9,7 +9,7 @@ import type {
   Sandbox,
 } from '../../../../../src/ports/sandbox.ts';
 
-export const limits: RunLimits = {
+const limits: RunLimits = {
   wallMs: 60_000,
   cpuMs: 30_000,
   graceMs: 200,
@@ -18,7 +18,7 @@ export const limits: RunLimits = {
   hostCalls: 100_000,
 };
 
-export const context: RunContext = {
+const context: RunContext = {
   connectionId: 'c-1',
   providerConfigKey: 'crm',
   provider: 'crm-provider',
@@ -94,4 +94,20 @@ export async function bundleSource(source: string): Promise<string> {
     logLevel: 'silent',
   });
   return built.outputFiles[0]!.text;
+}
+
+/** A host that answers with JSON and keeps what it was asked. */
+export function recording(answers: Partial<Record<keyof HostCalls, unknown>>) {
+  const asked: { method: string; args: unknown }[] = [];
+  const host = Object.fromEntries(
+    Object.entries(answers).map(([method, answer]) => [
+      method,
+      async (args: string) => {
+        asked.push({ method, args: JSON.parse(args) as unknown });
+        if (answer instanceof Error) throw answer;
+        return JSON.stringify(answer);
+      },
+    ]),
+  ) as HostCalls;
+  return { host, asked };
 }

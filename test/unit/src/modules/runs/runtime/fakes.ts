@@ -1,12 +1,20 @@
-import type { RuntimeDeps, HttpLine, RunScope } from '../../../../../../src/modules/runs/runtime/deps.ts';
+import type {
+  RuntimeDeps,
+  HttpLine,
+  RunScope,
+} from '../../../../../../src/modules/runs/runtime/deps.ts';
 import { createRuntimeHost } from '../../../../../../src/modules/runs/runtime/host.ts';
 import type { Provider } from '../../../../../../src/modules/providers/definition.ts';
 import type { RecordReader } from '../../../../../../src/modules/records/reader.ts';
 import type { RecordWriter } from '../../../../../../src/modules/records/writer.ts';
-import { openInProcessCoordination } from './coordination.ts';
-import { HttpFailure, type HttpClient, type HttpReply, type OutgoingRequest } from '../../../../../../src/ports/http-client.ts';
-import type { HostCalls, HttpAnswer, LogLine } from '../../../../../../src/ports/sandbox.ts';
-import type { JsonObject } from '../../../../../../src/kernel/stable-json.ts';
+import { openInProcessCoordination } from '../../../../../../src/adapters/coordination/in-process.ts';
+import {
+  HttpFailure,
+  type HttpClient,
+  type HttpReply,
+  type OutgoingRequest,
+} from '../../../../../../src/ports/http-client.ts';
+import type { HostCalls, LogLine } from '../../../../../../src/ports/sandbox.ts';
 
 export const provider: Provider = {
   name: 'crm-provider',
@@ -32,7 +40,11 @@ export const scope: RunScope = {
   depth: 0,
 };
 
-export const ok = (body: unknown = {}, headers: Record<string, string> = {}, status = 200): HttpReply => ({
+export const ok = (
+  body: unknown = {},
+  headers: Record<string, string> = {},
+  status = 200,
+): HttpReply => ({
   status,
   statusText: 'OK',
   headers,
@@ -80,7 +92,11 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
         opened.push({ name, options });
         return {
           provider,
-          connection: { credentials: { type: 'OAUTH2', access_token: 'token-1' }, connectionConfig: {}, metadata: {} },
+          connection: {
+            credentials: { type: 'OAUTH2', access_token: 'token-1' },
+            connectionConfig: {},
+            metadata: {},
+          },
           integration: {},
           view: { connection_id: name.connectionId, read: opened.length },
         };
@@ -89,9 +105,13 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
       setMetadata: async () => undefined,
       updateMetadata: async () => undefined,
     },
-    checkpoint: { get: async () => null, save: async () => undefined, clear: async () => undefined },
+    checkpoint: {
+      get: async () => null,
+      save: async () => undefined,
+      clear: async () => undefined,
+    },
     records: { writer: {} as RecordWriter, reader: {} as RecordReader },
-    triggerAction: async ({ name, input }) => ({ name, input: input ?? null }) as JsonObject,
+    triggerAction: async ({ name, input }) => ({ name, input: input ?? null }),
     syncs: { trigger: async () => undefined, start: async () => undefined },
     variables: async () => [{ name: 'A', value: 'b' }],
     http: fakeHttp(ok()).client,
@@ -120,5 +140,3 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
     },
   };
 }
-
-export type { HttpAnswer };

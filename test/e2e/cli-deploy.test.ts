@@ -1,0 +1,66 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { commandLine } from '../support/command-line.ts';
+import { startGateway, type RunningGateway } from '../support/gateway.ts';
+
+const example = fileURLToPath(new URL('../../examples/npm-releases', import.meta.url));
+
+let gateway: RunningGateway;
+let sandbox: Sandbox;
+let root: string;
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'svc-deployed-'));
+  for (const part of ['index.ts', 'package.json', 'npm', '.svc/.gitkeep']) {
+    cpSync(join(example, part), join(root, part), { recursive: true });
+  }
+  sandbox = await openSandbox({ childrenMax: 1 });
+  gateway = await startGateway();
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const deploy = () =>
+  commandLine(['deploy', 'dev', '--no-dependency-update'], {
+    root,
+    sandbox,
+    variables: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
+  });
+
+it('the command line deploys the example to a running service, and a second time changes nothing', async () => {
+  const refused = await deploy();
+  expect(refused.exitCode).toBe(11);
+  expect(refused.err).toContain('(integration_not_found)');
+
+  const providers = await gateway.call('GET', '/providers');
+  const { data } = providers.body as { data: { name: string; auth_mode: string }[] };
+  const provider = data.find(({ auth_mode }) => auth_mode === 'NONE')?.name;
+  const made = await gateway.call('POST', '/integrations', {
+    body: { provider, unique_key: 'npm' },
+  });
+  expect(made.status).toBe(200);
+
+  const first = await deploy();
+  expect(first).toMatchObject({ exitCode: 0 });
+  expect(first.out).toContain(' + npm -> releases');
+  expect(first.out).toContain('- latest-version@v1.0.0');
+
+  const listed = await gateway.call('GET', '/integrations/npm/functions');
+  expect(listed.body).toMatchObject({
+    data: [
+      { name: 'latest-version', type: 'action', returns: ['ActionOutput_npm_latestversion'] },
+      { name: 'releases', type: 'sync', returns: ['Release'], runs: 'every hour' },
+    ],
+  });
+
+  const second = await deploy();
+  expect(second).toMatchObject({ exitCode: 0 });
+  expect(second.out).toContain('Nothing to change');
+});

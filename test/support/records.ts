@@ -1,0 +1,164 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
+import { openSchemas } from '../../src/adapters/event-log/avro-codec.ts';
+import { openReplies } from '../../src/control-plane/replies.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '../../src/kernel/ids.ts';
+import { systemClock, type Clock } from '../../src/kernel/time.ts';
+import type { Vault } from '../../src/modules/credentials/vault.ts';
+import type { RecordChange } from '../../src/modules/records/events.ts';
+import { createRecordWriter } from '../../src/modules/records/handlers.ts';
+import { recordsTopic } from '../../src/modules/records/stream-head.ts';
+import type { Stream } from '../../src/modules/records/stream.ts';
+import type { RecordWriter, WriteOrigin } from '../../src/modules/records/writer.ts';
+import type { Cipher } from '../../src/ports/cipher.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
+import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
+import { topics } from '../../streams/topics.ts';
+import { SimulatedLog, type Client } from './simulated-log.ts';
+
+export const aStream = (more: Partial<Record<keyof Stream, string>> = {}): Stream =>
+  ({
+    environmentUid: 'environment-1' as EnvironmentUid,
+    connectionUid: 'connection-1' as ConnectionUid,
+    model: 'Contact',
+    variant: 'base',
+    integration: 'crm' as IntegrationKey,
+    connectionId: 'customer-1' as ConnectionId,
+    ...more,
+  }) as Stream;
+
+export const anOrigin = (more: Partial<WriteOrigin> = {}): WriteOrigin => ({
+  runId: 'run-1',
+  attempt: 1,
+  syncName: 'contacts',
+  actor: 'run:run-1',
+  ...more,
+});
+
+/** Ids of schemas without a registry to ask. */
+export function localSchemas(): Schemas {
+  const definitions: string[] = [];
+  return openSchemas({
+    register: (_subject, definition) => Promise.resolve(definitions.push(definition)),
+    definition: (id) => definitions[id - 1] ?? null,
+  });
+}
+
+type RecordsVault = Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint' | 'shred'>;
+
+/** Keys in memory, made when first asked for. */
+export function memoryVault(): RecordsVault {
+  const secret = randomBytes(32);
+  const ciphers = new Map<string, Cipher | null>();
+  const cipherOf = (keyId: string): Cipher => {
+    let cipher = ciphers.get(keyId);
+    if (cipher === undefined) ciphers.set(keyId, (cipher = createAesGcm(randomBytes(32))));
+    if (cipher === null) throw new GatewayError('not_found');
+    return cipher;
+  };
+  return {
+    async ready(keyId) {
+      cipherOf(keyId);
+    },
+    sealBytes: (keyId, plain, context) => cipherOf(keyId).seal(plain, context),
+    openBytes: (keyId, sealed, context) => cipherOf(keyId).open(sealed, context),
+    fingerprint: (purpose, text) =>
+      createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('hex'),
+    async shred(keyId) {
+      ciphers.set(keyId, null);
+    },
+  };
+}
+
+export interface RecordsWorld extends AsyncDisposable {
+  readonly log: SimulatedLog;
+  readonly schemas: Schemas;
+  readonly vault: RecordsVault;
+  readonly writer: RecordWriter;
+  readonly folder: string;
+  payloadMode: 'plain' | 'sealed';
+  /** Another process with owners; the one before loses its partitions. */
+  startOwners(options?: OwnerOptions): Promise<RunningOwners>;
+  changes(): Promise<RecordChange[]>;
+}
+
+export interface OwnerOptions {
+  readonly folder?: string;
+  readonly faultPoint?: (name: string) => void;
+  readonly client?: Client;
+}
+export interface RunningOwners extends AsyncDisposable {
+  readonly client: Client;
+  readonly owners: RecordOwners;
+  /** Resolves when every partition is restored and its commands are being decided. */
+  untilDeciding(): Promise<void>;
+}
+
+/** Saver, owners and log in one process, with the log in memory. */
+export async function openRecordsWorld(
+  options: { readonly clock?: Clock; readonly partitions?: number } = {},
+): Promise<RecordsWorld> {
+  const { clock = systemClock, partitions = 2 } = options;
+  const log = new SimulatedLog(clock);
+  log.addTopics(
+    Object.entries(topics).map(([name, topic]) => ({
+      name,
+      partitions: topic.partitions === 'owned' ? partitions : topic.partitions,
+      cleanup: topic.cleanup,
+    })),
+  );
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-records-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const logger = pino({ level: process.env['SVC_TEST_LOG'] ?? 'silent' });
+  const schemas = localSchemas();
+  const vault = memoryVault();
+  const saver: EventLog = log.client();
+  const replies = stack.use(await openReplies({ log: saver, schemas, node: 'saver', logger }));
+  const world = {
+    log,
+    schemas,
+    vault,
+    folder,
+    payloadMode: 'plain' as 'plain' | 'sealed',
+    writer: await createRecordWriter({
+      log: saver,
+      schemas,
+      replies,
+      vault,
+      clock,
+      payloadMode: () => world.payloadMode,
+    }),
+    async startOwners(more: OwnerOptions = {}) {
+      const client = more.client ?? log.client();
+      const directory = more.folder ?? folder;
+      const ports = { log: client, schemas, vault, clock, logger, directory, retryMs: 1 };
+      const owners = await startRecordOwners({ ...ports, ...more });
+      const isDeciding = (): boolean => {
+        const states = [...owners.partitions().values()];
+        return states.length === partitions && states.every((state) => state === 'deciding');
+      };
+      return {
+        client,
+        owners,
+        async untilDeciding() {
+          while (!isDeciding()) await new Promise((resolve) => setImmediate(resolve));
+        },
+        [Symbol.asyncDispose]: () => owners[Symbol.asyncDispose](),
+      };
+    },
+    async changes() {
+      const codec = await schemas.codec<RecordChange>(recordsTopic);
+      const all = log.partitionsOf(recordsTopic).flatMap(({ messages }) => messages);
+      return all.flatMap(({ value }) => (value === null ? [] : [codec.decode(value)]));
+    },
+  };
+  const opened = stack.move();
+  return Object.assign(world, { [Symbol.asyncDispose]: () => opened.disposeAsync() });
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import type { HostCalls, LogLine, Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { runGuest } from './guest.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+describe('log', () => {
+  async function linesOf(
+    body: string,
+    loggerLevel: 'debug' | 'warn' | 'off' = 'debug',
+  ): Promise<LogLine[]> {
+    const lines: LogLine[] = [];
+    const host: HostCalls = {
+      log: async (args) => {
+        lines.push(...(JSON.parse(args) as { lines: LogLine[] }).lines);
+        return 'null';
+      },
+    };
+    const result = await runGuest(sandbox, body, { host, context: { loggerLevel } });
+    expect(result.status).toBe('ok');
+    return lines;
+  }
+
+  it('takes message, payload and level', async () => {
+    const lines = await linesOf(
+      `svc.log('a'); svc.log('b', { x: 1 }, { level: 'error' }); svc.log({ o: 1 }, { level: 'debug' }); svc.log('list', ['x', 'y']); svc.log('odd', { level: 'nope' });`,
+    );
+    expect(lines).toEqual([
+      { level: 'info', message: 'a', payload: null },
+      { level: 'error', message: 'b', payload: '{"x":1}' },
+      { level: 'debug', message: '{"o":1}', payload: null },
+      { level: 'info', message: 'list', payload: '{"0":"x","1":"y"}' },
+      { level: 'info', message: 'odd', payload: null },
+    ]);
+  });
+
+  it('drops what is below the level, which setLogger changes unless it is off', async () => {
+    const body = `await svc.log('1'); await svc.log('2', { level: 'warn' }); svc.setLogger({ level: 'debug' }); await svc.log('3');
+      svc.setLogger({ level: 'off' }); await svc.log('4', { level: 'error' }); svc.setLogger({ level: 'debug' }); await svc.log('5');`;
+    expect((await linesOf(body, 'warn')).map(({ message }) => message)).toEqual(['2', '3']);
+    expect(await linesOf(body, 'off')).toEqual([]);
+  });
+
+  it('hides authorization, cuts cycles, depth and size', async () => {
+    const lines = await linesOf(`
+      const cycle = { Authorization: 'secret', inner: { authorization: 'secret' } }; cycle.self = cycle;
+      let deep = 'end'; for (let n = 0; n < 20; n++) deep = { deep };
+      await svc.log('x', cycle); await svc.log('x', deep); await svc.log('y'.repeat(200_000)); await svc.log('e', new Error('why')); await svc.log('n', { n: 10n, f() {} });`);
+    const [cycle, deep, long, error, odd] = lines;
+    expect(cycle?.payload).toBe(
+      '{"Authorization":"[redacted]","inner":{"authorization":"[redacted]"},"self":"[circular]"}',
+    );
+    expect(deep?.payload).toContain('[cut]');
+    expect(long?.message.length).toBeLessThan(99_100);
+    expect(long?.message).toContain('truncated');
+    expect(JSON.parse(error?.payload ?? '')).toMatchObject({ name: 'Error', message: 'why' });
+    expect(odd?.payload).toBe('{"n":"10"}');
+  });
+
+  it('crosses before the run ends, together, and never fails the run', async () => {
+    let calls = 0;
+    const host: HostCalls = {
+      log: async () => {
+        calls += 1;
+        throw new Error('down');
+      },
+    };
+    const result = await runGuest(sandbox, 'for (let n = 0; n < 50; n++) svc.log("x"); return 1;', {
+      host,
+    });
+    expect(result).toEqual({ status: 'ok', output: '1' });
+    expect(calls).toBe(1);
+  });
+});

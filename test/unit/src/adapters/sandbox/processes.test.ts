@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { outputOf, runGuest } from './guest.ts';
+
+const never = () => new Promise<string>(() => undefined);
+
+describe('the processes', () => {
+  it('have no environment, and end when the sandbox is closed', async () => {
+    const before = childPids();
+    const own = await openSandbox({ warmChildren: 2 });
+    const pids = childPids().filter((pid) => !before.includes(pid));
+    expect(pids.length).toBe(2);
+    for (const pid of pids) {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+      for (const variable of variables) expect(variable).toMatch(/^NODE_CHANNEL_/);
+    }
+    await own[Symbol.asyncDispose]();
+    for (const pid of pids) expect(existsSync(`/proc/${pid}`)).toBe(false);
+    await expect(runGuest(own, '')).rejects.toMatchObject({
+      code: 'execution_environment_unavailable',
+    });
+  });
+
+  it('are replaced when they die; the run that was in one says so', async () => {
+    const before = childPids();
+    await using own = await openSandbox();
+    const [pid] = childPids().filter((candidate) => !before.includes(candidate));
+    const begun = Promise.withResolvers<undefined>();
+    const host = {
+      getCheckpoint: () => {
+        begun.resolve(undefined);
+        return never();
+      },
+    };
+    const [first, second] = [1, 2].map(() => runGuest(own, 'await svc.getCheckpoint();', { host }));
+    await begun.promise;
+    process.kill(pid!, 'SIGKILL');
+    expect(await first).toMatchObject({ error: { kind: 'interrupted' } });
+    expect(await second).toMatchObject({ error: { kind: 'interrupted' } });
+    expect(await outputOf(own, 'return 1;')).toBe(1);
+  });
+
+  it('end with the process that started them, however it ends', async () => {
+    const source = fileURLToPath(
+      new URL('../../../../../src/adapters/sandbox/sandbox.ts', import.meta.url),
+    );
+    const script = `const { openSandbox } = await import(${JSON.stringify(source)}); await openSandbox(); console.log('open'); setInterval(() => {}, 1000);`;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(parent.stdout, 'data');
+    const pids = childPids(parent.pid);
+    expect(pids.length).toBe(1);
+    parent.kill('SIGKILL');
+    await vi.waitFor(() => expect(existsSync(`/proc/${pids[0]!}`)).toBe(false), {
+      timeout: 10_000,
+    });
+  });
+
+  it('leave signals to the group to the process that supervises them', async () => {
+    const before = childPids();
+    await using own = await openSandbox();
+    const [pid] = childPids().filter((candidate) => !before.includes(candidate));
+    const host = {
+      getCheckpoint: async () => {
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid!, signal);
+        return '"goes on"';
+      },
+    };
+    expect(await outputOf(own, 'return svc.getCheckpoint();', { host })).toBe('goes on');
+    expect(await outputOf(own, 'return 1;')).toBe(1);
+    expect(childPids()).toContain(pid);
+  });
+
+  it('are replaced after a number of runs', async () => {
+    const before = childPids();
+    await using own = await openSandbox({ runsPerLife: 3 });
+    const fresh = () => childPids().filter((pid) => !before.includes(pid));
+    const [first] = fresh();
+    for (let run = 0; run < 4; run++) expect(await outputOf(own, 'return 1;')).toBe(1);
+    await vi.waitFor(() => expect(fresh()).not.toContain(first));
+  });
+});
+
+/** Processes started by the given one. */
+function childPids(parent = process.pid): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2]) === parent;
+      } catch {
+        return false;
+      }
+    })
+    .filter((name) => readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('sandbox/child'))
+    .map(Number);
+}

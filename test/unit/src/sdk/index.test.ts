@@ -1,0 +1,155 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { createAction, createOnEvent, createSync } from '../../../../src/sdk/index.ts';
+import type { ProxyConfiguration, SvcAction, SvcSync } from '../../../../src/sdk/index.ts';
+
+const contact = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  tags: z.array(z.string()),
+});
+
+const sync = createSync({
+  description: 'Contacts',
+  frequency: 'every hour',
+  models: { Contact: contact, Deal: z.object({ id: z.string(), amount: z.number() }) },
+  metadata: z.object({ team: z.string() }),
+  checkpoint: z.object({ after: z.string(), page: z.number() }),
+  exec: async (svc) => {
+    await svc.batchSave([{ id: '1', name: null, tags: [] }], 'Contact');
+  },
+  onWebhook: async (svc, payload: { id: number }) => {
+    await svc.batchDelete([{ id: String(payload.id) }], 'Deal');
+  },
+});
+
+type SyncHandle = Parameters<(typeof sync)['exec']>[0];
+
+const action = createAction({
+  description: 'Create',
+  input: z.object({ name: z.string() }),
+  output: z.object({ id: z.number() }),
+  exec: async (svc, input) => {
+    if (input.name === '') throw new svc.ActionError({ message: 'empty' });
+    const { data } = await svc.post<{ id: number }>({
+      endpoint: '/contacts',
+      data: input,
+      retries: 3,
+    });
+    return { id: data.id };
+  },
+});
+
+const onEvent = createOnEvent({
+  description: 'Check',
+  event: 'validate-connection',
+  exec: async (svc) => {
+    await svc.getConnection();
+  },
+});
+
+describe('the create functions', () => {
+  it('add the kind, and nothing else', () => {
+    const { exec, input, output } = action;
+    expect(action).toEqual({ type: 'action', description: 'Create', exec, input, output });
+    expect(sync.type).toBe('sync');
+    expect(onEvent.type).toBe('onEvent');
+  });
+});
+
+describe('types', () => {
+  it('records are those of the model', () => {
+    expectTypeOf<SyncHandle['batchSave']>().toBeCallableWith(
+      [{ id: '1', name: 'n', tags: [] }],
+      'Contact',
+    );
+    expectTypeOf<SyncHandle['batchUpdate']>().toBeCallableWith(
+      [{ id: '1', tags: ['x'] }],
+      'Contact',
+    );
+    // prettier-ignore
+    // @ts-expect-error -- a field of another type
+    expectTypeOf<SyncHandle['batchSave']>().toBeCallableWith([{ id: '1', name: 5, tags: [] }], 'Contact');
+    // prettier-ignore
+    // @ts-expect-error -- a model that is not declared
+    expectTypeOf<SyncHandle['batchSave']>().toBeCallableWith([], 'Nope');
+    // prettier-ignore
+    // @ts-expect-error -- no id at all
+    expectTypeOf<SyncHandle['batchDelete']>().toBeCallableWith([{ name: 'n' }], 'Contact');
+    expectTypeOf<Awaited<ReturnType<SyncHandle['trackDeletesEnd']>>>().toEqualTypeOf<{
+      deletedKeys: string[];
+    }>();
+  });
+
+  it('metadata and checkpoint are those of their schemas', () => {
+    expectTypeOf<Awaited<ReturnType<SyncHandle['getMetadata']>>>().toEqualTypeOf<{
+      team: string;
+    }>();
+    expectTypeOf<Awaited<ReturnType<SyncHandle['getCheckpoint']>>>().toEqualTypeOf<{
+      after: string;
+      page: number;
+    } | null>();
+    expectTypeOf<SyncHandle['updateMetadata']>().toBeCallableWith({});
+    // prettier-ignore
+    // @ts-expect-error -- a field is missing
+    expectTypeOf<SyncHandle['saveCheckpoint']>().toBeCallableWith({ after: 'x' });
+    expectTypeOf<Awaited<ReturnType<SvcAction['getMetadata']>>>().toEqualTypeOf<
+      Record<string, unknown>
+    >();
+  });
+
+  it('input and output are those of the action', () => {
+    expectTypeOf<Parameters<(typeof action)['exec']>[1]>().toEqualTypeOf<{ name: string }>();
+    expectTypeOf<Awaited<ReturnType<(typeof action)['exec']>>>().toEqualTypeOf<{ id: number }>();
+    createAction({ description: '', input: z.void(), output: z.void(), exec: () => undefined });
+    // prettier-ignore
+    // @ts-expect-error -- the output does not fit
+    createAction({ description: '', input: z.void(), output: z.string(), exec: () => 5 });
+  });
+
+  it('options that must be there are asked for', () => {
+    // prettier-ignore
+    // @ts-expect-error -- no frequency
+    createSync({ description: '', models: {}, exec: () => undefined });
+    // prettier-ignore
+    // @ts-expect-error -- a model without an id
+    createSync({ description: '', frequency: 'every hour', models: { A: z.object({ a: z.string() }) }, exec: () => undefined, });
+    // prettier-ignore
+    // @ts-expect-error -- an event that does not exist
+    createOnEvent({ description: '', event: 'other', exec: () => undefined });
+    // prettier-ignore
+    // @ts-expect-error -- a checkpoint that is not flat
+    createSync({ description: '', frequency: 'every hour', models: {}, checkpoint: z.object({ a: z.object({}) }), exec: () => undefined, });
+    createSync({
+      description: '',
+      frequency: 'every hour',
+      models: {},
+      metadata: z.void(),
+      exec: () => undefined,
+    });
+  });
+
+  it('handles fit helpers that take any handle', () => {
+    const helper = (svc: SvcAction): Promise<unknown> => svc.get({ endpoint: 'x' });
+    createAction({
+      description: '',
+      input: z.void(),
+      output: z.unknown(),
+      exec: (svc) => helper(svc),
+    });
+    const anySync = (svc: SvcSync): Promise<void> => svc.log('x', { level: 'debug' });
+    expectTypeOf(anySync).parameter(0).toHaveProperty('batchSave');
+    const config: ProxyConfiguration = {
+      endpoint: 'x',
+      params: { a: 1, b: undefined, c: [1, '2'] },
+      paginate: {
+        type: 'offset',
+        offset_name_in_request: 'o',
+        on_page: ({ nextPageParam }) => {
+          expectTypeOf(nextPageParam).toEqualTypeOf<string | number | undefined>();
+        },
+      },
+    };
+    expect(config.endpoint).toBe('x');
+  });
+});
