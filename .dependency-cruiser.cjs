@@ -2,26 +2,54 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error',
 
 module.exports = {
   forbidden: [
-    forbid('kernel-stands-alone', 'The kernel imports nothing from outside itself but Node.',
-      { path: '^src/kernel' }, { pathNot: '^src/kernel|^(node:)?(crypto|buffer)$' }),
-    forbid('deciders-are-pure', 'Rules take facts and commands, nothing else.',
+    forbid(
+      'kernel-stands-alone',
+      'The kernel imports nothing from outside itself but Node.',
+      { path: '^src/kernel' },
+      { pathNot: '^src/kernel|^(node:)?(crypto|buffer)$' },
+    ),
+    forbid(
+      'deciders-are-pure',
+      'Rules take facts and commands, nothing else.',
       { path: '^src/modules/.+/(decider|events)\\.ts$' },
-      { pathNot: '^src/(kernel/|modules/.+/(events|decider|state)\\.ts$)' }),
-    forbid('only-app-picks-adapters', 'Adapters are chosen in one place.',
-      { pathNot: '^(src/(adapters|app)|test)/|^src/cli/main\\.ts$' }, { path: '^src/adapters/' }),
-    forbid('ports-name-no-technology', 'A port depends on the kernel only.',
-      { path: '^src/ports' }, { pathNot: '^src/(ports|kernel)' }),
-    forbid('no-test-in-product', 'Product code never imports tests.',
-      { pathNot: '^test/' }, { path: '^test/' }),
-    forbid('cli-is-a-client', 'The command line speaks HTTP; it shares only definitions of functions.',
+      { pathNot: '^src/(kernel/|modules/.+/(events|decider|state)\\.ts$)' },
+    ),
+    forbid(
+      'only-app-picks-adapters',
+      'Adapters are chosen in one place.',
+      { pathNot: '^(src/(adapters|app)|test)/|^src/cli/main\\.ts$' },
+      { path: '^src/adapters/' },
+    ),
+    forbid(
+      'ports-name-no-technology',
+      'A port depends on the kernel only.',
+      { path: '^src/ports' },
+      { pathNot: '^src/(ports|kernel)' },
+    ),
+    forbid(
+      'no-test-in-product',
+      'Product code never imports tests.',
+      { pathNot: '^test/' },
+      { path: '^test/' },
+    ),
+    forbid(
+      'cli-is-a-client',
+      'The command line speaks HTTP; it shares only definitions of functions.',
       { path: '^src/cli' },
-      { pathNot: '^src/(cli|kernel|sdk|ports)/|^src/modules/(functions|syncs)/|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$' }),
+      {
+        pathNot:
+          '^src/(cli|kernel|sdk|ports)/|^src/modules/(functions|syncs)/|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+      },
+    ),
     forbid('no-circles', 'Data flows one way.', {}, { circular: true }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
   },
 };

@@ -1,7 +1,11 @@
 import tseslint from 'typescript-eslint';
 
 const clock = { object: 'Date', property: 'now', message: 'Take a Clock (src/kernel/time.ts).' };
-const chance = { object: 'Math', property: 'random', message: 'Use node:crypto, or a seeded generator.' };
+const chance = {
+  object: 'Math',
+  property: 'random',
+  message: 'Use node:crypto, or a seeded generator.',
+};
 const settings = {
   object: 'process',
   property: 'env',
@@ -12,7 +16,9 @@ export default tseslint.config(
   { ignores: ['node_modules', '**/build', '**/.svc', 'dist', '**/*.js', '**/*.cjs', '**/*.mjs'] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
@@ -25,10 +31,16 @@ export default tseslint.config(
         'error',
         { allowNumber: true, allowBoolean: true },
       ],
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_' },
+      ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/require-await': 'off',
-      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+      '@typescript-eslint/no-unnecessary-condition': [
+        'error',
+        { allowConstantLoopConditions: true },
+      ],
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/unified-signatures': 'off',
     },

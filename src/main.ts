@@ -21,7 +21,8 @@ function announce({ url, firstKeys }: Running): void {
   if (url !== null) console.log(`svc listens on ${url}`);
   if (firstKeys === null) return;
   console.log('Keys of the first start; they are shown only now:');
-  for (const { name, secret } of firstKeys.environments) console.log(`  ${name.padEnd(8)} ${secret}`);
+  for (const { name, secret } of firstKeys.environments)
+    console.log(`  ${name.padEnd(8)} ${secret}`);
   console.log(`  account  ${firstKeys.accountKey}`);
 }
 

@@ -26,7 +26,9 @@ for (let start = 0; start < rounds; start += roundsPerFolder) {
       const counts = await node.round(kill);
       acknowledged += counts.acknowledged;
       passed += 1;
-      console.log(`round ${round + 1}/${rounds} seed ${seed} ${JSON.stringify(kill)}: ${counts.acknowledged} acknowledged`);
+      console.log(
+        `round ${round + 1}/${rounds} seed ${seed} ${JSON.stringify(kill)}: ${counts.acknowledged} acknowledged`,
+      );
     }
   } catch (error) {
     failed += 1;
@@ -36,6 +38,8 @@ for (let start = 0; start < rounds; start += roundsPerFolder) {
   }
 }
 
-console.log(`\nfirst seed ${firstSeed}: ${acknowledged} acknowledged calls survived ${passed} kills`);
+console.log(
+  `\nfirst seed ${firstSeed}: ${acknowledged} acknowledged calls survived ${passed} kills`,
+);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

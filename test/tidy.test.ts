@@ -20,17 +20,23 @@ const longFiles: Readonly<Record<string, string>> = {};
 
 describe('the house rules', () => {
   it('a file above 400 lines says why', () => {
-    const long = code.filter((file) => textOf(file).split('\n').length > 400 && !(file in longFiles));
+    const long = code.filter(
+      (file) => textOf(file).split('\n').length > 400 && !(file in longFiles),
+    );
     expect(long).toEqual([]);
   });
 
   it('no test is switched off or alone', () => {
     const marks = /\b(it|test|describe)\.(skip|only|todo)\b/;
-    expect(code.filter((file) => file !== 'test/tidy.test.ts' && marks.test(textOf(file)))).toEqual([]);
+    expect(code.filter((file) => file !== 'test/tidy.test.ts' && marks.test(textOf(file)))).toEqual(
+      [],
+    );
   });
 
   it('nothing is left over', () => {
-    const marks = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].join('|')})\\b`);
+    const marks = new RegExp(
+      `\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].join('|')})\\b`,
+    );
     expect(code.filter((file) => marks.test(textOf(file)))).toEqual([]);
   });
 
@@ -46,7 +52,9 @@ describe('the house rules', () => {
 
   it('each noun says on one page what it is', () => {
     const nouns = readdirSync(join(root, 'src/modules'));
-    expect(nouns.filter((noun) => !existsSync(join(root, 'src/modules', noun, 'README.md')))).toEqual([]);
+    expect(
+      nouns.filter((noun) => !existsSync(join(root, 'src/modules', noun, 'README.md'))),
+    ).toEqual([]);
   });
 
   it('each topic has its schema, and each schema its topic', () => {
@@ -56,13 +64,18 @@ describe('the house rules', () => {
   });
 
   it.each(Object.values(topics).map(({ schema }) => schema))('%s documents each field', (file) => {
-    const schema = JSON.parse(textOf(`schemas/${file}`)) as { doc?: string; fields: { name: string; doc?: string }[] };
+    const schema = JSON.parse(textOf(`schemas/${file}`)) as {
+      doc?: string;
+      fields: { name: string; doc?: string }[];
+    };
     expect(schema.doc).toBeTruthy();
     expect(schema.fields.filter(({ doc }) => !doc).map(({ name }) => name)).toEqual([]);
   });
 
   it('docker-compose.yml is YAML with a health check for each service that listens', () => {
-    const compose = parse(textOf('docker-compose.yml')) as { services: Record<string, { ports?: string[]; healthcheck?: unknown }> };
+    const compose = parse(textOf('docker-compose.yml')) as {
+      services: Record<string, { ports?: string[]; healthcheck?: unknown }>;
+    };
     const listening = Object.values(compose.services).filter(({ ports }) => ports !== undefined);
     expect(listening.length).toBeGreaterThan(0);
     expect(listening.every(({ healthcheck }) => healthcheck !== undefined)).toBe(true);

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 
 function npmConfig(name: string): string | null {
-  const value = execFileSync('npm', ['config', 'get', name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const value = execFileSync('npm', ['config', 'get', name], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
   return ['', 'null', 'undefined'].includes(value) ? null : value;
 }
 

@@ -7,7 +7,11 @@ export interface SyncWebhook {
   readonly type: string;
   readonly success: boolean;
   readonly model: string;
-  readonly responseResults: { readonly added: number; readonly updated: number; readonly deleted: number };
+  readonly responseResults: {
+    readonly added: number;
+    readonly updated: number;
+    readonly deleted: number;
+  };
   readonly error?: unknown;
 }
 
@@ -25,7 +29,10 @@ export async function startReceiver(): Promise<Receiver> {
   let wake = Promise.withResolvers<undefined>();
   const server = createServer((request, response) => {
     const webhook = receive(request, () => signingKey);
-    webhook.then(() => response.writeHead(200).end(), () => response.writeHead(401).end());
+    webhook.then(
+      () => response.writeHead(200).end(),
+      () => response.writeHead(401).end(),
+    );
     arrived.push(webhook);
     wake.resolve(undefined);
   });

@@ -46,7 +46,11 @@ async function readChanges(gateway: Gateway, from: string | null): Promise<Chang
   for (let hasMore = true; hasMore; pages += 1) {
     const query = new URLSearchParams({ model: 'Release', limit: '500' });
     if (cursor !== null) query.set('cursor', cursor);
-    const page = await gateway.call<{ records: Release[]; next_cursor: string | null }>('GET', `/records?${query}`, { headers: pair });
+    const page = await gateway.call<{ records: Release[]; next_cursor: string | null }>(
+      'GET',
+      `/records?${query}`,
+      { headers: pair },
+    );
     records.push(...page.records);
     cursor = page.records.at(-1)?._svc_metadata.cursor ?? cursor;
     hasMore = page.next_cursor !== null;
@@ -77,15 +81,26 @@ function show(changes: Changes): void {
 
 async function prepare(gateway: Gateway, receiver: Receiver): Promise<void> {
   await step('point the webhooks of the environment dev at a receiver', async () => {
-    const { data } = await gateway.account<{ data: { id: number; name: string }[] }>('GET', '/environments');
+    const { data } = await gateway.account<{ data: { id: number; name: string }[] }>(
+      'GET',
+      '/environments',
+    );
     const dev = data.find(({ name }) => name === 'dev');
     expectThat(dev !== undefined, 'an environment named dev');
-    await gateway.account('PATCH', `/environments/${dev?.id ?? 0}`, { body: { primary_url: receiver.url } });
-    const rotated = await gateway.call<{ data: { webhook_signing_key: string } }>('POST', '/environment/webhook-signing-key/rotate');
+    await gateway.account('PATCH', `/environments/${dev?.id ?? 0}`, {
+      body: { webhook_url: receiver.url },
+    });
+    const rotated = await gateway.call<{ data: { webhook_signing_key: string } }>(
+      'POST',
+      '/environment/webhook-signing-key/rotate',
+    );
     receiver.verifyWith(rotated.data.webhook_signing_key);
   });
   await step('create the integration npm', () =>
-    gateway.call('POST', '/integrations', { body: { provider: 'package-registry', unique_key: 'npm' } }));
+    gateway.call('POST', '/integrations', {
+      body: { provider: 'package-registry', unique_key: 'npm' },
+    }),
+  );
   await step('deploy the functions with the command line', () => svc(gateway, ['deploy', 'dev']));
   await step('connect', () =>
     gateway.call('POST', '/connections', {
@@ -95,7 +110,8 @@ async function prepare(gateway: Gateway, receiver: Receiver): Promise<void> {
         credentials: { type: 'NONE' },
         metadata: { packages: firstSelection },
       },
-    }));
+    }),
+  );
 }
 
 async function run(gateway: Gateway, receiver: Receiver): Promise<void> {
@@ -104,7 +120,10 @@ async function run(gateway: Gateway, receiver: Receiver): Promise<void> {
     const webhook = await sync(gateway, receiver);
     expectThat(webhook.responseResults.added > 100, 'hundreds of releases');
     const changes = await readChanges(gateway, null);
-    expectThat(changes.records.length === webhook.responseResults.added, 'all records readable on the webhook');
+    expectThat(
+      changes.records.length === webhook.responseResults.added,
+      'all records readable on the webhook',
+    );
     show(changes);
     return changes;
   });
@@ -114,19 +133,36 @@ async function run(gateway: Gateway, receiver: Receiver): Promise<void> {
     expectThat(counts.added + counts.updated + counts.deleted === 0, 'no change');
     expectThat(changes.records.length === 0, 'no record after the cursor');
   });
-  await step(`choose ${secondSelection.join(', ')} and sync: the cursor reads only what changed`, async () => {
-    const body = { connection_id: 'demo', provider_config_key: 'npm', metadata: { packages: secondSelection } };
-    await gateway.call('PATCH', '/connections/metadata', { body });
-    const { responseResults: counts } = await sync(gateway, receiver);
-    const changes = await readChanges(gateway, first.cursor);
-    expectThat(counts.added > 0 && counts.deleted > 0, 'releases added and deleted');
-    expectThat(changes.records.length === counts.added + counts.updated + counts.deleted, 'just the changes');
-    show(changes);
-    show({ ...changes, records: changes.records.filter(({ _svc_metadata: meta }) => meta.last_action === 'DELETED') });
-  });
+  await step(
+    `choose ${secondSelection.join(', ')} and sync: the cursor reads only what changed`,
+    async () => {
+      const body = {
+        connection_id: 'demo',
+        provider_config_key: 'npm',
+        metadata: { packages: secondSelection },
+      };
+      await gateway.call('PATCH', '/connections/metadata', { body });
+      const { responseResults: counts } = await sync(gateway, receiver);
+      const changes = await readChanges(gateway, first.cursor);
+      expectThat(counts.added > 0 && counts.deleted > 0, 'releases added and deleted');
+      expectThat(
+        changes.records.length === counts.added + counts.updated + counts.deleted,
+        'just the changes',
+      );
+      show(changes);
+      show({
+        ...changes,
+        records: changes.records.filter(
+          ({ _svc_metadata: meta }) => meta.last_action === 'DELETED',
+        ),
+      });
+    },
+  );
   await step('run the action latest-version', async () => {
     const body = { action_name: 'latest-version', input: { name: 'koa' } };
-    console.log(`  ${JSON.stringify(await gateway.call('POST', '/action/trigger', { headers: pair, body }))}`);
+    console.log(
+      `  ${JSON.stringify(await gateway.call('POST', '/action/trigger', { headers: pair, body }))}`,
+    );
   });
 }
 
@@ -149,7 +185,8 @@ async function demo(): Promise<void> {
           SVC_EGRESS_ALLOW: [npm.hostPort, new URL(receiver.url).host].join(','),
           ...npm.env,
         },
-      })),
+      }),
+    ),
   );
   await run(gateway, receiver);
   console.log('Where each part can be seen:');

@@ -53,7 +53,9 @@ export async function compose(config: Config): Promise<Running> {
   const folders = makeFolders(config.dataDir);
   const rootKeys = loadRootKeys({ setting: config.encryptionKey, file: folders.rootKeyFile });
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
-  const embedded = stack.use(await openEmbeddedLog({ directory: folders.log, clock, onCleanFailure }));
+  const embedded = stack.use(
+    await openEmbeddedLog({ directory: folders.log, clock, onCleanFailure }),
+  );
   await embedded.log.ensureTopics(topicSpecs(config.partitions));
   const threads = await startThreads(stack, config, embedded, rootKeys);
   const failed = Promise.race(threads.all.map((thread) => thread.failed));
@@ -76,7 +78,16 @@ export async function compose(config: Config): Promise<Running> {
   const opened = stack.move();
   const dispose = () => opened.disposeAsync();
   const { maintenance } = embedded;
-  return { url, firstKeys, services, log, schemas, maintenance, failed, [Symbol.asyncDispose]: dispose };
+  return {
+    url,
+    firstKeys,
+    services,
+    log,
+    schemas,
+    maintenance,
+    failed,
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 interface Threads {
@@ -91,7 +102,13 @@ async function startThreads(
   rootKeys: readonly RootKey[],
 ): Promise<Threads> {
   const { partitions, logLevel, faultPoint } = config;
-  const common = { folders: makeFolders(config.dataDir), partitions, logLevel, faultPoint, rootKeys };
+  const common = {
+    folders: makeFolders(config.dataDir),
+    partitions,
+    logLevel,
+    faultPoint,
+    rootKeys,
+  };
   const start = async (name: string) =>
     stack.use(await startThread({ name, ...common }, embedded.connectPort()));
   const owners = config.roles.has('owner') ? [await start('owners')] : [];

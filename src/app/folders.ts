@@ -19,6 +19,7 @@ export function makeFolders(dataDir: string): Folders {
     views: join(root, 'views'),
     tables: join(root, 'clickhouse'),
   };
-  for (const folder of [root, ...Object.values(folders)]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [root, ...Object.values(folders)])
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   return { ...folders, rootKeyFile: join(root, 'root.key') };
 }

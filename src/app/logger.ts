@@ -1,7 +1,16 @@
 import { destination, pino, type Logger } from 'pino';
 
 /** Fields that are never written, wherever they stand in what is logged. */
-const redacted = ['authorization', 'credentials', 'secret', 'apiKey', 'password', 'access_token', 'refresh_token', 'client_secret'];
+const redacted = [
+  'authorization',
+  'credentials',
+  'secret',
+  'apiKey',
+  'password',
+  'access_token',
+  'refresh_token',
+  'client_secret',
+];
 
 /** The service's own log: JSON lines on stderr. */
 export function createLogger(level: string, thread: string): Logger {
@@ -9,7 +18,10 @@ export function createLogger(level: string, thread: string): Logger {
     {
       level,
       base: { thread },
-      redact: { paths: redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+      redact: {
+        paths: redacted.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+        censor: '[redacted]',
+      },
     },
     destination({ fd: 2, sync: true }),
   );

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
@@ -28,9 +29,22 @@ export async function startReactors(
   const park = (consumer: string) => parkTo(publisher, consumer);
   const { roles } = config;
   if (roles.has('webhooks')) {
-    const userAgent = `svc/${version()}`;
-    stack.use(await startWebhookDeliveries({ ...common, park: park('svc.webhook-deliveries'), http, userAgent }));
-    stack.use(await startSyncWebhooks({ ...common, park: park('svc.sync-webhooks'), reader: records.reader }));
+    const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
+    stack.use(
+      await startWebhookDeliveries({
+        ...common,
+        park: park('svc.webhook-deliveries'),
+        http,
+        userAgent,
+      }),
+    );
+    stack.use(
+      await startSyncWebhooks({
+        ...common,
+        park: park('svc.sync-webhooks'),
+        reader: records.reader,
+      }),
+    );
   }
   if (roles.has('runner')) {
     const sandbox = stack.use(await openSandbox());
@@ -42,7 +56,7 @@ export async function startReactors(
         sandbox,
         bodies,
         park: park('svc.runners'),
-        openHost: (run) => openHost({ ...services, publicUrl: services.settings.publicUrl }, run),
+        openHost: (run) => openHost(services, run),
       }),
     );
   }

@@ -4,7 +4,9 @@ import type { RunningThread } from './threads/start-thread.ts';
 export function createReadiness(threads: readonly RunningThread[]): () => readonly string[] {
   const reasons: string[] = [];
   for (const { failed } of threads) {
-    failed.catch((error: unknown) => reasons.push(error instanceof Error ? error.message : 'ended'));
+    failed.catch((error: unknown) =>
+      reasons.push(error instanceof Error ? error.message : 'ended'),
+    );
   }
   return () => reasons;
 }

@@ -9,7 +9,8 @@ export interface Setting<T> {
   readonly parse: (text: string) => T;
 }
 
-type Value<S> = S extends Setting<infer T> ? T | (S extends { default: null } ? null : never) : never;
+type Value<S> =
+  S extends Setting<infer T> ? T | (S extends { default: null } ? null : never) : never;
 export type Settings<Table> = { readonly [Name in keyof Table]: Value<Table[Name]> };
 
 /** Every wrong variable with what it should be. */
@@ -57,7 +58,9 @@ export function address(...schemes: readonly string[]) {
   return (value: string): string => {
     const scheme = value.split(':', 1)[0] ?? '';
     if (!schemes.includes(scheme) || !value.includes(':')) {
-      throw new Error(`expected ${schemes.map((name) => `${name}:…`).join(' or ')}, got "${value}"`);
+      throw new Error(
+        `expected ${schemes.map((name) => `${name}:…`).join(' or ')}, got "${value}"`,
+      );
     }
     return value;
   };

@@ -71,7 +71,10 @@ export const catalogue = {
   deploy_script_security_rejected: kind(400, 'The function uses what the sandbox refuses.'),
   concurrent_deployment: retryable(409, 'Another deployment is under way.'),
   ambiguous_function: kind(409, 'Several functions have this name; say which type.'),
-  function_managed_by_deploy: kind(400, 'The function comes from a deployed project; remove it there.'),
+  function_managed_by_deploy: kind(
+    400,
+    'The function comes from a deployed project; remove it there.',
+  ),
   timeout: kind(504, 'This took too long.'),
   action_script_failure: kind(424, 'The action ended with an ActionError.'),
   action_script_runtime_error: kind(424, 'The function failed.'),
@@ -103,7 +106,10 @@ export const catalogue = {
   connection_not_found: kind(404, 'No such connection.'),
   method_not_allowed: kind(405, 'The path exists, the method does not.'),
   conflict: kind(409, 'This already exists or was changed meanwhile.'),
-  multiple_webhook_signing_keys: kind(409, 'The key before this one still signs; rotate again later.'),
+  multiple_webhook_signing_keys: kind(
+    409,
+    'The key before this one still signs; rotate again later.',
+  ),
   endpoint_removed: kind(410, 'This endpoint was removed.'),
   request_too_large: kind(413, 'The request body is too large.'),
   invalid_content_type: kind(415, 'Send Content-Type: application/json.'),

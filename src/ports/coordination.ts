@@ -10,11 +10,17 @@ export interface Lease {
  */
 export interface Coordination extends AsyncDisposable {
   /** Null when another holds it. Re-acquiring with the same token extends it. */
-  acquire(name: string, options: { readonly ttlMs: number; readonly token?: string }): Promise<Lease | null>;
+  acquire(
+    name: string,
+    options: { readonly ttlMs: number; readonly token?: string },
+  ): Promise<Lease | null>;
   /** No effect unless the token still holds it. */
   release(lease: Lease): Promise<void>;
   /** Adds to a counter of a fixed window and returns its value and the seconds until it resets. */
-  count(name: string, options: { readonly windowMs: number; readonly by?: number }): Promise<{ value: number; resetMs: number }>;
+  count(
+    name: string,
+    options: { readonly windowMs: number; readonly by?: number },
+  ): Promise<{ value: number; resetMs: number }>;
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;

@@ -15,7 +15,9 @@ const batches = Array.from({ length: records / batchSize }, (_, batch) =>
 /** WAL, synchronous FULL, one row per payload, one transaction per 1000. */
 function rawAppends(folder: string): void {
   const db = new DatabaseSync(join(folder, 'raw.sqlite'));
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE log (offset INTEGER PRIMARY KEY, value BLOB)');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE log (offset INTEGER PRIMARY KEY, value BLOB)',
+  );
   const insert = db.prepare('INSERT INTO log (value) VALUES (?)');
   for (const batch of batches) {
     db.exec('BEGIN');
@@ -42,10 +44,24 @@ async function clientInserts(folder: string): Promise<{ insertSeconds: number; p
   const rowsPerInsert = 10;
   const insertSeconds = await seconds(async () => {
     for (let first = 0; first < batches.length; first += rowsPerInsert) {
-      const values = batches.slice(first, first + rowsPerInsert).flat().map((payload) => {
-        position += 1;
-        return { log_partition: 0, stream_id: '7', position, record_id: payload.slice(7, 31), version: position, superseded: 0, first_seen_at: at, modified_at: at, last_action: 'ADDED', payload };
-      });
+      const values = batches
+        .slice(first, first + rowsPerInsert)
+        .flat()
+        .map((payload) => {
+          position += 1;
+          return {
+            log_partition: 0,
+            stream_id: '7',
+            position,
+            record_id: payload.slice(7, 31),
+            version: position,
+            superseded: 0,
+            first_seen_at: at,
+            modified_at: at,
+            last_action: 'ADDED',
+            payload,
+          };
+        });
       await client.insert({ table: 'records', values, format: 'JSONEachRow' });
     }
   });
@@ -54,7 +70,10 @@ async function clientInserts(folder: string): Promise<{ insertSeconds: number; p
     const from = Math.floor((sample / 100) * (records - 200));
     const query = `SELECT position, record_id, payload, modified_at FROM records FINAL WHERE log_partition = 0 AND stream_id = 7
       AND position > ${from} ORDER BY stream_id, position LIMIT 101 SETTINGS max_threads = 1, max_block_size = 128`;
-    samples.push(1000 * (await seconds(async () => (await client.query({ query, format: 'JSONEachRow' })).text())));
+    samples.push(
+      1000 *
+        (await seconds(async () => (await client.query({ query, format: 'JSONEachRow' })).text())),
+    );
   }
   await client.close();
   return { insertSeconds, pageMs: percentile(samples, 50) };

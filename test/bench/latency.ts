@@ -20,8 +20,15 @@ await withFolder(async (folder) => {
 
   const reading = (async () => {
     let seen = 0;
-    for (let cursor: string | null = null; seen < batches * batchSize; ) {
-      const page = await reader.page({ stream, cursor, modifiedAfter: null, actions: null, ids: null, limit: 1000 });
+    for (let cursor: string | null = null; seen < batches * batchSize;) {
+      const page = await reader.page({
+        stream,
+        cursor,
+        modifiedAfter: null,
+        actions: null,
+        ids: null,
+        limit: 1000,
+      });
       const now = performance.now();
       const text = Buffer.from(page.body).toString();
       for (let index = 0; index < page.records; index += 1, seen += 1) {
@@ -36,7 +43,11 @@ await withFolder(async (folder) => {
     const due = started + batch * everyMs - performance.now();
     if (due > 0) await wait(due);
     savedAt.push(performance.now());
-    await writer.save(stream, origin, Array.from({ length: batchSize }, (_, at) => contact(batch * batchSize + at)));
+    await writer.save(
+      stream,
+      origin,
+      Array.from({ length: batchSize }, (_, at) => contact(batch * batchSize + at)),
+    );
   }
   await reading;
   report({

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { compose, type Running } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/app/config.ts';
-import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '../../src/kernel/ids.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../src/kernel/ids.ts';
 import { createIntegration } from '../../src/modules/integrations/handlers.ts';
 import { importConnection } from '../../src/modules/connections/handlers.ts';
 import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
@@ -20,9 +25,17 @@ export interface BenchNode extends AsyncDisposable {
   newStream(): Promise<Stream>;
 }
 
-export async function startNode(folder: string, payloadMode: 'plain' | 'sealed'): Promise<BenchNode> {
+export async function startNode(
+  folder: string,
+  payloadMode: 'plain' | 'sealed',
+): Promise<BenchNode> {
   const running = await compose(
-    loadConfig({ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_LOG_LEVEL: 'error', SVC_RATE_LIMIT_PER_MINUTE: '0' }),
+    loadConfig({
+      SVC_DATA_DIR: folder,
+      SVC_PORT: '0',
+      SVC_LOG_LEVEL: 'error',
+      SVC_RATE_LIMIT_PER_MINUTE: '0',
+    }),
   );
   const { services } = running;
   const environment = environmentByName(services.control, 'dev');
@@ -31,7 +44,11 @@ export async function startNode(folder: string, payloadMode: 'plain' | 'sealed')
   const environmentUid = environment.uid as EnvironmentUid;
   await patchEnvironment(services, environmentUid, { payloadMode }, options);
   const integrationKey = 'bench' as IntegrationKey;
-  await createIntegration(services, { environmentUid, uniqueKey: integrationKey, provider }, options);
+  await createIntegration(
+    services,
+    { environmentUid, uniqueKey: integrationKey, provider },
+    options,
+  );
   return {
     running,
     url: running.url ?? '',
@@ -47,7 +64,14 @@ export async function startNode(folder: string, payloadMode: 'plain' | 'sealed')
       };
       const { connection } = await importConnection(services, wanted, options);
       const connectionUid = connection.uid as ConnectionUid;
-      return { environmentUid, connectionUid, integration: integrationKey, connectionId, model: 'Contact', variant: 'base' };
+      return {
+        environmentUid,
+        connectionUid,
+        integration: integrationKey,
+        connectionId,
+        model: 'Contact',
+        variant: 'base',
+      };
     },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
@@ -60,10 +84,17 @@ export function newOrigin(): WriteOrigin {
 }
 
 /** Waits until everything of the stream is decided, and says where it ends. */
-export function decided({ running }: BenchNode, stream: Stream, origin: WriteOrigin): Promise<BarrierAnswer> {
+export function decided(
+  { running }: BenchNode,
+  stream: Stream,
+  origin: WriteOrigin,
+): Promise<BarrierAnswer> {
   return running.services.records.writer.barrier(stream, origin);
 }
 
-export async function readable({ running }: BenchNode, { partition, offset }: BarrierAnswer): Promise<void> {
+export async function readable(
+  { running }: BenchNode,
+  { partition, offset }: BarrierAnswer,
+): Promise<void> {
   await running.services.records.reader.published(partition, offset, AbortSignal.timeout(600_000));
 }

@@ -15,7 +15,11 @@ async function fill(node: BenchNode, stream: Stream): Promise<void> {
   const { writer } = node.running.services.records;
   const origin = newOrigin();
   const save = (first: number, step: number, version: number) =>
-    writer.save(stream, origin, Array.from({ length: batchSize }, (_, at) => contact(first + at * step, version)));
+    writer.save(
+      stream,
+      origin,
+      Array.from({ length: batchSize }, (_, at) => contact(first + at * step, version)),
+    );
   for (let first = 0; first < total; first += batchSize) await save(first, 1, 0);
   for (let first = 0; first < total; first += 2 * batchSize) await save(first, 2, 1);
   await readable(node, await decided(node, stream, origin));
@@ -26,7 +30,11 @@ interface Got {
   readonly text: string;
 }
 
-async function get(node: BenchNode, stream: Stream, query: Readonly<Record<string, string>>): Promise<Got> {
+async function get(
+  node: BenchNode,
+  stream: Stream,
+  query: Readonly<Record<string, string>>,
+): Promise<Got> {
   const url = `${node.url}/records?${new URLSearchParams({ model: stream.model, ...query })}`;
   const headers = {
     authorization: `Bearer ${node.key}`,
@@ -63,7 +71,11 @@ async function pages(node: BenchNode, stream: Stream, limit: number, cursor: str
       at = (JSON.parse(text) as PageBody).next_cursor;
     }
   }
-  return { first: round(percentile(first, 50)), next: round(percentile(next, 50)), nextP99: round(percentile(next, 99)) };
+  return {
+    first: round(percentile(first, 50)),
+    next: round(percentile(next, 50)),
+    nextP99: round(percentile(next, 99)),
+  };
 }
 
 /** Reads the whole stream once and says where its start, middle and end are. */
@@ -71,8 +83,15 @@ async function walk(node: BenchNode, stream: Stream) {
   const cursors: string[] = [];
   let records = 0;
   const took = await seconds(async () => {
-    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-      const page: Got = await get(node, stream, { limit: '1000', ...(cursor === null ? {} : { cursor }) });
+    for (
+      let cursor: string | null = null, isFirst = true;
+      isFirst || cursor !== null;
+      isFirst = false
+    ) {
+      const page: Got = await get(node, stream, {
+        limit: '1000',
+        ...(cursor === null ? {} : { cursor }),
+      });
       // The end of the text has the cursor: the rest is not parsed, as the walk is measured.
       const found = /"next_cursor":(?:"([^"]*)"|null)\}$/.exec(page.text);
       cursor = found?.[1] ?? null;
@@ -92,7 +111,11 @@ await withFolder(async (folder) => {
   await walk(node, stream);
   const { perSecond, cursors } = await walk(node, stream);
   figures['walk_records_per_s'] = perSecond;
-  const places = { start: cursors[0], middle: cursors[Math.floor(cursors.length / 2)], end: cursors.at(-30) };
+  const places = {
+    start: cursors[0],
+    middle: cursors[Math.floor(cursors.length / 2)],
+    end: cursors.at(-30),
+  };
   for (const [place, cursor] of Object.entries(places)) {
     for (const limit of [100, 1000]) {
       const { first, next, nextP99 } = await pages(node, stream, limit, cursor ?? null);
@@ -101,10 +124,13 @@ await withFolder(async (folder) => {
       figures[`page_${limit}_${place}_ms_p99`] = nextP99;
     }
   }
-  const last = JSON.parse((await get(node, stream, { limit: '1000', cursor: cursors.at(-1) ?? '' })).text) as PageBody;
+  const last = JSON.parse(
+    (await get(node, stream, { limit: '1000', cursor: cursors.at(-1) ?? '' })).text,
+  ) as PageBody;
   const head = last.records.at(-1)?._svc_metadata.cursor ?? '';
   const polls: number[] = [];
-  for (let poll = 0; poll < 500; poll += 1) polls.push((await get(node, stream, { cursor: head })).ms);
+  for (let poll = 0; poll < 500; poll += 1)
+    polls.push((await get(node, stream, { cursor: head })).ms);
   figures['poll_ms_p50'] = round(percentile(polls, 50), 3);
   figures['poll_ms_p99'] = round(percentile(polls, 99), 3);
   await agent.close();

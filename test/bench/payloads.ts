@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-const words = 'account annual archive balance billing campaign channel client contract customer delivery discount draft event export forecast invoice lead market notes offer order partner payment pipeline product project proposal quarter region renewal report sales schedule segment service stage status supplier support target task team ticket update vendor visit weekly yearly'.split(' ');
+const words =
+  'account annual archive balance billing campaign channel client contract customer delivery discount draft event export forecast invoice lead market notes offer order partner payment pipeline product project proposal quarter region renewal report sales schedule segment service stage status supplier support target task team ticket update vendor visit weekly yearly'.split(
+    ' ',
+  );
 
 /** Deterministic bytes for record `index` of a `version`: the same in every run. */
 function chance(index: number, version: number): Buffer {
@@ -37,5 +40,11 @@ export function contact(index: number, version = 0): Record<string, string | num
     length += next.length + 1;
   }
   const text = notes.join(' ');
-  return { ...record, notes: text.slice(0, text.length - (length - 430)).trimEnd().padEnd(1, '.') };
+  return {
+    ...record,
+    notes: text
+      .slice(0, text.length - (length - 430))
+      .trimEnd()
+      .padEnd(1, '.'),
+  };
 }

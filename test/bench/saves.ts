@@ -30,13 +30,19 @@ interface Rates {
 type Write = (stream: Stream, origin: WriteOrigin, batch: readonly Json[]) => Promise<void>;
 
 /** Records per second until acknowledged, decided and readable; one stream per writer. */
-async function rates(node: BenchNode, streams: readonly Stream[], all: Batches, write: Write): Promise<Rates> {
+async function rates(
+  node: BenchNode,
+  streams: readonly Stream[],
+  all: Batches,
+  write: Write,
+): Promise<Rates> {
   const origins = streams.map(() => newOrigin());
   const started = performance.now();
   const since = () => (performance.now() - started) / 1000;
   const answers = streams.map(async (stream, at) => {
     const origin = origins[at] as WriteOrigin;
-    for (let index = at; index < all.length; index += streams.length) await write(stream, origin, all[index] ?? []);
+    for (let index = at; index < all.length; index += streams.length)
+      await write(stream, origin, all[index] ?? []);
     const acknowledgedAt = since();
     const answer = await decided(node, stream, origin);
     return { acknowledgedAt, decidedAt: since(), answer };
@@ -52,7 +58,10 @@ async function rates(node: BenchNode, streams: readonly Stream[], all: Batches, 
   };
 }
 
-const named = (prefix: string, { acknowledged, decided: decidedRate, readable: readableRate }: Rates): Figures => ({
+const named = (
+  prefix: string,
+  { acknowledged, decided: decidedRate, readable: readableRate }: Rates,
+): Figures => ({
   [`${prefix}_acknowledged_per_s`]: acknowledged,
   [`${prefix}_decided_per_s`]: decidedRate,
   [`${prefix}_readable_per_s`]: readableRate,
@@ -83,7 +92,11 @@ function bytesBelow(folder: string): number {
 /** All stores after compaction, with the decided commands deleted; per record of the four streams and the one. */
 async function diskPerRecord(folder: string, records: number): Promise<Figures> {
   const part = (name: string) => round(bytesBelow(join(folder, name)) / records, 0);
-  return { disk_log_b: part('log'), disk_state_b: part('state'), disk_clickhouse_b: part('clickhouse') };
+  return {
+    disk_log_b: part('log'),
+    disk_state_b: part('state'),
+    disk_clickhouse_b: part('clickhouse'),
+  };
 }
 
 await withFolder(async (folder) => {
@@ -99,7 +112,10 @@ await withFolder(async (folder) => {
     Object.assign(figures, named('save_4', await rates(node, four, fresh, save)));
     Object.assign(figures, named('unchanged', await rates(node, [one], fresh, save)));
     Object.assign(figures, await passOverMissing(node, one, fresh));
-    const patches = batchesOf((index) => ({ id: String(contact(index)['id']), score: index, nested: { seen: index } }), total / 4);
+    const patches = batchesOf(
+      (index) => ({ id: String(contact(index)['id']), score: index, nested: { seen: index } }),
+      total / 4,
+    );
     const merge: Write = (stream, origin, batch) => writer.update(stream, origin, batch);
     Object.assign(figures, named('merge', await rates(node, [one], patches, merge)));
     const { log, maintenance } = node.running;

@@ -13,7 +13,10 @@ import { SimulatedOwners } from '../support/simulated-owners.ts';
 import { StreamModel } from '../support/stream-model.ts';
 
 const first = seedOfRun();
-const seeds = Array.from({ length: process.env['SVC_TEST_SEED'] === undefined ? 12 : 1 }, (_, i) => first + i);
+const seeds = Array.from(
+  { length: process.env['SVC_TEST_SEED'] === undefined ? 25 : 1 },
+  (_, i) => first + i,
+);
 
 /** Goes on by fits and starts, and back at times. */
 function jumpingClock(random: Random): Clock {
@@ -49,7 +52,9 @@ async function saver(world: RecordsWorld, stream: Stream, random: Random): Promi
       }
     }
     const found = await writer.lookup(stream, origin, [...model.ids(), 'unknown']);
-    expect(Object.fromEntries(found.map(({ id, payload }) => [id, payload]))).toEqual(model.payloads());
+    expect(Object.fromEntries(found.map(({ id, payload }) => [id, payload]))).toEqual(
+      model.payloads(),
+    );
     if (isPass && random.chance(80)) {
       const { deletedKeys } = await writer.passEnd(stream, origin);
       expect(deletedKeys.sort()).toEqual(model.passEnd());
@@ -63,7 +68,9 @@ async function saver(world: RecordsWorld, stream: Stream, random: Random): Promi
 
 async function prune(world: RecordsWorld, stream: Stream, model: StreamModel, random: Random) {
   const until = { position: Number.MAX_SAFE_INTEGER, limit: 1 + random.int(10) };
-  const { count } = await world.log.withoutFaults(() => world.writer.prune(stream, 'system', until));
+  const { count } = await world.log.withoutFaults(() =>
+    world.writer.prune(stream, 'system', until),
+  );
   expect(count).toBe(model.prune(until.limit));
 }
 
@@ -104,35 +111,40 @@ const streamKeyOf = (change: RecordChange): string =>
   `${change.environment_id}/${change.connection_uid}/${change.model}/${change.variant}`;
 
 describe('owners that crash, are fenced and take over, over a log that fails', () => {
-  it.each(seeds)('lose no save, change nothing twice, number without holes: seed %i', async (seed) => {
-    const random = seeded(seed);
-    await using world = await openRecordsWorld({ clock: jumpingClock(random) });
-    world.payloadMode = random.chance(30) ? 'sealed' : 'plain';
-    world.log.fault = (kind) => {
-      if (!random.chance(kind === 'append' ? 8 : 3)) return 'none';
-      return random.pick(['unsure-written', 'unsure-lost'] as const);
-    };
-    const streams = ['Alpha', 'Beta', 'Gamma'].map((model) => aStream({ model }));
-    let models: StreamModel[];
-    {
-      await using owners = new SimulatedOwners(world, random);
-      await owners.start();
-      const savers = streams.map((stream, i) => saver(world, stream, seeded(seed * 31 + i)));
-      models = await Promise.all(savers);
-    }
+  it.each(seeds)(
+    'lose no save, change nothing twice, number without holes: seed %i',
+    async (seed) => {
+      const random = seeded(seed);
+      await using world = await openRecordsWorld({ clock: jumpingClock(random) });
+      world.payloadMode = random.chance(30) ? 'sealed' : 'plain';
+      world.log.fault = (kind) => {
+        if (!random.chance(kind === 'append' ? 8 : 3)) return 'none';
+        return random.pick(['unsure-written', 'unsure-lost'] as const);
+      };
+      const streams = ['Alpha', 'Beta', 'Gamma'].map((model) => aStream({ model }));
+      let models: StreamModel[];
+      {
+        await using owners = new SimulatedOwners(world, random);
+        await owners.start();
+        const savers = streams.map((stream, i) => saver(world, stream, seeded(seed * 31 + i)));
+        models = await Promise.all(savers);
+      }
 
-    const changes = await world.changes();
-    for (const [i, stream] of streams.entries()) {
-      const records = readStream(changes.filter((change) => streamKeyOf(change) === streamKey(stream)));
-      const states = [...records].map(([id, change]) => {
-        const { deleted_at: deletedAt, pruned_at: prunedAt } = change;
-        const payload = toPayload(change, world);
-        return [id, { payload, isDeleted: deletedAt !== null, isPruned: prunedAt !== null }];
-      });
-      expect(Object.fromEntries(states)).toEqual(models[i]?.states());
-    }
-    await expectRestorable(world);
-  });
+      const changes = await world.changes();
+      for (const [i, stream] of streams.entries()) {
+        const records = readStream(
+          changes.filter((change) => streamKeyOf(change) === streamKey(stream)),
+        );
+        const states = [...records].map(([id, change]) => {
+          const { deleted_at: deletedAt, pruned_at: prunedAt } = change;
+          const payload = toPayload(change, world);
+          return [id, { payload, isDeleted: deletedAt !== null, isPruned: prunedAt !== null }];
+        });
+        expect(Object.fromEntries(states)).toEqual(models[i]?.states());
+      }
+      await expectRestorable(world);
+    },
+  );
 });
 
 /** A store made from the log alone is the store that grew with it. */

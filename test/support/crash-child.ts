@@ -7,7 +7,12 @@ import { writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { compose, type Running } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/app/config.ts';
-import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '../../src/kernel/ids.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
@@ -33,7 +38,12 @@ const originOf = (runId: string, attempt: number) => ({
   actor: `run:${runId}`,
 });
 
-async function write(node: Running, seed: number, round: number, next: readonly number[]): Promise<void> {
+async function write(
+  node: Running,
+  seed: number,
+  round: number,
+  next: readonly number[],
+): Promise<void> {
   const { writer } = node.services.records;
   await node.services.vault.create(connectionUid);
   const loops = models.map(async (model, at) => {
@@ -53,9 +63,22 @@ async function read(node: Running, model: string, round: number) {
   const barrier = await writer.barrier(stream, originOf(`write-${model}`, round));
   await reader.published(barrier.partition, barrier.offset, AbortSignal.timeout(60_000));
   const records: unknown[] = [];
-  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-    const page = await reader.page({ stream, cursor, modifiedAfter: null, actions: null, ids: null, limit: 37 });
-    records.push(...(JSON.parse(Buffer.from(page.body).toString()) as { records: unknown[] }).records);
+  for (
+    let cursor: string | null = null, isFirst = true;
+    isFirst || cursor !== null;
+    isFirst = false
+  ) {
+    const page = await reader.page({
+      stream,
+      cursor,
+      modifiedAfter: null,
+      actions: null,
+      ids: null,
+      limit: 37,
+    });
+    records.push(
+      ...(JSON.parse(Buffer.from(page.body).toString()) as { records: unknown[] }).records,
+    );
     cursor = page.nextCursor;
   }
   return { model, records, changes: await changesOf(node, stream), failures: barrier.failures };
@@ -70,7 +93,13 @@ async function changesOf(node: Running, stream: Stream) {
     for (const message of batch.messages) {
       if (message.value === null || message.headers['svc-stream'] !== streamKey(stream)) continue;
       const { stream_seq, record_id, action, payload_hash, event_id } = codec.decode(message.value);
-      changes.push({ seq: stream_seq, id: record_id, action, hash: payload_hash, eventId: event_id });
+      changes.push({
+        seq: stream_seq,
+        id: record_id,
+        action,
+        hash: payload_hash,
+        eventId: event_id,
+      });
     }
   }
   return changes;

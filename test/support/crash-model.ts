@@ -39,8 +39,10 @@ export function apply(before: Records, { kind, records }: Operation): Records {
   for (const record of records) {
     const known = after.get(record.id);
     if (kind === 'save') after.set(record.id, { payload: record, isDeleted: false });
-    else if (kind === 'delete') after.set(record.id, { payload: known?.payload ?? { id: record.id }, isDeleted: true });
-    else if (known !== undefined) after.set(record.id, { payload: merge(known.payload, record), isDeleted: false });
+    else if (kind === 'delete')
+      after.set(record.id, { payload: known?.payload ?? { id: record.id }, isDeleted: true });
+    else if (known !== undefined)
+      after.set(record.id, { payload: merge(known.payload, record), isDeleted: false });
   }
   return after;
 }

@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type JsonObject } from '../../src/kernel/stable-json.ts';
-import { apply, models, operation, sameRecords, toldFile, type Kept, type Records } from './crash-model.ts';
+import {
+  apply,
+  models,
+  operation,
+  sameRecords,
+  toldFile,
+  type Kept,
+  type Records,
+} from './crash-model.ts';
 import { seeded } from './random.ts';
 
 const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
@@ -29,8 +37,17 @@ export const faultPoints = [
 
 interface Told {
   readonly model: string;
-  readonly records: readonly (JsonObject & { id: string; _svc_metadata: { deleted_at: string | null } })[];
-  readonly changes: readonly { seq: number; id: string; action: string; hash: string; eventId: string }[];
+  readonly records: readonly (JsonObject & {
+    id: string;
+    _svc_metadata: { deleted_at: string | null };
+  })[];
+  readonly changes: readonly {
+    seq: number;
+    id: string;
+    action: string;
+    hash: string;
+    eventId: string;
+  }[];
   readonly failures: readonly string[];
 }
 
@@ -111,12 +128,16 @@ function keptOf({ _svc_metadata: metadata, ...payload }: Told['records'][number]
 
 /** `stream_seq` without holes, no event twice, and no change that changes nothing. */
 function judgeChanges(changes: Told['changes']): void {
-  for (const [index, { seq }] of changes.entries()) assert.equal(seq, index + 1, 'stream_seq has a hole');
+  for (const [index, { seq }] of changes.entries())
+    assert.equal(seq, index + 1, 'stream_seq has a hole');
   assert.equal(new Set(changes.map(({ eventId }) => eventId)).size, changes.length);
   const last = new Map<string, { action: string; hash: string }>();
   for (const { id, action, hash } of changes) {
     const before = last.get(id);
-    const isRepeat = before !== undefined && before.hash === hash && (before.action === 'deleted') === (action === 'deleted');
+    const isRepeat =
+      before !== undefined &&
+      before.hash === hash &&
+      (before.action === 'deleted') === (action === 'deleted');
     assert.ok(!isRepeat, `${id} ${action} twice`);
     last.set(id, { action, hash });
   }
@@ -129,7 +150,9 @@ function start(args: readonly string[], env: Readonly<Record<string, string>>) {
   });
   const errors: string[] = [];
   createInterface({ input: process_.stderr }).on('line', (line) => errors.push(line));
-  const ended = once(process_, 'exit').then(([code, signal]) => (signal ?? code) as string | number);
+  const ended = once(process_, 'exit').then(
+    ([code, signal]) => (signal ?? code) as string | number,
+  );
   return { process: process_, errors, ended, lines: jsonLines(process_.stdout) };
 }
 

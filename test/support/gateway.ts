@@ -110,12 +110,19 @@ async function readyUrl(child: ChildProcess, exited: Promise<number | null>, log
     });
   });
   const gone = exited.then((code) => {
-    throw new Error(`the gateway ended with ${String(code)} before it was ready:\n${log.join('\n')}`);
+    throw new Error(
+      `the gateway ended with ${String(code)} before it was ready:\n${log.join('\n')}`,
+    );
   });
   return Promise.race([ready, gone]);
 }
 
-async function call(base: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+async function call(
+  base: string,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
   const { key = keys.key } = options;
   const response = await fetch(new URL(path, base), {
     method,
@@ -128,5 +135,9 @@ async function call(base: string, method: string, path: string, options: CallOpt
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
 }

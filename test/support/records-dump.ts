@@ -10,9 +10,14 @@ export function dumpStores(folder: string): Record<string, ReturnType<typeof dum
 
 function dump(file: string) {
   const db = new DatabaseSync(file, { readOnly: true });
-  const rows = (sql: string) => db.prepare(sql).all().map((row) => ({ ...row }));
+  const rows = (sql: string) =>
+    db
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }));
   const tables = {
-    records: rows(`SELECT key, records.id, hash, position, version, first_seen_at, modified_at, deleted_at,
+    records:
+      rows(`SELECT key, records.id, hash, position, version, first_seen_at, modified_at, deleted_at,
       pruned_at FROM records JOIN streams ON no = stream ORDER BY key, records.id`),
     payloads: rows(`SELECT key, payloads.id, position, is_sealed, hex(payload) AS payload
       FROM payloads JOIN streams ON no = stream ORDER BY key, position`),

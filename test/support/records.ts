@@ -7,7 +7,12 @@ import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import { openSchemas } from '../../src/adapters/event-log/avro-codec.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '../../src/kernel/ids.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../src/kernel/ids.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Vault } from '../../src/modules/credentials/vault.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';

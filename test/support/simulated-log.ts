@@ -38,7 +38,7 @@ export class SimulatedLog {
   /** Asked before each write. */
   fault: (kind: 'append' | 'commit') => Fault = () => 'none';
   #sparing = 0;
-  #inARow = 0;
+  readonly #faults = new WeakMap<object, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -61,11 +61,13 @@ export class SimulatedLog {
     }
   }
 
-  /** Appends fail at most twice in a row: they are tried three times. */
-  faultOf(kind: 'append' | 'commit'): Fault {
-    if (kind === 'commit') return this.fault(kind);
-    const fault = this.#sparing > 0 || this.#inARow >= 2 ? 'none' : this.fault(kind);
-    this.#inARow = fault === 'none' ? 0 : this.#inARow + 1;
+  /** An append fails at most twice: it is tried three times. */
+  faultOf(kind: 'append' | 'commit', batch: readonly Placed[]): Fault {
+    const messages = batch[0]?.messages ?? batch;
+    const faults = this.#faults.get(messages) ?? 0;
+    const isSpared = kind === 'append' && (this.#sparing > 0 || faults >= 2);
+    const fault = isSpared ? 'none' : this.fault(kind);
+    if (fault !== 'none') this.#faults.set(messages, faults + 1);
     return fault;
   }
 
@@ -130,7 +132,8 @@ export class SimulatedLog {
     const former = this.#members.at(-1);
     const member = { handler, client };
     this.#members.push(member);
-    if (former !== undefined && !former.client.isGone && !former.client.isDeaf) await former.handler.revoked(all);
+    if (former !== undefined && !former.client.isGone && !former.client.isDeaf)
+      await former.handler.revoked(all);
     await handler.assigned(all, ++this.#generation);
     return async () => {
       const isHolder = this.#members.at(-1) === member;
@@ -147,6 +150,7 @@ export class SimulatedLog {
 
   appended(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
       this.#waiting.add(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
@@ -181,7 +185,7 @@ export class Client implements EventLog {
 
   async append(batch: readonly Placed[]): Promise<Position[]> {
     await this.#turn();
-    return this.#faulty('append', () => this.#log.write(batch, false));
+    return this.#faulty('append', batch, () => this.#log.write(batch, false));
   }
 
   async openWriter(name: string): Promise<TransactionalWriter> {
@@ -190,7 +194,7 @@ export class Client implements EventLog {
     const commit = async (batch: readonly Placed[], consumed?: Consumed): Promise<Position[]> => {
       await this.#turn();
       if (this.#log.isFenced(name, epoch)) throw new GatewayError('writer_fenced');
-      return this.#faulty('commit', () => {
+      return this.#faulty('commit', batch, () => {
         if (consumed !== undefined) this.#log.consumed(consumed);
         return this.#log.write(batch, true);
       });
@@ -236,11 +240,7 @@ export class Client implements EventLog {
     if (batch.next > from.offset) yield batch;
   }
 
-  async join(
-    group: string,
-    topics: readonly string[],
-    handler: GroupHandler,
-  ): Promise<Membership> {
+  async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
     await this.#turn();
     const leave = await this.#log.join(this, topics[0]!, handler);
     return { group, [Symbol.asyncDispose]: leave };
@@ -279,8 +279,12 @@ export class Client implements EventLog {
     if (this.isGone) throw new GatewayError('log_unavailable', { message: 'The process is gone.' });
   }
 
-  async #faulty(kind: 'append' | 'commit', write: () => Position[]): Promise<Position[]> {
-    const fault = this.#log.faultOf(kind);
+  async #faulty(
+    kind: 'append' | 'commit',
+    batch: readonly Placed[],
+    write: () => Position[],
+  ): Promise<Position[]> {
+    const fault = this.#log.faultOf(kind, batch);
     const places = fault === 'unsure-lost' ? [] : write();
     await this.#turn();
     if (fault !== 'none') throw new GatewayError('log_unavailable', { message: fault });

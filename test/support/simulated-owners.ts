@@ -20,7 +20,8 @@ export class SimulatedOwners implements AsyncDisposable {
   async start(): Promise<void> {
     const client = this.#world.log.client();
     const faultPoint = (name: string): void => {
-      if (this.#isEnding || client.isGone || client.isDeaf || !this.#random.chance(crashPercent)) return;
+      if (this.#isEnding || client.isGone || client.isDeaf || !this.#random.chance(crashPercent))
+        return;
       this.#crashes++;
       // Now and then the former process lives on and does not know: it must be fenced.
       if (this.#random.chance(30)) client.isDeaf = true;
@@ -29,7 +30,9 @@ export class SimulatedOwners implements AsyncDisposable {
       if (client.isGone) throw new Error(`crash at ${name}`);
     };
     // A store of its own: two processes never share a disk, and a new one begins with nothing.
-    const folder = this.#random.chance(50) ? {} : { folder: `${this.#world.folder}/${this.#crashes}` };
+    const folder = this.#random.chance(50)
+      ? {}
+      : { folder: `${this.#world.folder}/${this.#crashes}` };
     const started = this.#world.startOwners({ client, faultPoint, ...folder });
     this.#all.push(started);
     await started;

@@ -97,7 +97,7 @@ export class StreamModel {
     const missing = [...this.#held].filter(([id, { isDeleted, position }]) => {
       return !isDeleted && !seen.has(id) && position <= this.#start;
     });
-    const ids = missing.map(([id]) => id);
+    const ids = missing.sort(([, a], [, b]) => a.position - b.position).map(([id]) => id);
     this.delete(ids.map((id) => ({ id })));
     return ids.sort();
   }
@@ -107,7 +107,10 @@ export class StreamModel {
   }
 
   payloads(): Record<string, JsonObject> {
-    const entries = [...this.#held].map(([id, held]) => [id, held.isPruned ? { id } : held.payload]);
+    const entries = [...this.#held].map(([id, held]) => [
+      id,
+      held.isPruned ? { id } : held.payload,
+    ]);
     return Object.fromEntries(entries) as Record<string, JsonObject>;
   }
 
@@ -123,7 +126,12 @@ export class StreamModel {
     this.#seen?.add(id);
   }
 
-  #put(id: string, payload: JsonObject, what: 'added' | 'updated' | 'deleted', isPruned = false): void {
+  #put(
+    id: string,
+    payload: JsonObject,
+    what: 'added' | 'updated' | 'deleted',
+    isPruned = false,
+  ): void {
     const isDeleted = what === 'deleted';
     this.#held.set(id, { payload, isDeleted, isPruned, position: ++this.#clock });
     this.counts[what]++;

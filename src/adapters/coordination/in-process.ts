@@ -62,14 +62,23 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
   };
 }
 
-function alive<T extends { readonly untilMs: number }>(map: Map<string, T>, name: string, now: number) {
+function alive<T extends { readonly untilMs: number }>(
+  map: Map<string, T>,
+  name: string,
+  now: number,
+) {
   const entry = map.get(name);
   if (entry === undefined || entry.untilMs > now) return entry;
   map.delete(name);
   return undefined;
 }
 
-function put<T extends { readonly untilMs: number }>(map: Map<string, T>, name: string, entry: T, now: number) {
+function put<T extends { readonly untilMs: number }>(
+  map: Map<string, T>,
+  name: string,
+  entry: T,
+  now: number,
+) {
   map.set(name, entry);
   if (map.size <= sweepAbove) return;
   for (const key of map.keys()) alive(map, key, now);

@@ -41,7 +41,10 @@ export async function openGround(data: ThreadData, stack: AsyncDisposableStack):
   const client = openEmbeddedLogClient({ directory: data.folders.log, port: data.logPort, clock });
   stack.use(client);
   const { log, schemas } = client;
-  const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({ id, bytes: Buffer.from(bytes) }));
+  const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({
+    id,
+    bytes: Buffer.from(bytes),
+  }));
   const vault = stack.use(
     await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
   );

@@ -1,5 +1,8 @@
 import { openClickHouseStore } from '../../adapters/projection-store/clickhouse.ts';
-import { recordSourceMethods, announceDropped } from '../../adapters/projection-store/reader-rpc.ts';
+import {
+  recordSourceMethods,
+  announceDropped,
+} from '../../adapters/projection-store/reader-rpc.ts';
 import { migrate } from '../../adapters/projection-store/migrate.ts';
 import { projectionStoreMethods } from '../../adapters/projection-store/store-rpc.ts';
 import type { RecordChange } from '../../modules/records/events.ts';

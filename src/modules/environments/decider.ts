@@ -39,7 +39,7 @@ const defaults = {
     onAuthCreation: true,
     onAuthRefreshError: true,
     onSyncError: true,
-    onSyncCompletionAlways: false,
+    onSyncCompletionAlways: true,
     onAsyncActionCompletion: true,
   },
   payloadMode: 'plain',

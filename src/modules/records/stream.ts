@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { ConnectionId, ConnectionUid, EnvironmentUid, IntegrationKey } from '../../kernel/ids.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../kernel/ids.ts';
 import { joinKey } from '../../kernel/ids.ts';
 
 /** A stream of records: what has one order, one sequence and one head (design section 3). */

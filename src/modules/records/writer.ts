@@ -54,9 +54,17 @@ export interface RecordWriter {
   passEnd(stream: Stream, origin: WriteOrigin): Promise<{ deletedKeys: string[] }>;
   /** Known ids only, deleted ones too. */
   lookup(stream: Stream, origin: WriteOrigin, ids: readonly string[]): Promise<StoredRecord[]>;
-  setMergingStrategy(stream: Stream, origin: WriteOrigin, strategy: 'override' | 'ignore_if_modified_after'): Promise<void>;
+  setMergingStrategy(
+    stream: Stream,
+    origin: WriteOrigin,
+    strategy: 'override' | 'ignore_if_modified_after',
+  ): Promise<void>;
   /** Empties payloads of not yet pruned records up to and including the position, oldest first. */
-  prune(stream: Stream, actor: string, until: { position: number; limit: number }): Promise<{ count: number; lastPosition: number | null }>;
+  prune(
+    stream: Stream,
+    actor: string,
+    until: { position: number; limit: number },
+  ): Promise<{ count: number; lastPosition: number | null }>;
   /** Removes every record of the stream for good; the stream keeps counting. */
   empty(stream: Stream, actor: string): Promise<void>;
   /** Empties the stream and refuses every later command of it (its connection was deleted). */

@@ -4,9 +4,17 @@ import { uuidV5 } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
-import type { Born, ModelPlace, ModelResult, RunFailure, SyncEvent } from './events.ts';
-import { isBeyondGrid, slotAfter } from './state.ts';
-import type { CurrentRun, EndStatus, RunTrigger, SyncInstance } from './state.ts';
+import type {
+  Born,
+  EndStatus,
+  ModelPlace,
+  ModelResult,
+  RunFailure,
+  RunTrigger,
+  SyncEvent,
+} from './events.ts';
+import { evolveSync, isBeyondGrid, slotAfter } from './state.ts';
+import type { CurrentRun, SyncInstance } from './state.ts';
 
 /** A started run without a sign of life for this long is queued again. */
 const heartbeatTimeoutMs = 60_000;
@@ -79,7 +87,7 @@ export const sync: Decider<SyncInstance | null, SyncCommand, SyncEvent> = {
       ? events
       : [...events, dueAfter(state, command.at)];
   },
-  evolve,
+  evolve: evolveSync,
 };
 
 type Live = Exclude<SyncCommand, { type: 'Create' }>;
@@ -156,7 +164,7 @@ function create(
   const before: SyncEvent[] =
     state === null ? [] : [...cancel(state, at), { type: 'InstanceRemoved', at }];
   const created: SyncEvent = { ...bornOnly(born), type: 'InstanceCreated', at };
-  const instance = evolve(null, created);
+  const instance = evolveSync(null, created);
   if (!autoStart || instance === null) return [...before, created];
   const schedule: SyncEvent[] = [{ type: 'ScheduleStarted' }, dueAfter(instance, at)];
   return [...before, created, ...schedule, ...queue(instance, { runId, at }, 'creation')];
@@ -316,111 +324,3 @@ export function syncDueAt(state: SyncInstance): Instant | null {
   if (runDue === null || state.nextDueAt === null) return runDue ?? state.nextDueAt;
   return Math.min(runDue, state.nextDueAt);
 }
-
-function evolve(state: SyncInstance | null, event: SyncEvent): SyncInstance | null {
-  if (event.type === 'InstanceCreated') {
-    const { type: _, at, ...born } = event;
-    return { ...born, ...blank, createdAt: at };
-  }
-  if (state === null || event.type === 'InstanceRemoved') return null;
-  switch (event.type) {
-    case 'FunctionRedeployed': {
-      const { models, functionVersion, frequencyMs } = event;
-      return { ...state, models, functionVersion, frequencyMs };
-    }
-    case 'ScheduleStarted':
-      return { ...state, state: 'started' };
-    case 'SchedulePaused':
-      return { ...state, state: 'paused' };
-    case 'FrequencyChanged':
-      return { ...state, frequencyOverrideMs: event.overrideMs };
-    case 'DueTimeSet':
-      return { ...state, nextDueAt: event.nextDueAt };
-    case 'InstanceReset':
-      return { ...state, ...checkpointed(state, null), lastSyncDate: null };
-    case 'CheckpointSaved':
-      return { ...state, ...checkpointed(state, event.checkpoint) };
-    case 'CheckpointCleared':
-      return { ...state, ...checkpointed(state, null) };
-    case 'RunEnded':
-      return afterEnd(state, event);
-    default:
-      return { ...state, current: evolveRun(state, event) };
-  }
-}
-
-type RunStep = Extract<
-  SyncEvent,
-  { type: 'RunQueued' | 'RunRequeued' | 'RunStarted' | 'HeartbeatReceived' }
->;
-
-function evolveRun(state: SyncInstance, event: RunStep): CurrentRun | null {
-  const run = state.current;
-  if (event.type === 'RunQueued') {
-    const { runId, at, startBy, trigger, emptyCache } = event;
-    const facts = { isInitial: state.lastSyncDate === null, checkpointFrom: state.checkpoint };
-    const unstarted = { startedAt: null, heartbeatAt: null, runner: null };
-    return {
-      runId,
-      attempt: 1,
-      status: 'queued',
-      trigger,
-      queuedAt: at,
-      startBy,
-      emptyCache,
-      ...unstarted,
-      ...facts,
-    };
-  }
-  if (run === null) return null;
-  switch (event.type) {
-    case 'RunRequeued': {
-      const { attempt, at, startBy } = event;
-      return {
-        ...run,
-        attempt,
-        status: 'queued',
-        queuedAt: at,
-        startBy,
-        heartbeatAt: null,
-        runner: null,
-      };
-    }
-    case 'RunStarted': {
-      const { at, runner } = event;
-      return { ...run, status: 'started', startedAt: run.startedAt ?? at, heartbeatAt: at, runner };
-    }
-    case 'HeartbeatReceived':
-      return { ...run, heartbeatAt: event.at };
-  }
-}
-
-function afterEnd(
-  state: SyncInstance,
-  event: Extract<SyncEvent, { type: 'RunEnded' }>,
-): SyncInstance {
-  const { runId, attempt, status, at: endedAt, error } = event;
-  const startedAt = state.current?.startedAt ?? endedAt;
-  const counts = Object.fromEntries(
-    event.counts.map(({ model, added, updated, deleted }) => [model, { added, updated, deleted }]),
-  );
-  const isInitial = state.current?.isInitial ?? false;
-  const last = { runId, attempt, status, startedAt, endedAt, isInitial, counts, error };
-  const lastSyncDate = status === 'succeeded' ? startedAt : state.lastSyncDate;
-  return { ...state, current: null, last, lastSyncDate };
-}
-
-function checkpointed(state: SyncInstance, checkpoint: JsonObject | null) {
-  return { checkpoint, checkpointVersion: state.checkpointVersion + 1 };
-}
-
-const blank = {
-  state: 'paused',
-  frequencyOverrideMs: null,
-  nextDueAt: null,
-  checkpoint: null,
-  checkpointVersion: 0,
-  lastSyncDate: null,
-  current: null,
-  last: null,
-} as const;

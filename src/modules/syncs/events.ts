@@ -1,6 +1,12 @@
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
-import type { EndStatus, RunTrigger } from './state.ts';
+
+export type RunStatus =
+  'queued' | 'started' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted';
+/** How a run can end: exactly one of these is appended for each run. */
+export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
+/** What queued the run. */
+export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
 
 /** What a run changed in one model. */
 export type ModelResult = {

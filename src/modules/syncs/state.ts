@@ -1,13 +1,9 @@
 import { uuidV5 } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
+import type { RunStatus, RunTrigger, SyncEvent } from './events.ts';
 
-export type RunStatus =
-  'queued' | 'started' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted';
-/** How a run can end: exactly one of these is appended for each run. */
-export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
-/** What queued the run. */
-export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
+export type { EndStatus, RunStatus } from './events.ts';
 
 export interface CurrentRun {
   readonly runId: string;
@@ -103,3 +99,112 @@ function spreadMs(id: string, frequencyMs: number): number {
   const part = Number.parseInt(uuidV5(id, 'schedule').slice(0, 8), 16) / 2 ** 32;
   return Math.floor((part * frequencyMs) / 10);
 }
+
+/** What is kept of what happened. */
+export function evolveSync(state: SyncInstance | null, event: SyncEvent): SyncInstance | null {
+  if (event.type === 'InstanceCreated') {
+    const { type: _, at, ...born } = event;
+    return { ...born, ...blank, createdAt: at };
+  }
+  if (state === null || event.type === 'InstanceRemoved') return null;
+  switch (event.type) {
+    case 'FunctionRedeployed': {
+      const { models, functionVersion, frequencyMs } = event;
+      return { ...state, models, functionVersion, frequencyMs };
+    }
+    case 'ScheduleStarted':
+      return { ...state, state: 'started' };
+    case 'SchedulePaused':
+      return { ...state, state: 'paused' };
+    case 'FrequencyChanged':
+      return { ...state, frequencyOverrideMs: event.overrideMs };
+    case 'DueTimeSet':
+      return { ...state, nextDueAt: event.nextDueAt };
+    case 'InstanceReset':
+      return { ...state, ...checkpointed(state, null), lastSyncDate: null };
+    case 'CheckpointSaved':
+      return { ...state, ...checkpointed(state, event.checkpoint) };
+    case 'CheckpointCleared':
+      return { ...state, ...checkpointed(state, null) };
+    case 'RunEnded':
+      return afterEnd(state, event);
+    default:
+      return { ...state, current: evolveRun(state, event) };
+  }
+}
+
+type RunStep = Extract<
+  SyncEvent,
+  { type: 'RunQueued' | 'RunRequeued' | 'RunStarted' | 'HeartbeatReceived' }
+>;
+
+function evolveRun(state: SyncInstance, event: RunStep): CurrentRun | null {
+  const run = state.current;
+  if (event.type === 'RunQueued') {
+    const { runId, at, startBy, trigger, emptyCache } = event;
+    const facts = { isInitial: state.lastSyncDate === null, checkpointFrom: state.checkpoint };
+    const unstarted = { startedAt: null, heartbeatAt: null, runner: null };
+    return {
+      runId,
+      attempt: 1,
+      status: 'queued',
+      trigger,
+      queuedAt: at,
+      startBy,
+      emptyCache,
+      ...unstarted,
+      ...facts,
+    };
+  }
+  if (run === null) return null;
+  switch (event.type) {
+    case 'RunRequeued': {
+      const { attempt, at, startBy } = event;
+      return {
+        ...run,
+        attempt,
+        status: 'queued',
+        queuedAt: at,
+        startBy,
+        heartbeatAt: null,
+        runner: null,
+      };
+    }
+    case 'RunStarted': {
+      const { at, runner } = event;
+      return { ...run, status: 'started', startedAt: run.startedAt ?? at, heartbeatAt: at, runner };
+    }
+    case 'HeartbeatReceived':
+      return { ...run, heartbeatAt: event.at };
+  }
+}
+
+function afterEnd(
+  state: SyncInstance,
+  event: Extract<SyncEvent, { type: 'RunEnded' }>,
+): SyncInstance {
+  const { runId, attempt, status, at: endedAt, error } = event;
+  const startedAt = state.current?.startedAt ?? endedAt;
+  const counts = Object.fromEntries(
+    event.counts.map(({ model, added, updated, deleted }) => [model, { added, updated, deleted }]),
+  );
+  const isInitial = state.current?.isInitial ?? false;
+  const last = { runId, attempt, status, startedAt, endedAt, isInitial, counts, error };
+  const lastSyncDate = status === 'succeeded' ? startedAt : state.lastSyncDate;
+  return { ...state, current: null, last, lastSyncDate };
+}
+
+function checkpointed(state: SyncInstance, checkpoint: JsonObject | null) {
+  return { checkpoint, checkpointVersion: state.checkpointVersion + 1 };
+}
+
+const blank = {
+  state: 'paused',
+  frequencyOverrideMs: null,
+  nextDueAt: null,
+  checkpoint: null,
+  checkpointVersion: 0,
+  lastSyncDate: null,
+  current: null,
+  last: null,
+} as const;

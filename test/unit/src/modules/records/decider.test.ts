@@ -38,7 +38,9 @@ describe('an unknown record', () => {
   });
 
   it('that is updated stays unknown', () => {
-    given(record).when({ ...save, type: 'Update' }).then();
+    given(record)
+      .when({ ...save, type: 'Update' })
+      .then();
   });
 
   it('that is deleted is kept as deleted, with its id as the payload', () => {
@@ -55,26 +57,36 @@ describe('an unknown record', () => {
 
 describe('a live record', () => {
   it('saved again as it was is unchanged: nothing is said', () => {
-    given(record, added).when({ ...save, seq: 2, at: later }).then();
+    given(record, added)
+      .when({ ...save, seq: 2, at: later })
+      .then();
   });
 
   it('saved with another payload is updated, and moves', () => {
     const after = { ...state, hash: 'h2', position: 2, version: 2, modifiedAt: later };
     const change = { type: 'Save', hash: 'h2', seq: 2, at: later } as const;
-    given(record, added).when(change).then({ action: 'updated', after, ...moved });
+    given(record, added)
+      .when(change)
+      .then({ action: 'updated', after, ...moved });
   });
 
   it('updated with fields that change it is updated, and with others is not', () => {
     const after = { ...state, hash: 'h2', position: 2, version: 2, modifiedAt: later };
     const change = { type: 'Update', hash: 'h2', seq: 2, at: later } as const;
-    given(record, added).when(change).then({ action: 'updated', after, ...moved });
-    given(record, added).when({ ...change, hash: 'h1' }).then();
+    given(record, added)
+      .when(change)
+      .then({ action: 'updated', after, ...moved });
+    given(record, added)
+      .when({ ...change, hash: 'h1' })
+      .then();
   });
 
   it('is deleted now, or at the time the caller gives', () => {
     given(record, added).when(remove).then(deleted);
     const given5 = { ...deleted, after: { ...deleted.after, deletedAt: 5 } };
-    given(record, added).when({ ...remove, deletedAt: 5 }).then(given5);
+    given(record, added)
+      .when({ ...remove, deletedAt: 5 })
+      .then(given5);
   });
 
   it('is pruned without moving', () => {
@@ -94,17 +106,23 @@ describe('a deleted record', () => {
   it('saved again is added again and first seen now, also with the payload it had', () => {
     const after = { ...state, ...seen, position: 3, version: 3 };
     const revived = { action: 'added', after, previousPosition: 2, previousHash: 'h1' };
-    given(record, added, deleted).when({ ...save, ...again }).then(revived);
+    given(record, added, deleted)
+      .when({ ...save, ...again })
+      .then(revived);
   });
 
   it('updated lives again and was first seen when it was', () => {
     const after = { ...state, position: 3, version: 3, modifiedAt: again.at };
     const revived = { action: 'updated', after, previousPosition: 2, previousHash: 'h1' };
-    given(record, added, deleted).when({ ...save, ...again, type: 'Update' }).then(revived);
+    given(record, added, deleted)
+      .when({ ...save, ...again, type: 'Update' })
+      .then(revived);
   });
 
   it('is not deleted twice', () => {
-    given(record, added, deleted).when({ ...remove, ...again }).then();
+    given(record, added, deleted)
+      .when({ ...remove, ...again })
+      .then();
   });
 });
 
@@ -115,25 +133,39 @@ describe('a pruned record', () => {
 
   it('saved with the same payload has it back and stays where it was', () => {
     const restored = { action: 'restored', after: { ...state, version: 3 }, ...stayed };
-    given(record, added, pruned).when({ ...save, ...again }).then(restored);
+    given(record, added, pruned)
+      .when({ ...save, ...again })
+      .then(restored);
   });
 
   it('saved with another payload is updated and no longer pruned', () => {
     const after = { ...state, hash: 'h2', position: 3, version: 3, modifiedAt: again.at };
     const updated = { action: 'updated', after, ...moved };
-    given(record, added, pruned).when({ ...save, ...again, hash: 'h2' }).then(updated);
+    given(record, added, pruned)
+      .when({ ...save, ...again, hash: 'h2' })
+      .then(updated);
   });
 
   it('updated is updated and no longer pruned, whatever its hash', () => {
     const after = { ...state, position: 3, version: 3, modifiedAt: again.at };
     const updated = { action: 'updated', after, ...moved };
-    given(record, added, pruned).when({ ...save, ...again, type: 'Update' }).then(updated);
+    given(record, added, pruned)
+      .when({ ...save, ...again, type: 'Update' })
+      .then(updated);
   });
 
   it('stays pruned when it is deleted', () => {
-    const gone = { ...pruned.after, position: 3, version: 3, modifiedAt: again.at, deletedAt: again.at };
+    const gone = {
+      ...pruned.after,
+      position: 3,
+      version: 3,
+      modifiedAt: again.at,
+      deletedAt: again.at,
+    };
     const event = { action: 'deleted', after: gone, ...moved };
-    given(record, added, pruned).when({ ...remove, ...again }).then(event);
+    given(record, added, pruned)
+      .when({ ...remove, ...again })
+      .then(event);
   });
 });
 
@@ -143,7 +175,9 @@ describe('a command', () => {
     for (const facts of states) {
       for (const type of ['Save', 'Update', 'Delete'] as const) {
         const command = { type, hash: 'h9', ...again, deletedAt: null };
-        const after = given(record, ...facts).when(command).state();
+        const after = given(record, ...facts)
+          .when(command)
+          .state();
         expect(after?.modifiedAt ?? 0).toBeGreaterThanOrEqual(at);
         expect(after?.firstSeenAt ?? 0).toBeLessThanOrEqual(after?.modifiedAt ?? 0);
       }

@@ -22,7 +22,12 @@ const keysOf = (value: JsonObject): string[] => Object.keys(value);
 
 describe(`a deep merge (seed ${seed})`, () => {
   it('merges objects, replaces arrays, keeps absent keys, takes null', () => {
-    const kept = { id: '1', tags: ['a', 'b'], owner: { name: 'Ada', team: { id: 1, city: 'X' } }, old: 1 };
+    const kept = {
+      id: '1',
+      tags: ['a', 'b'],
+      owner: { name: 'Ada', team: { id: 1, city: 'X' } },
+      old: 1,
+    };
     const given = { id: '1', tags: ['c'], owner: { team: { city: null } }, fresh: true };
     expect(merge(kept, given)).toEqual({
       id: '1',
@@ -34,7 +39,10 @@ describe(`a deep merge (seed ${seed})`, () => {
   });
 
   it('puts an object where something else was, and the other way', () => {
-    expect(merge({ a: [1], b: { c: 1 } }, { a: { c: 1 }, b: [1] })).toEqual({ a: { c: 1 }, b: [1] });
+    expect(merge({ a: [1], b: { c: 1 } }, { a: { c: 1 }, b: [1] })).toEqual({
+      a: { c: 1 },
+      b: [1],
+    });
   });
 
   it('gives every given leaf and keeps every other key', () => {

@@ -41,7 +41,9 @@ const aChange = fc.record({
     version: fc.nat(),
     position: number,
     previousPosition: maybe(number),
-    payload: maybe(fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.constant(Buffer.alloc(1_500_000, 7)))),
+    payload: maybe(
+      fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.constant(Buffer.alloc(1_500_000, 7))),
+    ),
     isSealed: fc.boolean(),
     hash: fc.constant('0123456789abcdef0123456789abcdef'),
     previousHash: maybe(fc.constant('fedcba9876543210fedcba9876543210')),
@@ -55,7 +57,10 @@ const aChange = fc.record({
 describe(`a change encoded by hand (seed ${seed})`, () => {
   it('has the bytes that the schema gives it', () => {
     const encoder = new ChangeEncoder(codec.encode(sampleChange));
-    const holds = ({ context, fields }: typeof aChange extends fc.Arbitrary<infer C> ? C : never): void => {
+    const holds = ({
+      context,
+      fields,
+    }: typeof aChange extends fc.Arbitrary<infer C> ? C : never): void => {
       encoder.begin(context);
       const isSealed = fields.payload !== null && fields.isSealed;
       const encoding = isSealed ? 'json+aes256gcm' : 'json';
@@ -100,6 +105,7 @@ describe(`a change encoded by hand (seed ${seed})`, () => {
   it('has an id that is a uuid v5 of stream, generation and seq', () => {
     const namespace = uuidV5('9c6be0f4-63a5-4a60-9f0e-6f1bb7a3a1d7', 'stream/generation');
     const ids = new ChangeIds('stream', 'generation');
-    for (const seq of [1, 2, 10, 123_456_789]) expect(ids.of(seq)).toBe(uuidV5(namespace, String(seq)));
+    for (const seq of [1, 2, 10, 123_456_789])
+      expect(ids.of(seq)).toBe(uuidV5(namespace, String(seq)));
   });
 });

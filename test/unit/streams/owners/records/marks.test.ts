@@ -4,7 +4,9 @@ import { Marks } from '../../../../../streams/owners/records/marks.ts';
 import { seedOfRun } from '../../../../support/random.ts';
 
 const seed = seedOfRun();
-const somePositions = fc.array(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 65_000, max: 140_000 })));
+const somePositions = fc.array(
+  fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 65_000, max: 140_000 })),
+);
 
 function gapsOf(marks: Marks, through: number): number[] {
   const positions: number[] = [];
@@ -32,7 +34,9 @@ describe(`marks (seed ${seed})`, () => {
       const marks = new Marks();
       for (const position of positions) marks.add(position);
       const known = new Set(positions);
-      const missing = Array.from({ length: through }, (_, i) => i + 1).filter((at) => !known.has(at));
+      const missing = Array.from({ length: through }, (_, i) => i + 1).filter(
+        (at) => !known.has(at),
+      );
       expect(gapsOf(marks, through)).toEqual(missing);
     };
     fc.assert(fc.property(somePositions, fc.constantFrom(0, 1, 299, 66_000, 139_000), holds), {
