@@ -109,11 +109,11 @@ async function startThreads(
     faultPoint,
     rootKeys,
   };
-  const start = async (name: string) =>
-    stack.use(await startThread({ name, ...common }, embedded.connectPort()));
-  const owners = config.roles.has('owner') ? [await start('owners')] : [];
+  const start = async (name: string, niceness: number) =>
+    stack.use(await startThread({ name, niceness, ...common }, embedded.connectPort()));
+  const owners = config.roles.has('owner') ? [await start('owners', 5)] : [];
   await holdEngine();
-  const projection = await start('projection');
+  const projection = await start('projection', 10);
   return { projection, all: [...owners, projection] };
 }
 

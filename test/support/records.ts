@@ -126,12 +126,12 @@ export async function openRecordsWorld(
   const vault = memoryVault();
   const saver: EventLog = log.client();
   const replies = stack.use(await openReplies({ log: saver, schemas, node: 'saver', logger }));
-  const world = {
+  const world: Omit<RecordsWorld, typeof Symbol.asyncDispose> = {
     log,
     schemas,
     vault,
     folder,
-    payloadMode: 'plain' as 'plain' | 'sealed',
+    payloadMode: 'plain',
     writer: await createRecordWriter({
       log: saver,
       schemas,

@@ -150,8 +150,8 @@ export class SimulatedLog {
 
   appended(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      this.#waiting.add(resolve);
+      if (signal.aborted) resolve();
+      else this.#waiting.add(resolve);
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
   }

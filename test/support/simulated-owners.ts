@@ -24,10 +24,11 @@ export class SimulatedOwners implements AsyncDisposable {
         return;
       this.#crashes++;
       // Now and then the former process lives on and does not know: it must be fenced.
-      if (this.#random.chance(30)) client.isDeaf = true;
+      const livesOn = this.#random.chance(30);
+      if (livesOn) client.isDeaf = true;
       else client.kill();
       void this.start();
-      if (client.isGone) throw new Error(`crash at ${name}`);
+      if (!livesOn) throw new Error(`crash at ${name}`);
     };
     // A store of its own: two processes never share a disk, and a new one begins with nothing.
     const folder = this.#random.chance(50)

@@ -14,6 +14,8 @@ import { createLogger } from '../logger.ts';
 /** What the main thread starts another one with. */
 export interface ThreadData {
   readonly name: string;
+  /** How far this thread steps back when the processors are busy: whoever waits for an answer goes first. */
+  readonly niceness: number;
   /** Calls between the two threads. */
   readonly mainPort: MessagePort;
   readonly logPort: MessagePort;

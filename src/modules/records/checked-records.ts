@@ -47,7 +47,7 @@ export function checkRecords(records: readonly Json[], model: string, kept: Kept
 }
 
 /** The text of an id as it is stored. @throws GatewayError `invalid_sync_record` */
-export function idOf(given: unknown, model: string, index: number): string {
+function idOf(given: unknown, model: string, index: number): string {
   const text = typeof given === 'number' && given !== 0 ? String(given) : given;
   if (typeof text === 'string') {
     const id = storableId(text);

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RecordChange } from '../../../src/modules/records/events.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../../../src/modules/records/stream-head.ts';
@@ -54,19 +54,34 @@ async function openStore(shared: Shared, partition: number): Promise<Restored> {
   const { directory, logger } = shared;
   mkdirSync(directory, { recursive: true });
   const file = join(directory, `records-${partition}.db`);
-  try {
-    const store = new StateStore(file);
-    const progress = store.progress();
-    if (progress !== null && (await isResumable(shared, partition, progress))) {
-      return { store, progress };
+  const kept = openKept(shared, partition, file);
+  if (kept !== null) {
+    try {
+      if (await isResumable(shared, partition, kept.progress)) return kept;
+    } catch (error) {
+      kept.store[Symbol.dispose]();
+      throw error;
     }
-    store[Symbol.dispose]();
-    if (progress !== null) logger.info({ partition }, 'the state store is rebuilt from the log');
-  } catch (err) {
-    logger.warn({ err, partition }, 'the state store cannot be opened and is rebuilt from the log');
+    kept.store[Symbol.dispose]();
+    logger.info({ partition }, 'a state store of records is rebuilt from the log');
   }
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
   return { store: new StateStore(file), progress: nothingYet };
+}
+
+/** What is left of an earlier time; null when it is of no use. */
+function openKept({ logger }: Shared, partition: number, file: string): Restored | null {
+  if (!existsSync(file)) return null;
+  let store: StateStore | null = null;
+  try {
+    store = new StateStore(file);
+    const progress = store.progress();
+    if (progress !== null) return { store, progress };
+  } catch (err) {
+    logger.warn({ err, partition }, 'a state store of records cannot be opened');
+  }
+  store?.[Symbol.dispose]();
+  return null;
 }
 
 async function isResumable(

@@ -5,8 +5,8 @@ export type Value = string | number | null | Uint8Array;
 /** Gathers rows and writes them many at a time: a call into SQLite costs more than a row. */
 export interface RowWriter {
   add(...values: Value[]): void;
-  /** Whether the next row makes it write. */
-  readonly isNearlyFull: boolean;
+  readonly isEmpty: boolean;
+  /** Writes what was gathered. */
   flush(): void;
   /** Drops what was not flushed. */
   forget(): void;
@@ -24,25 +24,26 @@ export function createRows(
 ): RowWriter {
   const statements: StatementSync[] = [];
   const row = `(${Array<string>(columns).fill('?').join(',')})`;
+  const step = rowsMax * columns;
   let values: Value[] = [];
 
-  function flush(): void {
-    if (values.length === 0) return;
-    const rows = values.length / columns;
+  function write(some: readonly Value[]): void {
+    const rows = some.length / columns;
     const sql = () => `${before} ${Array<string>(rows).fill(row).join(',')}${after}`;
-    (statements[rows] ??= db.prepare(sql())).run(...values);
-    values = [];
+    (statements[rows] ??= db.prepare(sql())).run(...some);
   }
 
   return {
     add(...added) {
       for (const value of added) values.push(value);
-      if (values.length === rowsMax * columns) flush();
     },
-    get isNearlyFull() {
-      return values.length === (rowsMax - 1) * columns;
+    get isEmpty() {
+      return values.length === 0;
     },
-    flush,
+    flush() {
+      for (let at = 0; at < values.length; at += step) write(values.slice(at, at + step));
+      values = [];
+    },
     forget() {
       values = [];
     },

@@ -67,6 +67,8 @@ export class StateStore implements Disposable {
   readonly #records: RowWriter;
   readonly #payloads: RowWriter;
   readonly #gone: RowWriter;
+  /** A part under way: what it wrote is in memory only, or under a savepoint. */
+  #part: 'held' | 'saved' | null = null;
 
   constructor(file: string) {
     const db = new DatabaseSync(file);
@@ -117,20 +119,23 @@ export class StateStore implements Disposable {
     this.#db.exec('COMMIT; BEGIN IMMEDIATE');
   }
 
-  /** Begins a part that `undo` takes back; `keep` ends it. */
+  /**
+   * Begins a part that `undo` takes back; `keep` ends it. What the part writes is held in memory for as long
+   * as it reads nothing: under a savepoint SQLite copies each page that is changed, which with ids in random
+   * order costs more than the change.
+   */
   savepoint(): void {
     this.flush();
-    this.#statement('SAVEPOINT part').run();
+    this.#part = 'held';
   }
   keep(): void {
-    this.flush();
-    this.#statement('RELEASE part').run();
+    if (this.#part === 'saved') this.#statement('RELEASE part').run();
+    this.#part = null;
   }
   undo(): void {
-    this.#records.forget();
-    this.#payloads.forget();
-    this.#gone.forget();
-    this.#db.exec('ROLLBACK TO part; RELEASE part');
+    this.#forget();
+    if (this.#part === 'saved') this.#db.exec('ROLLBACK TO part; RELEASE part');
+    this.#part = null;
   }
 
   stream(key: string): { readonly no: number; readonly head: Uint8Array | null } | null {
@@ -140,11 +145,13 @@ export class StateStore implements Disposable {
   }
 
   addStream(key: string): number {
+    this.#protect();
     const made = this.#statement('INSERT INTO streams (key) VALUES (?)').run(key);
     return Number(made.lastInsertRowid);
   }
 
   putHead(no: number, head: Uint8Array | null): void {
+    this.#protect();
     this.#statement('UPDATE streams SET head = ? WHERE no = ?').run(head, no);
   }
 
@@ -238,20 +245,35 @@ export class StateStore implements Disposable {
   }
 
   removePayload(stream: number, position: number): void {
-    if (this.#gone.isNearlyFull) this.#payloads.flush();
     this.#gone.add(stream, position);
   }
 
   remove(stream: number, id: string): void {
     this.flush();
+    this.#protect();
     this.#statement('DELETE FROM records WHERE stream = ? AND id = ?').run(stream, id);
   }
 
   /** Writes what is held back for many rows at a time. Places are never taken again: removals come last. */
   flush(): void {
+    if (this.#records.isEmpty && this.#payloads.isEmpty && this.#gone.isEmpty) return;
+    this.#protect();
     this.#records.flush();
     this.#payloads.flush();
     this.#gone.flush();
+  }
+
+  /** Before the first write of a part that goes to SQLite while the part may still be taken back. */
+  #protect(): void {
+    if (this.#part !== 'held') return;
+    this.#part = 'saved';
+    this.#statement('SAVEPOINT part').run();
+  }
+
+  #forget(): void {
+    this.#records.forget();
+    this.#payloads.forget();
+    this.#gone.forget();
   }
 
   /** Forgets what was not committed. */

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../../../src/kernel/stable-json.ts';
+import {
+  recordCommandsTopic,
+  type RecordCommandValue,
+} from '../../../../../src/modules/records/commands.ts';
+import {
+  anOrigin,
+  aStream,
+  openRecordsWorld,
+  type RecordsWorld,
+} from '../../../../support/records.ts';
+
+const stream = aStream();
+const origin = anOrigin();
+
+async function commands(world: RecordsWorld): Promise<RecordCommandValue[]> {
+  const codec = await world.schemas.codec<RecordCommandValue>(recordCommandsTopic);
+  const messages = world.log.partitionsOf(recordCommandsTopic).flatMap((kept) => kept.messages);
+  return messages.map(({ value }) => codec.decode(value!));
+}
+
+function payloadsOf({ ends, payloads }: RecordCommandValue): Json[] {
+  return ends.map((end, i) => {
+    const text = Buffer.from(payloads.subarray(i === 0 ? 0 : ends[i - 1], end)).toString();
+    return JSON.parse(text) as Json;
+  });
+}
+
+describe('saving records', () => {
+  it('keeps numbers as texts, drops NUL characters and our own metadata', async () => {
+    await using world = await openRecordsWorld();
+    const records = [
+      { id: 7, a: 1 },
+      { id: 'x\0y' },
+      { id: 'z', _svc_metadata: { cursor: 'c' }, b: null },
+    ];
+    await world.writer.save(stream, origin, records);
+    const [command] = await commands(world);
+    expect(command?.ids).toEqual(['7', 'xy', 'z']);
+    expect(payloadsOf(command!)).toEqual([{ id: '7', a: 1 }, { id: 'xy' }, { id: 'z', b: null }]);
+  });
+
+  it('takes the last of the records with one id', async () => {
+    await using world = await openRecordsWorld();
+    await world.writer.save(stream, origin, [{ id: 1, v: 1 }, { id: 'b' }, { id: '1', v: 2 }]);
+    const [command] = await commands(world);
+    expect(payloadsOf(command!)).toEqual([{ id: '1', v: 2 }, { id: 'b' }]);
+  });
+
+  it.each([
+    ['no id', {}],
+    ['an empty id', { id: '' }],
+    ['a null id', { id: null }],
+    ['zero as its id', { id: 0 }],
+    ['nothing but NUL as its id', { id: '\0' }],
+    ['an id of 256 characters', { id: 'x'.repeat(256) }],
+    ['an object as its id', { id: {} }],
+    ['no fields, for it is a list', []],
+    ['no fields, for it is null', null],
+  ])('refuses the whole call for a record with %s', async (_name, bad) => {
+    await using world = await openRecordsWorld();
+    const saving = world.writer.save(stream, origin, [{ id: 'good' }, bad]);
+    await expect(saving).rejects.toMatchObject({ code: 'invalid_sync_record' });
+    expect(await commands(world)).toEqual([]);
+  });
+
+  it('refuses the whole call for a record over 1 MB, and names it', async () => {
+    await using world = await openRecordsWorld();
+    const large = { id: 'large', text: 'ü'.repeat(500_000) };
+    const saving = world.writer.save(stream, origin, [{ id: 'good' }, large]);
+    await expect(saving).rejects.toMatchObject({
+      code: 'record_too_large',
+      message: expect.stringContaining('"large"') as unknown,
+    });
+    expect(await commands(world)).toEqual([]);
+  });
+
+  it('splits a call at 1000 records and at 1 MB, and numbers the parts in order', async () => {
+    await using world = await openRecordsWorld();
+    const many = Array.from({ length: 2300 }, (_, i) => ({ id: `r${i}` }));
+    await world.writer.save(stream, origin, many);
+    const large = Array.from({ length: 5 }, (_, i) => ({ id: `l${i}`, text: 'x'.repeat(400_000) }));
+    await world.writer.save(stream, origin, large);
+    const sent = await commands(world);
+    expect(sent.map(({ ids }) => ids.length)).toEqual([1000, 1000, 300, 2, 2, 1]);
+    expect(sent.flatMap(({ ids }) => ids)).toEqual([...many, ...large].map(({ id }) => id));
+    const numbers = sent.map(({ n }) => n);
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  });
+
+  it('sends nothing for an empty list', async () => {
+    await using world = await openRecordsWorld();
+    await world.writer.save(stream, origin, []);
+    expect(await commands(world)).toEqual([]);
+  });
+
+  it('gives equal payloads equal hashes, different ones in another environment', async () => {
+    await using world = await openRecordsWorld();
+    const record = { id: 'a', v: 1 };
+    await world.writer.save(stream, origin, [record]);
+    await world.writer.save(aStream({ model: 'Lead' }), origin, [record]);
+    await world.writer.save(aStream({ environmentUid: 'other' }), origin, [record]);
+    const hashes = (await commands(world)).map(({ hashes: hash }) => hash);
+    expect(hashes.every((hash) => /^[0-9a-f]{32}$/.test(hash))).toBe(true);
+    expect(new Set(hashes).size).toBe(2);
+  });
+
+  it('seals payloads where the environment says so: no byte of them is readable', async () => {
+    await using world = await openRecordsWorld();
+    world.payloadMode = 'sealed';
+    await world.writer.save(stream, origin, [{ id: 'a', secret: 'canary' }]);
+    const [command] = await commands(world);
+    expect(command?.encoding).toBe('json+aes256gcm');
+    expect(Buffer.from(command!.payloads).includes('canary')).toBe(false);
+  });
+});
+
+describe('an append that the log does not acknowledge', () => {
+  it('is repeated with the same number, and fails when it stays so', async () => {
+    await using world = await openRecordsWorld();
+    const faults = ['unsure-written', 'unsure-lost'] as const;
+    let asked = 0;
+    world.log.fault = () => faults[asked++] ?? 'none';
+    await world.writer.save(stream, origin, [{ id: 'a' }]);
+    const sent = await commands(world);
+    expect(sent.map(({ ids }) => ids)).toEqual([['a'], ['a']]);
+    expect(sent[0]?.n).toBe(sent[1]?.n);
+  });
+});
