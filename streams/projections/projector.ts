@@ -26,6 +26,11 @@ const bytesMax = 32 * 1024 ** 2;
 /** With fewer changes than this waiting, an insert waits a little for more. */
 const lingerBelowChanges = 1_000;
 const lingerMs = 3;
+/**
+ * With more, changes come faster than single inserts pay for: an insert has a fixed cost, and so has each part
+ * that it leaves to be merged. Waiting that long makes inserts of thousands.
+ */
+const gatherMs = 250;
 /** The thread also answers pages: no longer stretch of work than about 2 ms. */
 const messagesPerStretch = 256;
 /** A position that is written later than its rows only costs reading them again. */
@@ -187,6 +192,7 @@ class RunningProjector implements Projector {
       if (this.#open.isEmpty) await this.#idle();
       if (this.#isStopped()) break;
       if (this.#open.entries.length < lingerBelowChanges) await pause(lingerMs, signal);
+      else await this.#gather();
       const batch = this.#swap();
       await this.#publish(batch);
       batch.clear();
@@ -194,6 +200,16 @@ class RunningProjector implements Projector {
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
+  }
+
+  /** Until the open batch is full, or for as long as waiting pays. */
+  async #gather(): Promise<void> {
+    const { signal } = this.#stop;
+    const stepMs = 25;
+    for (let waited = 0; waited < gatherMs && !this.#isStopped(); waited += stepMs) {
+      if (this.#open.entries.length >= changesMax || this.#open.rows.bytes >= bytesMax) return;
+      await pause(stepMs, signal);
+    }
   }
 
   #swap(): Batch {

@@ -75,7 +75,7 @@ export class StateStore implements Disposable {
     this.#db = db;
     try {
       db.exec(
-        `PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+        `PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
          PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY`,
       );
       this.#checkForm();
