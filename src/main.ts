@@ -1,10 +1,10 @@
 import { compose, type Running } from './app/compose.ts';
-import { loadConfig } from './app/config.ts';
+import { readConfig } from './app/config.ts';
 import { ConfigError } from './app/settings.ts';
 
 /** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start or cannot go on. */
 async function main(): Promise<void> {
-  const running = await compose(loadConfig(process.env));
+  const running = await compose(readConfig());
   announce(running);
   const signal = new Promise<void>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());

@@ -48,7 +48,7 @@ async function readChanges(gateway: Gateway, from: string | null): Promise<Chang
     if (cursor !== null) query.set('cursor', cursor);
     const page = await gateway.call<{ records: Release[]; next_cursor: string | null }>(
       'GET',
-      `/records?${query}`,
+      `/records?${query.toString()}`,
       { headers: pair },
     );
     records.push(...page.records);

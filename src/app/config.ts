@@ -127,3 +127,7 @@ export type Config = Settings<typeof settings>;
 
 /** @throws ConfigError that lists every wrong variable, not only the first. */
 export const loadConfig = (env: NodeJS.ProcessEnv): Config => parseSettings(settings, env);
+
+/** The settings of this process. @throws ConfigError */
+// eslint-disable-next-line no-restricted-properties -- the one reader of the environment
+export const readConfig = (): Config => loadConfig(process.env);

@@ -5,12 +5,12 @@ export type JsonObject = Readonly<Record<string, Json>>;
 
 /** JSON text with the keys sorted at every level and no white space: equal values give equal bytes. */
 export function stableJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item) => stableJson(item as Json)).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map((item: Json) => stableJson(item)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const parts = Object.entries(value)
     .filter(([, item]) => (item as unknown) !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, item]) => `${JSON.stringify(key)}:${stableJson(item as Json)}`);
+    .map(([key, item]) => `${JSON.stringify(key)}:${stableJson(item)}`);
   return `{${parts.join(',')}}`;
 }
 

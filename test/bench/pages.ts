@@ -35,7 +35,7 @@ async function get(
   stream: Stream,
   query: Readonly<Record<string, string>>,
 ): Promise<Got> {
-  const url = `${node.url}/records?${new URLSearchParams({ model: stream.model, ...query })}`;
+  const url = `${node.url}/records?${new URLSearchParams({ model: stream.model, ...query }).toString()}`;
   const headers = {
     authorization: `Bearer ${node.key}`,
     'provider-config-key': stream.integration,

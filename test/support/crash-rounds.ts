@@ -123,7 +123,7 @@ export class CrashRounds {
 }
 
 function keptOf({ _svc_metadata: metadata, ...payload }: Told['records'][number]): Kept {
-  return { payload: payload as JsonObject, isDeleted: metadata.deleted_at !== null };
+  return { payload: payload, isDeleted: metadata.deleted_at !== null };
 }
 
 /** `stream_seq` without holes, no event twice, and no change that changes nothing. */

@@ -138,6 +138,6 @@ async function call(
   return {
     status: response.status,
     headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
+    body: isJson ? (JSON.parse(text) as unknown) : text,
   };
 }

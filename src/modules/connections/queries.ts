@@ -68,8 +68,3 @@ export async function requireConnection(
     `"${environmentName(control, environmentUid)}", which the key belongs to.`;
   throw new GatewayError(code, { message, ...(status === undefined ? {} : { status }) });
 }
-
-/** By uid, whatever its path. */
-export function connectionByUid({ view }: ControlPlane, uid: string): Connection | null {
-  return view.findBy<Connection>('connection', 'uid', uid)?.state ?? null;
-}

@@ -19,15 +19,6 @@ export function environmentByName({ view }: ControlPlane, name: string): Environ
   return alive(view.findBy<Environment>('environment', 'name', name)?.state);
 }
 
-/** @throws GatewayError `unknown_environment` naming it */
-export async function requireEnvironment(
-  control: ControlPlane,
-  environmentUid: string,
-): Promise<Environment> {
-  const read = (): Environment | null => environmentByUid(control, environmentUid);
-  return read() ?? afterCatchUp(control, read, `No environment with the uid ${environmentUid}.`);
-}
-
 /** By the number that the API shows. @throws GatewayError `not_found` naming it */
 export async function requireEnvironmentById(
   control: ControlPlane,
@@ -35,18 +26,17 @@ export async function requireEnvironmentById(
 ): Promise<Environment> {
   const read = (): Environment | null =>
     alive(control.view.findBy<Environment>('environment', 'id', String(id))?.state);
-  return read() ?? afterCatchUp(control, read, `No environment with the id ${id}.`, 'not_found');
+  return read() ?? afterCatchUp(control, read, `No environment with the id ${id}.`);
 }
 
 async function afterCatchUp(
   control: ControlPlane,
   read: () => Environment | null,
   message: string,
-  code: 'unknown_environment' | 'not_found' = 'unknown_environment',
 ): Promise<Environment> {
   await control.view.caughtUp();
   const found = read();
-  if (found === null) throw new GatewayError(code, { message });
+  if (found === null) throw new GatewayError('not_found', { message });
   return found;
 }
 
