@@ -4,6 +4,7 @@ import type { Committer } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import type { LogState, Partition } from './log-state.ts';
 import { Pace } from './pace.ts';
+import { Shrinker } from './shrinker.ts';
 
 /**
  * Removes what may go: messages before the start of a partition, those past the retention of their topic
@@ -14,6 +15,7 @@ export class Cleaner {
   private readonly state: LogState;
   private readonly committer: Committer;
   private readonly compactor: Compactor;
+  private readonly shrinker: Shrinker;
   private readonly head: StatementSync;
   private readonly remove: StatementSync;
   private readonly floor: StatementSync;
@@ -24,6 +26,7 @@ export class Cleaner {
     this.state = state;
     this.committer = committer;
     this.compactor = new Compactor(db, directory, state, committer);
+    this.shrinker = new Shrinker(db, committer);
     this.head = db.prepare(
       'SELECT id, next, newest FROM batches WHERE partition = ? ORDER BY next LIMIT 1',
     );
@@ -58,6 +61,7 @@ export class Cleaner {
         await this.compactor.compact(topic.name, number, cleanup, now, pace);
       }
     }
+    await this.shrinker.shrink(pace, () => this.stopped);
   }
 
   private async trim(topic: string, number: number, now: number, pace: Pace): Promise<void> {

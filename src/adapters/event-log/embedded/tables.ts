@@ -55,6 +55,7 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
   mustBeReadable(db);
   db.exec(`
     PRAGMA page_size = 8192;
+    PRAGMA auto_vacuum = INCREMENTAL;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA cache_size = -16384;
