@@ -8,6 +8,10 @@ import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedde
 import { createHttpClient } from '../adapters/http-client/undici.ts';
 import { holdEngine } from '../adapters/projection-store/hold-engine.ts';
 import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts';
+import {
+  connectProjectionStore,
+  type TableQuestions,
+} from '../adapters/projection-store/store-rpc.ts';
 import { routes } from '../http/routes.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
@@ -41,6 +45,8 @@ export interface Running extends AsyncDisposable {
   readonly log: EmbeddedLog['log'];
   readonly schemas: EmbeddedLog['schemas'];
   readonly maintenance: EmbeddedLog['maintenance'];
+  /** For questions to the tables beside those of the API. */
+  readonly tables: TableQuestions;
   /** Rejects when a part has ended that the service cannot do without. */
   readonly failed: Promise<never>;
 }
@@ -76,17 +82,16 @@ export async function compose(config: Config): Promise<Running> {
   await startReactors(stack, base, services);
   const url = await serve(stack, config, services);
   const opened = stack.move();
-  const dispose = () => opened.disposeAsync();
-  const { maintenance } = embedded;
   return {
     url,
     firstKeys,
     services,
     log,
     schemas,
-    maintenance,
+    maintenance: embedded.maintenance,
+    tables: connectProjectionStore(threads.projection.peer),
     failed,
-    [Symbol.asyncDispose]: dispose,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 

@@ -1,0 +1,74 @@
+/**
+ * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
+ * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
+ * `--only=plain` or `--only=sealed` one payload mode.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Figures } from './measure.ts';
+
+const options = new Set(process.argv.slice(2));
+const isQuick = options.has('--quick');
+const records = isQuick ? 50_000 : 200_000;
+const manyRecords = isQuick ? 200_000 : 2_000_000;
+const modes = ['plain', 'sealed'].filter(
+  (mode) => ![...options].some((option) => option.startsWith('--only=')) || options.has(`--only=${mode}`),
+);
+const baselineFile = fileURLToPath(new URL('./baseline.json', import.meta.url));
+
+function workload(name: string, ...args: readonly (string | number)[]): Figures {
+  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
+  process.stderr.write(`${name} ${args.join(' ')} …\n`);
+  const output = execFileSync(process.execPath, [file, ...args.map(String)], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 64 * 1024 ** 2,
+  });
+  return JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as Figures;
+}
+
+/** Percent of the floor, for the figures that the targets name as ratios. */
+function ratios(floors: Figures, saves: Figures): Figures {
+  const raw = floors['raw_appends_per_s'] ?? Number.NaN;
+  const inserts = floors['client_inserts_per_s'] ?? Number.NaN;
+  const percent = (value: number | undefined, floor: number) => Math.round((1000 * (value ?? 0)) / floor) / 10;
+  return {
+    acknowledged_1_pct_of_raw: percent(saves['save_1_acknowledged_per_s'], raw),
+    acknowledged_4_pct_of_raw: percent(saves['save_4_acknowledged_per_s'], raw),
+    decided_1_pct_of_raw: percent(saves['save_1_decided_per_s'], raw),
+    decided_4_pct_of_raw: percent(saves['save_4_decided_per_s'], raw),
+    readable_1_pct_of_inserts: percent(saves['save_1_readable_per_s'], inserts),
+    readable_4_pct_of_inserts: percent(saves['save_4_readable_per_s'], inserts),
+    unchanged_pct_of_raw: percent(saves['unchanged_decided_per_s'], raw),
+    merge_pct_of_raw: percent(saves['merge_decided_per_s'], raw),
+  };
+}
+
+function prefixed(prefix: string, figures: Figures): Figures {
+  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}.${name}`, value]));
+}
+
+const results: Record<string, number> = {};
+for (const mode of modes) {
+  const floors = workload('floors', records);
+  const saves = workload('saves', mode, records);
+  Object.assign(
+    results,
+    prefixed(mode, { ...floors, ...saves, ...ratios(floors, saves) }),
+    prefixed(`${mode}.pages_${records}`, workload('pages', mode, records)),
+    prefixed(`${mode}.pages_${manyRecords}`, workload('pages', mode, manyRecords)),
+    prefixed(mode, workload('latency', mode, isQuick ? 10 : 30)),
+  );
+}
+
+const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as { figures: Figures };
+for (const [name, value] of Object.entries(results)) {
+  console.error(`${name.padEnd(54)} ${String(value).padStart(10)}   baseline ${String(baseline.figures[name] ?? '-').padStart(10)}`);
+}
+if (options.has('--record')) {
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
+  writeFileSync(baselineFile, `${JSON.stringify({ machine, node: process.version, figures: results }, null, 2)}\n`);
+}
+console.log(JSON.stringify(results));
