@@ -21,8 +21,9 @@ const isCurrent =
   installed !== null && [...wanted].every(([path, version]) => installed.get(path) === version);
 
 if (!isCurrent) {
-  console.error('Installing the dependencies (npm ci) …');
-  const args = ['ci', '--no-fund', '--no-audit', '--loglevel=error'];
+  console.error('Installing the dependencies (npm install) …');
+  // Not `npm ci`: it fails where a registry lacks an optional package of another platform.
+  const args = ['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
   process.exit(status ?? 1);
 }

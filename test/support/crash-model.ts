@@ -16,9 +16,6 @@ export interface Kept {
 
 export type Records = ReadonlyMap<string, Kept>;
 
-/** Where a node that is asked writes what it holds, in its data folder. */
-export const toldFile = 'told.json';
-
 export const models = ['Alpha', 'Beta'] as const;
 
 /** The nth operation of a seed: the parent and the child make the same. */

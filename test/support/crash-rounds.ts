@@ -1,23 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { isJsonObject, type JsonObject } from '../../src/kernel/stable-json.ts';
-import {
-  apply,
-  models,
-  operation,
-  sameRecords,
-  toldFile,
-  type Kept,
-  type Records,
-} from './crash-model.ts';
+import type { JsonObject } from '../../src/kernel/stable-json.ts';
+import { askChild, startChild } from './child.ts';
+import { apply, models, operation, sameRecords, type Kept, type Records } from './crash-model.ts';
 import { seeded } from './random.ts';
 
-const child = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
+const child = './crash-child.ts';
 
 /** Where the process is killed: by itself at a named point, or from outside after some time. */
 export type Kill = { readonly point: string } | { readonly afterMs: number };
@@ -73,9 +60,9 @@ export class CrashRounds {
   }
 
   async #writeUntilKilled(kill: Kill): Promise<void> {
-    const args = ['write', this.folder, this.seed, this.#round, ...this.#acknowledged].map(String);
-    const env = 'point' in kill ? { SVC_TEST_FAULT_POINT: kill.point } : {};
-    const writer = start(args, env);
+    const args = ['write', this.folder, this.seed, this.#round, ...this.#acknowledged];
+    const env = 'point' in kill ? { SVC_TEST_FAULT_POINT: kill.point } : undefined;
+    const writer = startChild(child, args, env);
     let timer: NodeJS.Timeout | undefined;
     for await (const line of writer.lines) {
       if (line['ready'] === true && 'afterMs' in kill) {
@@ -89,9 +76,8 @@ export class CrashRounds {
   }
 
   async #compare(): Promise<void> {
-    const teller = start(['tell', this.folder, String(this.seed), String(this.#round)], {});
-    assert.equal(await teller.ended, 0, teller.errors.join('\n'));
-    const told = JSON.parse(readFileSync(join(this.folder, toldFile), 'utf8')) as Told[];
+    const args = ['tell', this.folder, this.seed, this.#round];
+    const told = await askChild<Told[]>(child, this.folder, args);
     for (const [at, model] of models.entries()) {
       const one = told.find((candidate) => candidate.model === model);
       assert.ok(one, `${model} was told`);
@@ -140,26 +126,5 @@ function judgeChanges(changes: Told['changes']): void {
       (before.action === 'deleted') === (action === 'deleted');
     assert.ok(!isRepeat, `${id} ${action} twice`);
     last.set(id, { action, hash });
-  }
-}
-
-function start(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const process_ = spawn(process.execPath, [child, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const errors: string[] = [];
-  createInterface({ input: process_.stderr }).on('line', (line) => errors.push(line));
-  const ended = once(process_, 'exit').then(
-    ([code, signal]) => (signal ?? code) as string | number,
-  );
-  return { process: process_, errors, ended, lines: jsonLines(process_.stdout) };
-}
-
-async function* jsonLines(input: NodeJS.ReadableStream): AsyncIterable<Record<string, unknown>> {
-  for await (const line of createInterface({ input })) {
-    if (!line.startsWith('{') || !line.endsWith('}')) continue;
-    const value = JSON.parse(line) as unknown;
-    if (isJsonObject(value)) yield value;
   }
 }
