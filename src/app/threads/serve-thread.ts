@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { platform, setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { connect, type Methods, type Peer } from '../../adapters/threads/rpc.ts';
 import { openGround, type Ground, type ThreadData } from './ground.ts';
@@ -14,7 +14,8 @@ export type ThreadWork = (
 /** The body of every worker thread: `open` starts its work, `close` ends it in reverse. */
 export function serveThread(work: ThreadWork): void {
   const data = workerData as ThreadData;
-  setPriority(0, data.niceness);
+  // Linux takes the calling thread for it; elsewhere it would be the whole process.
+  if (platform() === 'linux') setPriority(0, data.niceness);
   const stack = new AsyncDisposableStack();
   const served: Record<string, Methods[string]> = {
     open: async () => {
