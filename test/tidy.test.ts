@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { pages } from '../src/app/generate.ts';
 import { topics } from '../streams/topics.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -70,6 +71,22 @@ describe('the house rules', () => {
     };
     expect(schema.doc).toBeTruthy();
     expect(schema.fields.filter(({ doc }) => !doc).map(({ name }) => name)).toEqual([]);
+  });
+
+  it.each(Object.entries(pages()))('docs/generated/%s is fresh: npm run generate', (file, text) => {
+    expect(textOf(`docs/generated/${file}`)).toBe(text);
+  });
+
+  it('each relative link of a page leads to a file', () => {
+    const broken = tracked
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+          .map(([, target = '']) => join(dirname(file), target))
+          .filter((target) => !existsSync(join(root, target)))
+          .map((target) => `${file}: ${target}`),
+      );
+    expect(broken).toEqual([]);
   });
 
   it('docker-compose.yml is YAML with a health check for each service that listens', () => {

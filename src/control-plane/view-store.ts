@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { joinKey } from '../kernel/ids.ts';
 import type { Connection } from '../modules/connections/state.ts';
+import { openDerivedFile } from './derived-file.ts';
 import type { EntityRef } from './entity.ts';
 import { indexes } from './indexes.ts';
 
@@ -45,7 +44,7 @@ export interface PartitionProgress {
   readonly epoch: number;
 }
 
-/** The tables of a view. Everything is derived from the log; a damaged file is thrown away. */
+/** The tables of a view. */
 export class ViewStore {
   readonly database: DatabaseSync;
   readonly #put: StatementSync;
@@ -59,7 +58,7 @@ export class ViewStore {
   readonly #putAtEnd: StatementSync;
 
   constructor(file: string) {
-    this.database = openFile(file);
+    this.database = openDerivedFile(file, { tables, version });
     const prepare = (sql: string): StatementSync => this.database.prepare(sql);
     this.#put = prepare(`INSERT INTO entities (key, scope, state) VALUES (?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET scope = excluded.scope, state = excluded.state`);
@@ -161,33 +160,6 @@ export class ViewStore {
     const of = [endUser?.id ?? null, endUser?.organization?.id ?? null, JSON.stringify(tags)];
     const place = [key, environmentUid, integrationKey, connectionId];
     this.#putConnection.run(...place, createdAt, id, search, ...of);
-  }
-}
-
-function openFile(file: string): DatabaseSync {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
-  try {
-    return openChecked(file);
-  } catch {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
-    return openChecked(file);
-  }
-}
-
-/** @throws Error when the file is damaged or of another version */
-function openChecked(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
-  try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (found === version) return database;
-    if (found !== 0) throw new Error('The view is of another version.');
-    database.exec(tables);
-    database.exec(`PRAGMA user_version = ${version}`);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
   }
 }
 

@@ -35,6 +35,22 @@ export class HttpFailure extends Error {
   }
 }
 
+const passingCodes = new Set([
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  'UND_ERR_SOCKET', // the client's name of ECONNRESET
+]);
+
+/**
+ * Whether a failure of this code may pass, so that the request is worth repeating (specification section
+ * 4.2, contract/webhooks-out.md section 3).
+ */
+export const mayPass = (code: string): boolean => passingCodes.has(code);
+
 /**
  * The only way out of the process. Every resolved address is checked against the egress policy before
  * and at the connection (contract/reliability.md section 7).

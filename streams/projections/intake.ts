@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-import type { RecordChange } from '../../src/modules/records/events.ts';
+import { blankChange, type RecordChange } from '../../src/modules/records/events.ts';
+import { reservedKey } from '../../src/modules/records/stream-head.ts';
 import type { ReadMessage } from '../../src/ports/event-log.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
 import type { Batch, Range } from './batch.ts';
 import { partsOfKey, Places } from './batch.ts';
 
-/** The owner appends it so that segments roll; it means nothing (design section 3). */
-const reservedKey = '-';
 const purgedKeysMax = 100_000;
 
 /** Turns messages of `svc.records.v1` into rows of a batch. It refuses none: see `addMarked`. */
@@ -95,37 +94,18 @@ export function placeholder(
   seq: number,
   timestamp: number,
 ): RecordChange {
+  const at = timestamp * 1000;
   return {
-    event_id: '',
-    type: '',
-    occurred_at: timestamp * 1000,
-    environment_id: '',
-    integration: null,
-    connection_id: null,
+    ...blankChange,
+    occurred_at: at,
     actor: 'system',
-    run_id: null,
-    connection_uid: '',
     model,
     variant,
     record_id: recordId,
     action: 'updated',
     stream_seq: seq,
-    stream_generation: '',
-    owner_epoch: 0,
-    version: 0,
     position: seq,
-    previous_position: null,
-    payload: null,
-    payload_encoding: 'none',
-    key_id: null,
-    payload_hash: '',
-    previous_hash: null,
-    changed_fields: null,
-    first_seen_at: timestamp * 1000,
-    last_modified_at: timestamp * 1000,
-    deleted_at: null,
-    pruned_at: null,
-    sync_name: null,
-    delete_pass_id: null,
+    first_seen_at: at,
+    last_modified_at: at,
   };
 }

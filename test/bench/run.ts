@@ -14,7 +14,8 @@ const isQuick = options.has('--quick');
 const records = isQuick ? 50_000 : 200_000;
 const manyRecords = isQuick ? 200_000 : 2_000_000;
 const modes = ['plain', 'sealed'].filter(
-  (mode) => ![...options].some((option) => option.startsWith('--only=')) || options.has(`--only=${mode}`),
+  (mode) =>
+    ![...options].some((option) => option.startsWith('--only=')) || options.has(`--only=${mode}`),
 );
 const baselineFile = fileURLToPath(new URL('./baseline.json', import.meta.url));
 
@@ -35,7 +36,8 @@ function workload(name: string, ...args: readonly (string | number)[]): Figures 
 function ratios(floors: Figures, saves: Figures): Figures {
   const raw = floors['raw_appends_per_s'] ?? Number.NaN;
   const inserts = floors['client_inserts_per_s'] ?? Number.NaN;
-  const percent = (value: number | undefined, floor: number) => Math.round((1000 * (value ?? 0)) / floor) / 10;
+  const percent = (value: number | undefined, floor: number) =>
+    Math.round((1000 * (value ?? 0)) / floor) / 10;
   return {
     acknowledged_1_pct_of_raw: percent(saves['save_1_acknowledged_per_s'], raw),
     acknowledged_4_pct_of_raw: percent(saves['save_4_acknowledged_per_s'], raw),
@@ -49,7 +51,9 @@ function ratios(floors: Figures, saves: Figures): Figures {
 }
 
 function prefixed(prefix: string, figures: Figures): Figures {
-  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}.${name}`, value]));
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${prefix}.${name}`, value]),
+  );
 }
 
 const results: Record<string, number> = {};
@@ -67,10 +71,15 @@ for (const mode of modes) {
 
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as { figures: Figures };
 for (const [name, value] of Object.entries(results)) {
-  console.error(`${name.padEnd(54)} ${String(value).padStart(10)}   baseline ${String(baseline.figures[name] ?? '-').padStart(10)}`);
+  console.error(
+    `${name.padEnd(54)} ${String(value).padStart(10)}   baseline ${String(baseline.figures[name] ?? '-').padStart(10)}`,
+  );
 }
 if (options.has('--record')) {
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
-  writeFileSync(baselineFile, `${JSON.stringify({ machine, node: process.version, figures: results }, null, 2)}\n`);
+  writeFileSync(
+    baselineFile,
+    `${JSON.stringify({ machine, node: process.version, figures: results }, null, 2)}\n`,
+  );
 }
 console.log(JSON.stringify(results));

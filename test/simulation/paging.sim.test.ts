@@ -1,33 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { PageQuery } from '../../src/modules/records/reader.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { describe, expect, it } from 'vitest';
 import { records } from '../../streams/projections/records.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import type { ReadRecord } from '../support/projection.ts';
-import {
-  dropTables,
-  openTestStore,
-  parsePage,
-  partitions,
-  TestProjection,
-} from '../support/projection.ts';
+import { parsePage, partitions, TestProjection } from '../support/projection.ts';
 import type { Random } from '../support/random.ts';
 import { seeded, seedOfRun } from '../support/random.ts';
 import { RecordModel } from '../support/record-model.ts';
+import { question, storeOfFile } from '../support/record-pages.ts';
 
-/**
- * A reader pages through a stream while four writers change it and retention prunes it. The model of
- * the stream is the judge: nothing is missed, nothing comes twice unless it was modified again.
- */
-let opened: Awaited<ReturnType<typeof openTestStore>>;
-let store: ProjectionStore;
-beforeAll(async () => {
-  opened = await openTestStore();
-  store = opened.store;
-});
-afterAll(() => opened[Symbol.asyncDispose]());
-afterEach(() => dropTables(store));
+const store = await storeOfFile();
 
 const idsPerWriter = 60;
 const roundsPerWriter = 25;
@@ -73,14 +55,7 @@ async function readAll(
   let cursor: string | null = null;
   for (;;) {
     const isLast = isDone();
-    const query: PageQuery = {
-      stream: model.stream,
-      cursor,
-      modifiedAfter: null,
-      actions: null,
-      ids: null,
-      limit: random.pick([1, 2, 7, 50, 1000]),
-    };
+    const query = question(model, { cursor, limit: random.pick([1, 2, 7, 50, 1000]) });
     const page = parsePage((await projection.reader.page(query)).body);
     seen.push(...page.records);
     cursor = page.records.at(-1)?._svc_metadata.cursor ?? cursor;
@@ -92,6 +67,10 @@ async function readAll(
 
 const seed = seedOfRun();
 
+/**
+ * A reader pages through a stream while four writers change it and retention prunes it. The model of
+ * the stream is the judge: nothing is missed, nothing comes twice unless it was modified again.
+ */
 describe(`a paging reader beside four writers, SVC_TEST_SEED=${seed}`, () => {
   it.each([0, 1, 2])('run %i', async (run) => {
     const random = seeded(seed + run);

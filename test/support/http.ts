@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import type { EntityRef } from '../../src/control-plane/entity.ts';
-import type { AnyRoute } from '../../src/http/define-route.ts';
+import { defineRoute, type AnyRoute, type RouteAnswer } from '../../src/http/define-route.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -107,3 +107,15 @@ export async function startHttpOnly(
     },
   };
 }
+
+/** A GET that any key of an environment may make. */
+export const plainRoute = (path: string, handle: () => Promise<RouteAnswer>): AnyRoute =>
+  defineRoute({
+    method: 'GET',
+    path,
+    credential: 'environment',
+    scopes: [],
+    summary: 'Plain.',
+    errors: [],
+    handle,
+  });

@@ -1,22 +1,11 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { urlParts } from './url-parts.ts';
 
 /** Answers that a realm waits for: digests, random bytes, URLs. Nothing here reaches outside the process. */
 type SyncCall = (args: unknown) => unknown;
 
 const algorithms = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
-const urlParts = [
-  'href',
-  'protocol',
-  'username',
-  'password',
-  'host',
-  'hostname',
-  'port',
-  'pathname',
-  'search',
-  'hash',
-] as const;
 const randomBytesMax = 1_048_576;
 
 const digestArgs = z.tuple([z.string(), z.string().nullable(), z.string()]);

@@ -2,21 +2,23 @@ import type { Instant } from '../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
+import type { ActionRun } from './state.ts';
 
-export type ActionBorn = {
-  readonly runId: string;
-  readonly environmentUid: string;
-  readonly integrationKey: string;
-  readonly connectionId: string;
-  readonly connectionUid: string;
-  readonly name: string;
-  readonly functionVersion: string;
-  readonly isAsync: boolean;
-  readonly depth: number;
-  readonly retriesLeft: number;
-  readonly input: BodyPlace | null;
-  readonly inputHash: string | null;
-};
+export type ActionBorn = Pick<
+  ActionRun,
+  | 'runId'
+  | 'environmentUid'
+  | 'integrationKey'
+  | 'connectionId'
+  | 'connectionUid'
+  | 'name'
+  | 'functionVersion'
+  | 'isAsync'
+  | 'depth'
+  | 'retriesLeft'
+  | 'input'
+  | 'inputHash'
+>;
 
 /** What happens to a run of an action. */
 export type ActionEvent =

@@ -11,10 +11,6 @@ export function listEnvironments({ view }: ControlPlane): Environment[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export function environmentByUid({ view }: ControlPlane, uid: string): Environment | null {
-  return alive(view.find<Environment>('environment', [uid]));
-}
-
 export function environmentByName({ view }: ControlPlane, name: string): Environment | null {
   return alive(view.findBy<Environment>('environment', 'name', name)?.state);
 }

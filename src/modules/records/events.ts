@@ -1,3 +1,4 @@
+import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Micros } from '../../kernel/time.ts';
 
 export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged' | 'restored';
@@ -8,15 +9,7 @@ export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'none';
  * A value of `svc.records.v1` (contract/topics.md section 3). Mirrors schemas/records/record-change.v1.avsc:
  * the names are those of the topic, so that nothing is translated on the hot path.
  */
-export interface RecordChange {
-  readonly event_id: string;
-  readonly type: string;
-  readonly occurred_at: Micros;
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-  readonly actor: string;
-  readonly run_id: string | null;
+export interface RecordChange extends PublicFields {
   readonly connection_uid: string;
   readonly model: string;
   readonly variant: string;
@@ -46,3 +39,38 @@ export interface RecordChange {
   readonly sync_name: string | null;
   readonly delete_pass_id: string | null;
 }
+
+/** A change that says nothing. */
+export const blankChange: RecordChange = {
+  event_id: '',
+  type: '',
+  occurred_at: 0,
+  environment_id: '',
+  integration: null,
+  connection_id: null,
+  actor: '',
+  run_id: null,
+  connection_uid: '',
+  model: '',
+  variant: '',
+  record_id: '',
+  action: 'added',
+  stream_seq: 0,
+  stream_generation: '',
+  owner_epoch: 0,
+  version: 0,
+  position: 0,
+  previous_position: null,
+  payload: null,
+  payload_encoding: 'none',
+  key_id: null,
+  payload_hash: '',
+  previous_hash: null,
+  changed_fields: null,
+  first_seen_at: 0,
+  last_modified_at: 0,
+  deleted_at: null,
+  pruned_at: null,
+  sync_name: null,
+  delete_pass_id: null,
+};

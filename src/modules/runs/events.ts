@@ -1,3 +1,4 @@
+import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Instant, Micros } from '../../kernel/time.ts';
 import type { ModelPlace, ModelResult } from '../syncs/events.ts';
 
@@ -45,16 +46,7 @@ export interface RunStep {
 }
 
 /** The whole value of `svc.runs.v1`. */
-export interface RunChanged extends RunStep {
-  readonly event_id: string;
-  readonly type: string;
-  readonly occurred_at: Micros;
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-  readonly actor: string;
-  readonly run_id: string | null;
-}
+export type RunChanged = PublicFields & RunStep;
 
 /** What most steps do not say. */
 export const quietStep = {

@@ -1,9 +1,9 @@
 import type { PublicMessage } from '../../control-plane/entity.ts';
-import { uuidV7 } from '../../kernel/ids.ts';
+import { encodePublic, type PublicCodec } from '../../control-plane/public-message.ts';
 import { partitionOf } from '../../kernel/partition.ts';
-import { isoMicros, type Clock } from '../../kernel/time.ts';
-import type { EventLog, Headers, Message, Placed, Position } from '../../ports/event-log.ts';
-import type { Codec, Schemas } from '../../ports/schemas.ts';
+import type { Clock } from '../../kernel/time.ts';
+import type { EventLog, Message, Placed, Position } from '../../ports/event-log.ts';
+import type { Schemas } from '../../ports/schemas.ts';
 
 /** Appends messages to public topics whose writers are no owners: deliveries and log entries. */
 export interface Publisher {
@@ -20,16 +20,15 @@ export interface PublisherDeps {
   readonly clock: Clock;
 }
 
-type Value = Readonly<Record<string, unknown>>;
 interface Target {
-  readonly codec: Codec<Value>;
+  readonly codec: PublicCodec;
   readonly partitions: number;
 }
 
 export function createPublisher(deps: PublisherDeps): Publisher {
   const targets = new Map<string, Promise<Target>>();
   const open = async (topic: string): Promise<Target> => ({
-    codec: await deps.schemas.codec<Value>(topic),
+    codec: await deps.schemas.codec(topic),
     partitions: await deps.log.partitions(topic),
   });
   const target = (topic: string): Promise<Target> => {
@@ -50,43 +49,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         const partition = partitionOf(message.partitionBy ?? message.key, partitions);
         const slot = `${topic}/${partition}`;
         const list = placed.get(slot) ?? { topic, partition, messages: [] };
-        list.messages.push(framed(message, actor, codec, deps.clock));
+        const said = { at: deps.clock.nowMicros(), actor, causationId: null };
+        list.messages.push(encodePublic(message, said, codec));
         placed.set(slot, list);
       }
       return deps.log.append([...placed.values()]);
     },
   };
-}
-
-/** The message with the fields and headers that every public message has (contract/topics.md). */
-function framed(message: PublicMessage, actor: string, codec: Codec<Value>, clock: Clock): Message {
-  const at = clock.nowMicros();
-  const { key, type, environmentUid, integration, connectionId, runId, value } = message;
-  const id = uuidV7(Math.floor(at / 1000));
-  const source = [
-    `/environments/${encodeURIComponent(environmentUid)}`,
-    integration === undefined ? '' : `/integrations/${encodeURIComponent(integration)}`,
-    connectionId === undefined ? '' : `/connections/${encodeURIComponent(connectionId)}`,
-  ].join('');
-  const headers: Headers = {
-    ce_specversion: '1.0',
-    ce_id: id,
-    ce_type: type,
-    ce_source: source,
-    ce_subject: key,
-    ce_time: isoMicros(at),
-    'content-type': 'application/avro',
-  };
-  if (value === null) return { key, value: null, headers };
-  const common = {
-    event_id: id,
-    type,
-    occurred_at: at,
-    environment_id: environmentUid,
-    integration: integration ?? null,
-    connection_id: connectionId ?? null,
-    actor,
-    run_id: runId ?? null,
-  };
-  return { key, value: codec.encode({ ...common, ...value }), headers };
 }

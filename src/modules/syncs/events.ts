@@ -26,6 +26,7 @@ export type ModelPlace = {
 
 export type RunFailure = { readonly code: string; readonly message: string };
 
+/** What an instance is made of; `functionVersion` is the label of the deployed function. */
 export type Born = {
   readonly id: string;
   readonly environmentUid: string;

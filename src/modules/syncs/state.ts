@@ -1,7 +1,7 @@
 import { uuidV5 } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
-import type { RunStatus, RunTrigger, SyncEvent } from './events.ts';
+import type { Born, RunStatus, RunTrigger, SyncEvent } from './events.ts';
 
 export type { EndStatus, RunStatus } from './events.ts';
 
@@ -39,20 +39,9 @@ export interface LastRun {
 }
 
 /** A sync of one connection. Scope = that of the connection; path [...connection path, sync name, variant]. */
-export interface SyncInstance {
-  readonly id: string;
-  readonly environmentUid: string;
-  readonly integrationKey: string;
-  readonly connectionId: string;
-  readonly connectionUid: string;
-  readonly syncName: string;
-  readonly variant: string;
-  readonly models: readonly string[];
-  /** The label of the deployed function's version. */
-  readonly functionVersion: string;
+export interface SyncInstance extends Born {
   /** Whether its schedule runs. */
   readonly state: 'started' | 'paused';
-  readonly frequencyMs: number;
   /** Set by the API for this connection; survives deploys. */
   readonly frequencyOverrideMs: number | null;
   readonly nextDueAt: Instant | null;

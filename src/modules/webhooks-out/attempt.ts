@@ -1,6 +1,6 @@
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
-import { HttpFailure, type HttpClient } from '../../ports/http-client.ts';
+import { HttpFailure, mayPass, type HttpClient } from '../../ports/http-client.ts';
 
 /** Answers are read up to here and dropped. */
 const answerBytesMax = 1024 ** 2;
@@ -14,17 +14,6 @@ export interface AttemptResult {
   readonly errorCode: string | null;
   readonly latencyMs: number;
 }
-
-/** Network failures that may pass (contract/webhooks-out.md section 3); a timeout is one. */
-const retryableCodes = new Set([
-  'ECONNRESET',
-  'ETIMEDOUT',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'EAI_AGAIN',
-  'UND_ERR_SOCKET',
-]);
 
 /** Sends the bytes once. Never throws. */
 export async function attemptDelivery(
@@ -59,7 +48,7 @@ export async function attemptDelivery(
     };
   } catch (error) {
     const errorCode = codeOf(error);
-    const isRetryable = retryableCodes.has(errorCode);
+    const isRetryable = mayPass(errorCode);
     return { isDelivered: false, isRetryable, status: null, errorCode, latencyMs: latency() };
   }
 }

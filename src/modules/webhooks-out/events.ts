@@ -1,3 +1,4 @@
+import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Micros } from '../../kernel/time.ts';
 
 export type WebhookKind = 'auth' | 'sync' | 'async_action' | 'forward';
@@ -25,12 +26,7 @@ export interface DeliveryStep {
 }
 
 /** The whole value. */
-export interface WebhookOut extends DeliveryStep {
-  readonly environment_id: string;
-  readonly integration: string | null;
-  readonly connection_id: string | null;
-  readonly run_id: string | null;
-}
+export type WebhookOut = PublicFields & DeliveryStep;
 
 /** What the sealed body is bound to. */
 export const deliveryContext = (environmentUid: string, messageId: string): string =>

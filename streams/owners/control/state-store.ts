@@ -1,6 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openDerivedFile } from '../../../src/control-plane/derived-file.ts';
 import { keysBelow } from '../../../src/control-plane/view-store.ts';
 import type { OwnerNote } from '../../../src/control-plane/wire.ts';
 import type { Instant } from '../../../src/kernel/time.ts';
@@ -46,7 +45,7 @@ export const freshProgress: OwnerProgress = {
   atEnd: 0,
 };
 
-/** The state of one partition of the control plane. Restored from the log: a damaged file is thrown away. */
+/** The state of one partition of the control plane. */
 export class ControlStateStore {
   readonly #database: DatabaseSync;
   readonly #get: StatementSync;
@@ -58,7 +57,7 @@ export class ControlStateStore {
   readonly #putProgress: StatementSync;
 
   constructor(file: string) {
-    this.#database = openFile(file);
+    this.#database = openDerivedFile(file, { tables, version: layoutVersion });
     const prepare = (sql: string): StatementSync => this.#database.prepare(sql);
     this.#get = prepare('SELECT key, scope, state FROM entities WHERE key = ?');
     this.#below = prepare(
@@ -129,32 +128,4 @@ export class ControlStateStore {
 
 function toEntity(row: Record<string, unknown>): StoredEntity {
   return { key: String(row['key']), scope: String(row['scope']), state: String(row['state']) };
-}
-
-function openFile(file: string): DatabaseSync {
-  mkdirSync(dirname(file), { recursive: true });
-  try {
-    return openChecked(file);
-  } catch {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
-    return openChecked(file);
-  }
-}
-
-/** @throws Error when the file is damaged or of another layout */
-function openChecked(file: string): DatabaseSync {
-  const database = new DatabaseSync(file);
-  try {
-    // NORMAL: what a power cut takes away is read again from the log.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (version === layoutVersion) return database;
-    if (version !== 0) throw new Error('The state store is of another layout.');
-    database.exec(tables);
-    database.exec(`PRAGMA user_version = ${layoutVersion}`);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
 }

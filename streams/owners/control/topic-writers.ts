@@ -1,4 +1,5 @@
 import type { DecisionMeta, PublicMessage } from '../../../src/control-plane/entity.ts';
+import { encodePublic, type PublicCodec } from '../../../src/control-plane/public-message.ts';
 import { replyMessage } from '../../../src/control-plane/replies.ts';
 import {
   controlTopic,
@@ -8,11 +9,9 @@ import {
   type EntityValue,
   type ReplyValue,
 } from '../../../src/control-plane/wire.ts';
-import { uuidV7 } from '../../../src/kernel/ids.ts';
 import { partitionOf } from '../../../src/kernel/partition.ts';
-import { isoMicros } from '../../../src/kernel/time.ts';
-import type { EventLog, Headers, Message, Placed } from '../../../src/ports/event-log.ts';
-import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
+import type { EventLog, Message, Placed } from '../../../src/ports/event-log.ts';
+import type { Schemas } from '../../../src/ports/schemas.ts';
 import type { TopicName } from '../../topics.ts';
 
 /** Where entities publish: a kind that needs another topic adds it here. */
@@ -25,10 +24,8 @@ const publicTopics = [
   deadLettersTopic,
 ] as const satisfies readonly TopicName[];
 
-type Value = Readonly<Record<string, unknown>>;
-
 interface Target {
-  readonly codec: Codec<Value>;
+  readonly codec: PublicCodec;
   readonly partitions: number;
 }
 
@@ -52,8 +49,8 @@ export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise
   const replyPartitions = await log.partitions(repliesTopic);
   const targets = new Map<string, Target>();
   for (const topic of publicTopics) {
-    const partitions = await log.partitions(topic);
-    targets.set(topic, { codec: await schemas.codec<Value>(topic), partitions });
+    const codec: PublicCodec = await schemas.codec(topic);
+    targets.set(topic, { codec, partitions: await log.partitions(topic) });
   }
 
   return {
@@ -68,49 +65,10 @@ export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise
       if (target === undefined) throw new Error(`no entity may publish to ${message.topic}`);
       const { topic, key, partitionBy = key } = message;
       const partition = partitionOf(partitionBy, target.partitions);
-      return { topic, partition, message: toMessage(message, meta, causationId, target.codec) };
+      const said = { at: meta.at * 1000, actor: meta.actor, causationId };
+      return { topic, partition, message: encodePublic(message, said, target.codec) };
     },
   };
-}
-
-/** With the headers and the common fields of every public message (contract/topics.md sections 1 and 3). */
-function toMessage(
-  message: PublicMessage,
-  meta: DecisionMeta,
-  causationId: string | null,
-  codec: Codec<Value>,
-): Message {
-  const { key, type, environmentUid, integration, connectionId, runId, value } = message;
-  const id = uuidV7(meta.at);
-  const headers: Headers = {
-    ce_specversion: '1.0',
-    ce_id: id,
-    ce_type: type,
-    ce_source: sourceOf(message),
-    ce_subject: key,
-    ce_time: isoMicros(meta.at * 1000),
-    ...(causationId === null ? {} : { ce_causationid: causationId }),
-    'content-type': 'application/avro',
-  };
-  if (value === null) return { key, value: null, headers };
-  const common = {
-    event_id: id,
-    type,
-    occurred_at: meta.at * 1000,
-    environment_id: environmentUid,
-    integration: integration ?? null,
-    connection_id: connectionId ?? null,
-    actor: meta.actor,
-    run_id: runId ?? null,
-  };
-  return { key, value: codec.encode({ ...common, ...value }), headers };
-}
-
-function sourceOf({ environmentUid, integration, connectionId }: PublicMessage): string {
-  const parts = [`/environments/${encodeURIComponent(environmentUid)}`];
-  if (integration !== undefined) parts.push(`integrations/${encodeURIComponent(integration)}`);
-  if (connectionId !== undefined) parts.push(`connections/${encodeURIComponent(connectionId)}`);
-  return parts.join('/');
 }
 
 /** Grouped by topic and partition, each in the order given. */

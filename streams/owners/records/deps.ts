@@ -6,7 +6,7 @@ import {
   recordCommandsTopic,
   type RecordCommandValue,
 } from '../../../src/modules/records/commands.ts';
-import type { RecordChange } from '../../../src/modules/records/events.ts';
+import { blankChange, type RecordChange } from '../../../src/modules/records/events.ts';
 import {
   headsTopic,
   recordsTopic,
@@ -15,7 +15,6 @@ import {
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
-import { sampleChange } from './sample-change.ts';
 
 export const recordOwnersGroup = 'svc.record-owners';
 
@@ -60,7 +59,7 @@ export async function share(deps: RecordOwnersDeps): Promise<Shared> {
     headCodec: await schemas.codec<StreamHeadValue>(headsTopic),
     replyCodec: await schemas.codec<ReplyValue>(repliesTopic),
     deadLetterCodec: await schemas.codec<object>(deadLettersTopic),
-    encodedSample: changeCodec.encode(sampleChange),
+    encodedSample: changeCodec.encode(blankChange),
     replyPartitions: await log.partitions(repliesTopic),
   };
 }

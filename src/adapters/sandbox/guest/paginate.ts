@@ -1,22 +1,12 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { PaginateDefinition } from '../../../modules/providers/definition.ts';
 import { throwIfAborted } from './bridge.ts';
 import type { Config, Response } from './http.ts';
 import { toText } from './text.ts';
 
 /** Settings of one call: the provider's, overlaid by the caller's (contract/functions.md section 6). */
-interface Settings {
+interface Settings extends PaginateDefinition {
   readonly type: 'cursor' | 'link' | 'offset';
-  readonly cursor_path_in_response?: string;
-  readonly cursor_name_in_request?: string;
-  readonly link_rel_in_response_header?: string;
-  readonly link_path_in_response_body?: string;
-  readonly offset_name_in_request?: string;
-  readonly offset_start_value?: number;
-  readonly offset_calculation_method?: 'by-response-size' | 'per-page';
-  readonly limit_name_in_request?: string;
-  readonly limit?: number;
-  readonly response_path?: string;
-  readonly in_body?: boolean;
   readonly on_page?: (page: { nextPageParam: unknown; response: Response }) => unknown;
 }
 

@@ -1,13 +1,15 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { call, callText, coded, throwIfAborted } from './bridge.ts';
 import { log } from './log.ts';
-import { toText } from './text.ts';
+import { toText, utf8Length } from './text.ts';
 
 /** One call to the host carries up to this much; longer lists are split. */
 const recordsPerCall = 1000;
 const charsPerCall = 3_000_000;
-/** JSON of one record (design section 10). */
-const recordCharsMax = 1_000_000;
+/** JSON of one record in UTF-8 (design section 10). */
+const recordBytesMax = 1_000_000;
+/** A character of UTF-16 takes up to so many bytes: shorter texts need no counting. */
+const bytesPerChar = 3;
 const idCharsMax = 255;
 
 type Write = 'batchSave' | 'batchUpdate' | 'batchDelete';
@@ -117,7 +119,8 @@ function idOf(row: unknown, model: string): string {
 function textOf(row: Row, id: string, model: string): string {
   const { _svc_metadata: _, ...plain } = row;
   const text = JSON.stringify({ ...plain, id });
-  if (text.length <= recordCharsMax) return text;
+  if (text.length * bytesPerChar <= recordBytesMax || utf8Length(text) <= recordBytesMax)
+    return text;
   throw coded(new Error(`The record ${id} of ${model} is larger than 1 MB.`), 'record_too_large');
 }
 

@@ -33,7 +33,8 @@ export function utf8Encode(text: string): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-function utf8Length(text: string): number {
+/** Bytes of the text in UTF-8. */
+export function utf8Length(text: string): number {
   let length = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

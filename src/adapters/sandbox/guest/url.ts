@@ -1,18 +1,9 @@
+import { urlParts } from '../url-parts.ts';
 import { callSync } from './bridge.ts';
 import { toText } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
-type Part =
-  | 'href'
-  | 'protocol'
-  | 'username'
-  | 'password'
-  | 'host'
-  | 'hostname'
-  | 'port'
-  | 'pathname'
-  | 'search'
-  | 'hash';
+type Part = (typeof urlParts)[number];
 /** Every part of a URL, as the host's parser gives them. */
 type Parts = Readonly<Record<Part | 'origin', string>>;
 
@@ -75,18 +66,7 @@ export class URL {
 const { read, write } = URL;
 Reflect.deleteProperty(URL, 'read');
 Reflect.deleteProperty(URL, 'write');
-for (const part of [
-  'href',
-  'protocol',
-  'username',
-  'password',
-  'host',
-  'hostname',
-  'port',
-  'pathname',
-  'search',
-  'hash',
-] as const) {
+for (const part of urlParts) {
   Object.defineProperty(URL.prototype, part, {
     get(this: URL) {
       return read(this, part);

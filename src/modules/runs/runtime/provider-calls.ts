@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { stableJson } from '../../../kernel/stable-json.ts';
-import { HttpFailure, type HttpReply } from '../../../ports/http-client.ts';
+import { HttpFailure, mayPass, type HttpReply } from '../../../ports/http-client.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../../ports/sandbox.ts';
 import { buildProviderRequest, type ProviderRequest } from '../../providers/inject.ts';
 import { parseArgs, shapes, type Body } from './arguments.ts';
 import type { RunConnection, RuntimeDeps } from './deps.ts';
-import { isRetriedCode, isRetriedStatus, retryWaitMs } from './retry.ts';
+import { isRetriedStatus, retryWaitMs } from './retry.ts';
 
 type Call = z.output<typeof shapes.http>;
 
@@ -64,7 +64,7 @@ const wait = (ms: number, signal: AbortSignal): Promise<unknown> =>
   pause(ms, undefined, { signal });
 
 function isRetried(attempt: Attempt, call: Call, { provider }: RunConnection): boolean {
-  if (attempt.reply === null) return isRetriedCode(attempt.failure.code);
+  if (attempt.reply === null) return mayPass(attempt.failure.code);
   const { status } = attempt.reply;
   if (status >= 200 && status <= 299) return false;
   return isRetriedStatus(status, provider.proxy?.retry, call.retryOn ?? []);

@@ -3,19 +3,6 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { HttpReply } from '../../../ports/http-client.ts';
 import type { RetryDefinition } from '../../providers/definition.ts';
 
-/** Failures without an answer that may pass (specification section 4.2). */
-const retriedCodes = new Set([
-  'ECONNRESET',
-  'ETIMEDOUT',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'EAI_AGAIN',
-  'UND_ERR_SOCKET', // the client's name of ECONNRESET
-]);
-
-export const isRetriedCode = (code: string): boolean => retriedCodes.has(code);
-
 /**
  * Whether an answer is asked for again: what the provider's definition lists, else 401, 429 and 5xx; and
  * what the call lists.

@@ -4,7 +4,7 @@ import { defineRoute, type AnyRoute } from '../../../../src/http/define-route.ts
 import { flag, jsonObject, listOf, wholeNumber } from '../../../../src/http/fields.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import { healthRoutes } from '../../../../src/modules/health/routes.ts';
-import { startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 interface ErrorBody {
   error: {
@@ -48,17 +48,6 @@ const echo = defineRoute({
     seen({ params, query, body, connection: headers['connection-id'] }),
 });
 
-const plain = (path: string, handle: () => Promise<{ status: number; body?: unknown }>): AnyRoute =>
-  defineRoute({
-    method: 'GET',
-    path,
-    credential: 'environment',
-    scopes: [],
-    summary: 'Plain.',
-    errors: [],
-    handle,
-  });
-
 const account = defineRoute({
   method: 'GET',
   path: '/account',
@@ -72,12 +61,12 @@ const account = defineRoute({
 const table: AnyRoute[] = [
   echo,
   account,
-  plain('/bytes', async () => ({ status: 200, body: Buffer.from('{"a":1}') })),
-  plain('/nothing', async () => ({ status: 204 })),
-  plain('/bug', async () => {
+  plainRoute('/bytes', async () => ({ status: 200, body: Buffer.from('{"a":1}') })),
+  plainRoute('/nothing', async () => ({ status: 204 })),
+  plainRoute('/bug', async () => {
     throw new Error('the password is hunter2');
   }),
-  plain('/busy', async () => {
+  plainRoute('/busy', async () => {
     throw new GatewayError('projection_unavailable', { retryAfterS: 7 });
   }),
   ...healthRoutes,

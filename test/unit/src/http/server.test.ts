@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineRoute, type AnyRoute } from '../../../../src/http/define-route.ts';
+import { defineRoute } from '../../../../src/http/define-route.ts';
 import { jsonObject } from '../../../../src/http/fields.ts';
 import { healthRoutes } from '../../../../src/modules/health/routes.ts';
-import { startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 let app: HttpOnly | undefined;
 afterEach(async () => {
@@ -24,17 +24,6 @@ const echo = defineRoute({
   errors: [],
   handle: async ({ body }) => ({ status: 200, body }),
 });
-
-const plain = (path: string, handle: () => Promise<{ status: number; body?: unknown }>): AnyRoute =>
-  defineRoute({
-    method: 'GET',
-    path,
-    credential: 'environment',
-    scopes: [],
-    summary: 'Plain.',
-    errors: [],
-    handle,
-  });
 
 const start = async () => {
   app = await startHttpOnly([echo, ...healthRoutes]);
@@ -161,7 +150,7 @@ describe('the connection', () => {
 
   it('lets an answer under way finish when the server closes, and cuts what hangs', async () => {
     const [underWay, released] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
-    const slow = plain('/slow', async () => {
+    const slow = plainRoute('/slow', async () => {
       underWay.resolve(null);
       await released.promise;
       return { status: 200, body: { ok: true } };
@@ -175,7 +164,7 @@ describe('the connection', () => {
     expect(await (await answer).json()).toEqual({ ok: true });
     await closed;
 
-    const never = plain('/never', () => new Promise(() => undefined));
+    const never = plainRoute('/never', () => new Promise(() => undefined));
     const hangs = await startHttpOnly([never], { closeWithinMs: 20 });
     const hung = hangs.fetch('/never', { key: hangs.addKey({ scopes: [] }) }).catch(() => 'cut');
     await hangs[Symbol.asyncDispose]();

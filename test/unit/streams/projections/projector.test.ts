@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/kernel/time.ts';
 import type { PageQuery } from '../../../../src/modules/records/reader.ts';
 import type { Insert, ProjectionStore } from '../../../../src/ports/projection-store.ts';
@@ -9,41 +9,22 @@ import type { ReadRecord } from '../../../support/projection.ts';
 import {
   changeCodec,
   dropTables,
-  openTestStore,
   partitions,
   TestProjection,
 } from '../../../support/projection.ts';
 import { RecordModel } from '../../../support/record-model.ts';
+import { idsOf, question, storeOfFile } from '../../../support/record-pages.ts';
 
-let opened: Awaited<ReturnType<typeof openTestStore>>;
-let store: ProjectionStore;
-beforeAll(async () => {
-  opened = await openTestStore();
-  store = opened.store;
-});
-afterAll(() => opened[Symbol.asyncDispose]());
-afterEach(() => dropTables(store));
-
-const all = (model: RecordModel, query: Partial<PageQuery> = {}): PageQuery => ({
-  stream: model.stream,
-  cursor: null,
-  modifiedAfter: null,
-  actions: null,
-  ids: null,
-  limit: 10_000,
-  ...query,
-});
+const store = await storeOfFile();
 
 const read = async (
   projection: TestProjection,
   model: RecordModel,
   query: Partial<PageQuery> = {},
 ): Promise<ReadRecord[]> => {
-  const slice = await projection.source.slice(all(model, query));
+  const slice = await projection.source.slice(question(model, { limit: 10_000, ...query }));
   return JSON.parse(`[${Buffer.from(slice.text).toString()}]`) as ReadRecord[];
 };
-
-const idsOf = (found: readonly { id: string }[]): string[] => found.map(({ id }) => id);
 
 const newLog = (): MemoryLog => new MemoryLog(records.topic, partitions);
 

@@ -3,6 +3,10 @@ import type { WebhookOut } from '../../../../src/modules/webhooks-out/events.ts'
 import { DeliveryMemory } from '../../../../streams/reactors/delivery-memory.ts';
 
 const step = (action: WebhookOut['action'], more: Partial<WebhookOut> = {}): WebhookOut => ({
+  event_id: 'e',
+  type: `svc.webhook.${action}`,
+  occurred_at: 0,
+  actor: 'system',
   environment_id: 'env',
   integration: 'crm',
   connection_id: 'acme',

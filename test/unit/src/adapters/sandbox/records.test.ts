@@ -63,6 +63,7 @@ describe('records', () => {
     ['null', 'invalid_sync_record'],
     ['{ id: "x".repeat(256) }', 'invalid_sync_record'],
     ['{ id: "big", text: "x".repeat(1_000_000) }', 'record_too_large'],
+    ['{ id: "wide", text: "é".repeat(500_000) }', 'record_too_large'],
   ])('a bad one, %s, saves nothing of the list', async (bad, code) => {
     const { host, asked } = recording({ batchSave: null });
     const body = `const rows = Array.from({ length: 1500 }, (_, n) => ({ id: 'r' + n })); rows.push(${bad}); await svc.batchSave(rows, 'Contact');`;

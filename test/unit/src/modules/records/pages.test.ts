@@ -1,83 +1,22 @@
-import { MessageChannel } from 'node:worker_threads';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  announceDropped,
-  connectRecordReader,
-  recordSourceMethods,
-} from '../../../../../src/adapters/projection-store/reader-rpc.ts';
-import { connect } from '../../../../../src/adapters/threads/rpc.ts';
+import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../../src/kernel/errors.ts';
-import type { Clock } from '../../../../../src/kernel/time.ts';
 import { isoMicros, systemClock } from '../../../../../src/kernel/time.ts';
 import { createRecordReader } from '../../../../../src/modules/records/read-ahead.ts';
-import type {
-  PageQuery,
-  RecordReader,
-  RecordSource,
-} from '../../../../../src/modules/records/reader.ts';
+import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
 import { payloadContext } from '../../../../../src/modules/records/sealed-payload.ts';
 import { streamKey } from '../../../../../src/modules/records/stream.ts';
-import type { ProjectionStore } from '../../../../../src/ports/projection-store.ts';
-import type { ReadRecord } from '../../../../support/projection.ts';
-import {
-  dropTables,
-  openTestStore,
-  parsePage,
-  TestProjection,
-} from '../../../../support/projection.ts';
+import { TestProjection } from '../../../../support/projection.ts';
 import { RecordModel } from '../../../../support/record-model.ts';
+import {
+  counted,
+  idsOf,
+  pageOf,
+  question,
+  storeOfFile,
+  walk,
+} from '../../../../support/record-pages.ts';
 
-let opened: Awaited<ReturnType<typeof openTestStore>>;
-let store: ProjectionStore;
-beforeAll(async () => {
-  opened = await openTestStore();
-  store = opened.store;
-});
-afterAll(() => opened[Symbol.asyncDispose]());
-afterEach(() => dropTables(store));
-
-const question = (model: RecordModel, query: Partial<PageQuery> = {}): PageQuery => ({
-  stream: model.stream,
-  cursor: null,
-  modifiedAfter: null,
-  actions: null,
-  ids: null,
-  limit: 100,
-  ...query,
-});
-
-async function pageOf(reader: RecordReader, query: PageQuery) {
-  const page = await reader.page(query);
-  const parsed = parsePage(page.body);
-  expect(parsed.next_cursor).toBe(page.nextCursor);
-  expect(parsed.records).toHaveLength(page.records);
-  return parsed;
-}
-
-async function walk(reader: RecordReader, query: PageQuery): Promise<ReadRecord[]> {
-  const found: ReadRecord[] = [];
-  for (let { cursor } = query; ;) {
-    const page = await pageOf(reader, { ...query, cursor });
-    found.push(...page.records);
-    expect(page.records.length).toBeLessThanOrEqual(query.limit);
-    cursor = page.next_cursor;
-    if (cursor === null) return found;
-    expect(page.records).toHaveLength(query.limit);
-    expect(cursor).toBe(page.records.at(-1)?._svc_metadata.cursor);
-  }
-}
-
-const idsOf = (found: readonly { id: string }[]): string[] => found.map(({ id }) => id);
-
-/** A source that counts what is asked of it. */
-function counted(source: RecordSource): { source: RecordSource; slices: () => number } {
-  let slices = 0;
-  const slice: RecordSource['slice'] = (query) => {
-    slices++;
-    return source.slice(query);
-  };
-  return { source: { ...source, slice }, slices: () => slices };
-}
+const store = await storeOfFile();
 
 describe('pages of records', () => {
   it('have the fields of the contract', async () => {
@@ -299,94 +238,6 @@ describe('pages of records', () => {
     expect(idsOf((await pageOf(projection.reader, question(model, { cursor }))).records)).toEqual([
       'b',
     ]);
-  });
-});
-
-describe('read-ahead', () => {
-  const saved = (model: RecordModel, count: number) =>
-    Array.from({ length: count }, (_, n) => model.save(`r${n}`, { n }));
-
-  it('feeds the pages after the first, and never ends before the head', async () => {
-    const model = new RecordModel();
-    await using projection = await TestProjection.open(store);
-    await projection.publish(model, saved(model, 350));
-    const watched = counted(projection.source);
-    const reader = createRecordReader(watched.source, systemClock);
-    const first = await pageOf(reader, question(model));
-    const second = await pageOf(reader, question(model, { cursor: first.next_cursor }));
-    expect(watched.slices()).toBe(2);
-    await projection.publish(model, [model.save('new')]);
-    const third = await pageOf(reader, question(model, { cursor: second.next_cursor }));
-    const last = await pageOf(reader, question(model, { cursor: third.next_cursor }));
-    expect(idsOf(last.records).at(-1)).toBe('new');
-    expect(last.records).toHaveLength(51);
-  });
-
-  it.each(['prune', 'delete', 'purge'] as const)('forgets a stream on %s', async (kind) => {
-    const model = new RecordModel();
-    await using projection = await TestProjection.open(store);
-    await projection.publish(model, saved(model, 350));
-    const first = await pageOf(projection.reader, question(model));
-    await pageOf(projection.reader, question(model, { cursor: first.next_cursor }));
-    await projection.publish(model, [model[kind]('r150')]);
-    const again = await pageOf(projection.reader, question(model, { cursor: first.next_cursor }));
-    const found = again.records.find(({ id }) => id === 'r150');
-    if (kind === 'prune') expect(found).not.toHaveProperty('n');
-    else expect(found).toBeUndefined();
-  });
-
-  it('forgets after five seconds', async () => {
-    const model = new RecordModel();
-    let now = Date.now();
-    const clock: Clock = { now: () => now, nowMicros: () => now * 1000 };
-    await using projection = await TestProjection.open(store);
-    await projection.publish(model, saved(model, 350));
-    const watched = counted(projection.source);
-    const reader = createRecordReader(watched.source, clock);
-    const first = await pageOf(reader, question(model));
-    await pageOf(reader, question(model, { cursor: first.next_cursor }));
-    now += 4_999;
-    await pageOf(reader, question(model, { cursor: first.next_cursor }));
-    expect(watched.slices()).toBe(2);
-    now += 1;
-    await pageOf(reader, question(model, { cursor: first.next_cursor }));
-    expect(watched.slices()).toBeGreaterThan(2);
-  });
-
-  it('keeps readers of one stream apart', async () => {
-    const model = new RecordModel();
-    await using projection = await TestProjection.open(store);
-    await projection.publish(model, saved(model, 1_000));
-    const expected = idsOf(model.ordered());
-    const limits = [7, 50, 99, 100, 333];
-    const walks = limits.map((limit) => walk(projection.reader, question(model, { limit })));
-    for (const found of await Promise.all(walks)) expect(idsOf(found)).toEqual(expected);
-  });
-
-  it('works across threads, where drops come before what follows them', async () => {
-    const model = new RecordModel();
-    await using projection = await TestProjection.open(store);
-    const { port1, port2 } = new MessageChannel();
-    const serving = connect(port1, recordSourceMethods(projection.source));
-    announceDropped(projection.source, serving);
-    const asking = connect(port2);
-    const reader = connectRecordReader(asking, systemClock);
-    await projection.publish(model, saved(model, 350));
-    const first = await pageOf(reader, question(model));
-    await pageOf(reader, question(model, { cursor: first.next_cursor }));
-    const end = projection.append(model, [model.prune('r150')]);
-    await reader.published(model.partition(4), end, AbortSignal.timeout(30_000));
-    const again = await pageOf(reader, question(model, { cursor: first.next_cursor }));
-    expect(again.records.find(({ id }) => id === 'r150')).not.toHaveProperty('n');
-    expect(idsOf(await walk(reader, question(model)))).toEqual(idsOf(model.ordered()));
-    const abort = new AbortController();
-    const waiting = reader.published(model.partition(4), end + 1, abort.signal);
-    abort.abort();
-    await expect(waiting).rejects.toThrow();
-    await expect(reader.page(question(model, { cursor: 'nonsense' }))).rejects.toBeInstanceOf(
-      GatewayError,
-    );
-    asking.close();
   });
 });
 

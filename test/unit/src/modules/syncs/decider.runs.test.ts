@@ -14,6 +14,15 @@ import {
   refusal,
 } from '../../../../support/sync-facts.ts';
 
+/** The first attempt was lost. */
+const again: SyncEvent = {
+  type: 'RunRequeued',
+  runId: 'r1',
+  attempt: 2,
+  at: t0 + 100,
+  startBy: t0 + hourMs,
+};
+
 describe('a run', () => {
   const going = [created, queued('r1'), started('r1')];
   const report = (type: 'Heartbeat' | 'Release', more: object = {}): SyncCommand => ({
@@ -113,13 +122,6 @@ describe('a run', () => {
   });
 
   it('keeps its first start over its attempts', () => {
-    const again: SyncEvent = {
-      type: 'RunRequeued',
-      runId: 'r1',
-      attempt: 2,
-      at: t0 + 100,
-      startBy: t0 + hourMs,
-    };
     const after = stateAfter(
       ...going,
       again,
@@ -140,13 +142,6 @@ describe('a run', () => {
   });
 
   it('hears nothing from an attempt or a run before it', () => {
-    const again: SyncEvent = {
-      type: 'RunRequeued',
-      runId: 'r1',
-      attempt: 2,
-      at: t0 + 100,
-      startBy: t0 + hourMs,
-    };
     const second = stateAfter(...going, again, started('r1', t0 + 200, 2));
     expect(refusal(report('Heartbeat'), second)).toBe('stale_attempt');
     expect(refusal(end(), second)).toBe('stale_attempt');

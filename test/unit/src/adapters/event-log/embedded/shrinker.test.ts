@@ -20,7 +20,9 @@ it('the file gives back the space of what was deleted, and keeps what was not', 
     await log.deleteBefore(position('t', 0, 30));
     await embedded.maintenance.clean();
     const kept = await readAll(log, 't', 1);
-    expect(kept.map(({ key }) => key)).toEqual(Array.from({ length: 30 }, (_, at) => String(2 * at + 1)));
+    expect(kept.map(({ key }) => key)).toEqual(
+      Array.from({ length: 30 }, (_, at) => String(2 * at + 1)),
+    );
     expect(kept.every((message) => value.equals(message.value ?? Buffer.alloc(0)))).toBe(true);
   }
   // 27 MB live, and 8 MiB of free pages may stay.

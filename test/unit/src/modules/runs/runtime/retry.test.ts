@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpReply } from '../../../../../../src/ports/http-client.ts';
-import {
-  isRetriedCode,
-  isRetriedStatus,
-  retryWaitMs,
-} from '../../../../../../src/modules/runs/runtime/retry.ts';
+import { isRetriedStatus, retryWaitMs } from '../../../../../../src/modules/runs/runtime/retry.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const reply = (headers: Record<string, string>, body = ''): HttpReply => ({
@@ -53,22 +49,6 @@ describe('what is asked for again', () => {
     expect(isRetriedStatus(404, undefined, [404])).toBe(true);
     expect(isRetriedStatus(404, { error_code: ['5xx'] }, [404])).toBe(true);
     expect(isRetriedStatus(429, undefined, [404])).toBe(true);
-  });
-
-  it.each([
-    'ECONNRESET',
-    'ETIMEDOUT',
-    'ECONNABORTED',
-    'ECONNREFUSED',
-    'EHOSTUNREACH',
-    'EAI_AGAIN',
-    'UND_ERR_SOCKET',
-  ])('code %s', (code) => {
-    expect(isRetriedCode(code)).toBe(true);
-  });
-
-  it.each(['ENOTFOUND', 'CERT_HAS_EXPIRED', ''])('not code %s', (code) => {
-    expect(isRetriedCode(code)).toBe(false);
   });
 });
 

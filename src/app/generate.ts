@@ -1,0 +1,147 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { topics } from '../../streams/topics.ts';
+import { catalogue } from '../kernel/errors.ts';
+import type { Cleanup } from '../ports/event-log.ts';
+import { settings } from './config.ts';
+
+/**
+ * Pages of `docs/generated/`, made of the tables that the code itself uses. `npm run generate` writes them; a
+ * test fails when they differ from what the code says.
+ */
+
+const hint = 'Made by `npm run generate`; do not edit.';
+const dayMs = 86_400_000;
+
+/** What a cell may hold without ending it. */
+const cell = (text: string): string =>
+  text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function configurationPage(): string {
+  const rows = Object.values(settings).map((setting) => {
+    const isSecret = 'isSecret' in setting;
+    const standard = setting.default;
+    const shown = standard === null || standard === '' ? '–' : `\`${standard}\``;
+    return [`\`${setting.variable}\``, shown, `${setting.doc}${isSecret ? ' Secret.' : ''}`];
+  });
+  return `# Settings
+
+Read once from the environment at the start; every wrong one is named before a socket opens.
+An empty variable counts as not set. ${hint}
+
+${table(['Variable', 'Default', 'Meaning'], rows)}
+`;
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(catalogue).map(([code, kind]) => [
+    `\`${code}\``,
+    String(kind.status),
+    'isRetryable' in kind ? 'yes' : '',
+    kind.message,
+  ]);
+  return `# Errors
+
+The codes of \`error.code\`. The message is what is said when there is nothing more exact; a few endpoints
+answer a code with another status, where the contract asks for it. ${hint}
+
+${table(['Code', 'Status', 'Retry may help', 'Message'], rows)}
+`;
+}
+
+interface Schema {
+  readonly doc: string;
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: unknown;
+    readonly doc: string;
+  }[];
+}
+
+function topicsPage(): string {
+  const all = Object.entries(topics);
+  const rows = all.map(([name, { key, partitions, cleanup, schema, why }]) => {
+    const count = partitions === 'owned' ? '`SVC_PARTITIONS`' : String(partitions);
+    const file = `[${schema}](../../schemas/${schema})`;
+    return [`\`${name}\``, key, count, cleanupText(cleanup), file, why];
+  });
+  const isPublic = ([name]: readonly [string, unknown]): boolean =>
+    !name.startsWith('svc.internal.');
+  const values = all.filter(isPublic).map(([name, { schema }]) => {
+    const file = new URL(`../../schemas/${schema}`, import.meta.url);
+    const { doc, fields } = JSON.parse(readFileSync(file, 'utf8')) as Schema;
+    const lines = fields.map((field) => [`\`${field.name}\``, typeText(field.type), field.doc]);
+    return `### \`${name}\`\n\n${doc}\n\n${table(['Field', 'Type', 'Meaning'], lines)}`;
+  });
+  const head = ['Topic', 'Key', 'Partitions', 'Cleanup', 'Schema', 'What for'];
+  return `# Topics
+
+Topics under \`svc.internal.\` are private: they change without notice. ${hint}
+
+${table(head, rows)}
+
+## Values of the public topics
+
+A \`?\` means that the field may be null.
+
+${values.join('\n\n')}
+`;
+}
+
+function cleanupText(cleanup: Cleanup): string {
+  switch (cleanup.policy) {
+    case 'none':
+      return 'deleted once decided and a day old';
+    case 'delete':
+      return `deleted after ${durationText(cleanup.retentionMs)}`;
+    case 'compact': {
+      const { minLagMs, maxLagMs } = cleanup;
+      const lag = minLagMs === 0 ? '' : `after ${durationText(minLagMs)}, `;
+      return `compacted ${lag}at the latest after ${durationText(maxLagMs)}`;
+    }
+  }
+}
+
+const durationText = (ms: number): string =>
+  ms % dayMs === 0 ? `${ms / dayMs} d` : `${ms / 3_600_000} h`;
+
+/** An Avro type in a few words. */
+function typeText(type: unknown): string {
+  if (typeof type === 'string') return type;
+  if (Array.isArray(type)) {
+    const branches = type.filter((branch) => branch !== 'null').map(typeText);
+    return `${branches.join(' or ')}${branches.length < type.length ? '?' : ''}`;
+  }
+  const schema = type as Readonly<Record<string, unknown>>;
+  switch (schema['type']) {
+    case 'array':
+      return `list of ${typeText(schema['items'])}`;
+    case 'map':
+      return `map of ${typeText(schema['values'])}`;
+    case 'record': {
+      const fields = schema['fields'] as Schema['fields'];
+      return `{${fields.map(({ name, type: inner }) => `${name} ${typeText(inner)}`).join(', ')}}`;
+    }
+    default:
+      return String(schema['logicalType'] ?? schema['type']);
+  }
+}
+
+/** Every generated page, by its file in the folder. */
+export const pages = (): Readonly<Record<string, string>> => ({
+  'configuration.md': configurationPage(),
+  'errors.md': errorsPage(),
+  'topics.md': topicsPage(),
+});
+
+export const pagesFolder = new URL('../../docs/generated/', import.meta.url);
+
+if (import.meta.main) {
+  mkdirSync(pagesFolder, { recursive: true });
+  for (const [file, text] of Object.entries(pages()))
+    writeFileSync(new URL(file, pagesFolder), text);
+}

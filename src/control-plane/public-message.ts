@@ -1,0 +1,54 @@
+import { uuidV7 } from '../kernel/ids.ts';
+import type { PublicFields } from '../kernel/public-fields.ts';
+import { isoMicros, type Micros } from '../kernel/time.ts';
+import type { Headers, Message } from '../ports/event-log.ts';
+import type { Codec } from '../ports/schemas.ts';
+import type { PublicMessage } from './entity.ts';
+
+/** The values of a public topic, whichever it is. */
+export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;
+
+/** The message with the headers and fields that all public ones have (contract/topics.md sections 1 and 3). */
+export function encodePublic(
+  message: PublicMessage,
+  said: {
+    readonly at: Micros;
+    readonly actor: string;
+    /** The command that it follows from; null = none. */
+    readonly causationId: string | null;
+  },
+  codec: PublicCodec,
+): Message {
+  const { key, type, environmentUid, integration, connectionId, runId, value } = message;
+  const { at, actor, causationId } = said;
+  const id = uuidV7(Math.floor(at / 1000));
+  const headers: Headers = {
+    ce_specversion: '1.0',
+    ce_id: id,
+    ce_type: type,
+    ce_source: sourceOf(message),
+    ce_subject: key,
+    ce_time: isoMicros(at),
+    ...(causationId === null ? {} : { ce_causationid: causationId }),
+    'content-type': 'application/avro',
+  };
+  if (value === null) return { key, value: null, headers };
+  const common: PublicFields = {
+    event_id: id,
+    type,
+    occurred_at: at,
+    environment_id: environmentUid,
+    integration: integration ?? null,
+    connection_id: connectionId ?? null,
+    actor,
+    run_id: runId ?? null,
+  };
+  return { key, value: codec.encode({ ...common, ...value }), headers };
+}
+
+function sourceOf({ environmentUid, integration, connectionId }: PublicMessage): string {
+  const parts = [`/environments/${encodeURIComponent(environmentUid)}`];
+  if (integration !== undefined) parts.push(`integrations/${encodeURIComponent(integration)}`);
+  if (connectionId !== undefined) parts.push(`connections/${encodeURIComponent(connectionId)}`);
+  return parts.join('/');
+}

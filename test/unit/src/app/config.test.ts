@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../../src/app/config.ts';
+import { roles } from '../../../../src/app/roles.ts';
+import { ConfigError } from '../../../../src/app/settings.ts';
+
+describe('the settings', () => {
+  it('need no variable: everything then runs embedded in one process', () => {
+    const config = loadConfig({});
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 3003,
+      logUrl: 'embedded:',
+      encryptionKey: null,
+      egressAllow: [],
+    });
+    expect([...config.roles]).toEqual(roles);
+  });
+
+  it('are read as what they are', () => {
+    const config = loadConfig({
+      SVC_PORT: '0',
+      SVC_ROLES: 'api, owner',
+      SVC_EGRESS_ALLOW: '10.0.0.0/8, db.internal:5432,',
+      SVC_PUBLIC_URL: 'https://gateway.test',
+    });
+    expect(config.port).toBe(0);
+    expect([...config.roles]).toEqual(['api', 'owner']);
+    expect(config.egressAllow).toEqual(['10.0.0.0/8', 'db.internal:5432']);
+    expect(config.publicUrl).toBe('https://gateway.test');
+  });
+
+  it('that are empty count as not set', () => {
+    expect(loadConfig({ SVC_PORT: '', SVC_PUBLIC_URL: '' })).toEqual(loadConfig({}));
+  });
+
+  it('that are wrong are all named at once', () => {
+    const wrong = {
+      SVC_PORT: '70000',
+      SVC_PARTITIONS: 'many',
+      SVC_ROLES: 'api,cook',
+      SVC_LOG_URL: 'ftp://elsewhere',
+      SVC_LOG_LEVEL: 'loud',
+    };
+    const load = () => loadConfig(wrong);
+    expect(load).toThrow(ConfigError);
+    for (const name of Object.keys(wrong)) expect(load).toThrow(name);
+  });
+});

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openDerivedFile } from '../../../../src/control-plane/derived-file.ts';
+import { temporaryFolder } from '../../../support/embedded-log.ts';
+
+const tables = 'CREATE TABLE things (name TEXT)';
+const first = { tables, version: 1 };
+
+/** Opens, reads the names of all things, adds one, closes. */
+function visit(file: string, layout: typeof first, name: string): unknown[] {
+  const database = openDerivedFile(file, layout);
+  try {
+    const before = database.prepare('SELECT name FROM things').all();
+    database.prepare('INSERT INTO things VALUES (?)').run(name);
+    return before.map((row) => row['name']);
+  } finally {
+    database.close();
+  }
+}
+
+describe('a file derived from the log', () => {
+  it('is made with its folder, and kept while its layout stays', async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'views', 'a.sqlite');
+    expect(visit(file, first, 'one')).toEqual([]);
+    expect(visit(file, first, 'two')).toEqual(['one']);
+  });
+
+  it('of another layout is made anew', async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'a.sqlite');
+    visit(file, first, 'one');
+    expect(visit(file, { ...first, version: 2 }, 'two')).toEqual([]);
+    expect(visit(file, { ...first, version: 2 }, 'three')).toEqual(['two']);
+  });
+
+  it('that is damaged is thrown away', async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'a.sqlite');
+    writeFileSync(file, 'This is no database. '.repeat(1000));
+    expect(visit(file, first, 'one')).toEqual([]);
+  });
+});

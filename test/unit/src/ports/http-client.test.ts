@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { mayPass } from '../../../../src/ports/http-client.ts';
+
+describe('a request without an answer', () => {
+  it.each([
+    'ECONNRESET',
+    'ETIMEDOUT',
+    'ECONNABORTED',
+    'ECONNREFUSED',
+    'EHOSTUNREACH',
+    'EAI_AGAIN',
+    'UND_ERR_SOCKET',
+  ])('is worth repeating after %s', (code) => {
+    expect(mayPass(code)).toBe(true);
+  });
+
+  it.each(['ENOTFOUND', 'CERT_HAS_EXPIRED', ''])('is not worth repeating after "%s"', (code) => {
+    expect(mayPass(code)).toBe(false);
+  });
+});
