@@ -1,0 +1,240 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
+   a test looks into any answer, and expect.any() is anything */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { compiledFunctions } from './deploy.ts';
+import {
+  definitionsOf,
+  openFakeProvider,
+  type Account,
+  type FakeProvider,
+} from './fake-provider.ts';
+import { startGateway, type Answer, type RunningGateway } from './gateway.ts';
+import { openWebhookReceiver, type Received, type WebhookReceiver } from './webhook-receiver.ts';
+
+const integration = 'crm';
+
+/** A gateway in a process of its own with functions deployed, their provider, and a receiver of webhooks. */
+export interface CrmWorld extends AsyncDisposable {
+  readonly gateway: RunningGateway;
+  readonly provider: FakeProvider;
+  readonly receiver: WebhookReceiver;
+  /** Key that the webhooks of the environment dev are signed with. */
+  readonly signingKey: string;
+  readonly environmentId: number;
+  /** A new connection of the integration `crm` with an account of its own. */
+  connect(more?: object): Promise<CrmConnection>;
+  /** SIGTERM, then a new process over the same data. Resolves with the exit code. */
+  restart(): Promise<number | null>;
+}
+
+export interface CrmConnection {
+  readonly id: string;
+  readonly account: Account;
+  /** Both headers that name the connection. */
+  readonly headers: Readonly<Record<string, string>>;
+  trigger(sync: string, more?: object): Promise<Answer>;
+  /** Triggers the sync and resolves with the webhook of its end (of the model, where it has several). */
+  run(
+    sync: string,
+    options?: { readonly more?: object; readonly model?: string },
+  ): Promise<SyncHook>;
+  /** The nth webhook of the sync on the primary URL, from 1. */
+  webhook(sync: string, nth: number, model?: string): Promise<SyncHook>;
+  webhooks(sync: string, model?: string): Received[];
+  records(model: string, query?: Readonly<Record<string, string>>): Promise<Page>;
+  /** Every page from the cursor on. */
+  all(model: string, cursor?: string | null, variant?: string): Promise<Page['records']>;
+  action(
+    name: string,
+    input?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
+  /** `GET /connections/{id}`. */
+  readonly shown: () => Promise<Answer['body']>;
+  readonly status: (sync: string) => Promise<Answer['body']>;
+}
+
+/** The payload of a sync webhook. */
+export interface SyncHook {
+  readonly success: boolean;
+  readonly responseResults: { added: number; updated: number; deleted: number };
+  readonly error: { readonly type: string; readonly description: string };
+  readonly [field: string]: unknown;
+}
+
+export interface Page {
+  readonly records: (Record<string, unknown> & { id: string; _svc_metadata: Meta })[];
+  readonly next_cursor: string | null;
+}
+
+interface Meta {
+  readonly first_seen_at: string;
+  readonly last_modified_at: string;
+  readonly last_action: 'ADDED' | 'UPDATED' | 'DELETED';
+  readonly deleted_at: string | null;
+  readonly pruned_at?: string;
+  readonly cursor: string;
+}
+
+export async function openCrmWorld(
+  options: { readonly apiKey?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<CrmWorld> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-crm-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const provider = stack.use(await openFakeProvider(options.apiKey ?? `key-${randomUUID()}`));
+  const receiver = stack.use(await openWebhookReceiver());
+  const providers = join(folder, 'providers.json');
+  await writeFile(providers, JSON.stringify(definitionsOf(provider)));
+  const start = () =>
+    startGateway({
+      dataDir: join(folder, 'data'),
+      env: {
+        SVC_PROVIDERS: providers,
+        SVC_EGRESS_ALLOW: [provider.hostPort, new URL(receiver.url).host].join(','),
+        ...options.env,
+      },
+    });
+  const starting = start();
+  // Stopped even where the functions do not compile.
+  stack.defer(() => starting.then((first) => first.stop()));
+  const [functions, first] = await Promise.all([compiledFunctions(), starting]);
+  let gateway = first;
+  stack.defer(() => gateway.stop());
+  const { environmentId, signingKey } = await prepare(gateway, receiver, functions);
+  const opened = stack.move();
+  return {
+    get gateway() {
+      return gateway;
+    },
+    provider,
+    receiver,
+    signingKey,
+    environmentId,
+    async connect(more = {}) {
+      const id = `c-${randomUUID()}`;
+      const body = {
+        provider_config_key: integration,
+        connection_id: id,
+        connection_config: { account: id },
+        credentials: { type: 'API_KEY', apiKey: provider.apiKey },
+        ...more,
+      };
+      succeeded(await gateway.call('POST', '/connections', { body }));
+      return connectionOf(() => gateway, { id, account: provider.account(id), receiver });
+    },
+    async restart() {
+      await gateway.stop();
+      const code = await gateway.exited;
+      gateway = await start();
+      return code;
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+async function prepare(gateway: RunningGateway, receiver: WebhookReceiver, functions: object) {
+  const account = { key: gateway.accountKey };
+  const listed = succeeded(await gateway.call('GET', '/environments', account));
+  const environments = listed.data as { id: number; name: string }[];
+  const environmentId = environments.find(({ name }) => name === 'dev')?.id ?? 0;
+  const urls = { webhook_url: `${receiver.url}/primary` };
+  const settings = { ...account, body: urls };
+  succeeded(await gateway.call('PATCH', `/environments/${environmentId}`, settings));
+  const rotated = await gateway.call('POST', '/environment/webhook-signing-key/rotate');
+  const { webhook_signing_key: signingKey } = succeeded(rotated).data as Record<string, string>;
+  const body = { provider: integration, unique_key: integration };
+  succeeded(await gateway.call('POST', '/integrations', { body }));
+  succeeded(await gateway.call('POST', '/functions/deployments/bundle', { body: functions }));
+  return { environmentId, signingKey: signingKey ?? '' };
+}
+
+/** The body of an answer of 2xx. @throws Error with the answer otherwise */
+export function succeeded({ status, body }: Answer): Answer['body'] {
+  if (status >= 200 && status < 300) return body;
+  throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+}
+
+function connectionOf(
+  gateway: () => RunningGateway,
+  { id, account, receiver }: Pick<CrmConnection, 'id' | 'account'> & { receiver: WebhookReceiver },
+): CrmConnection {
+  const headers = { 'provider-config-key': integration, 'connection-id': id };
+  const name = { provider_config_key: integration, connection_id: id };
+  const webhooks = (sync: string, model?: string) =>
+    receiver.received.filter(({ path, body }) => {
+      if (path !== '/primary') return false;
+      const hook = JSON.parse(body) as Record<string, unknown>;
+      const isModel = model === undefined || hook['model'] === model || hook['success'] === false;
+      return hook['connectionId'] === id && hook['syncName'] === sync && isModel;
+    });
+  const webhook = async (sync: string, nth: number, model?: string) => {
+    for (;;) {
+      const found = webhooks(sync, model)[nth - 1];
+      if (found !== undefined) return JSON.parse(found.body) as SyncHook;
+      await receiver.got(receiver.received.length + 1);
+    }
+  };
+  const records = async (model: string, query: Readonly<Record<string, string>> = {}) => {
+    const search = new URLSearchParams({ model, ...query }).toString();
+    return succeeded(await gateway().call('GET', `/records?${search}`, { headers })) as Page;
+  };
+  const trigger = (sync: string, more: object = {}) =>
+    gateway().call('POST', '/sync/trigger', { body: { ...name, syncs: [sync], ...more } });
+  return {
+    id,
+    account,
+    headers,
+    trigger,
+    async run(sync, { more = {}, model } = {}) {
+      const before = webhooks(sync, model).length;
+      succeeded(await trigger(sync, more));
+      return webhook(sync, before + 1, model);
+    },
+    webhook,
+    webhooks,
+    records,
+    async all(model, cursor = null, variant) {
+      const found: Page['records'] = [];
+      for (let next = cursor; ;) {
+        const page = await records(model, {
+          limit: '10',
+          ...(next === null ? {} : { cursor: next }),
+          ...(variant === undefined ? {} : { variant }),
+        });
+        found.push(...page.records);
+        next = page.next_cursor;
+        if (next === null) return found;
+      }
+    },
+    action: (action, input, more = {}) =>
+      gateway().call('POST', '/action/trigger', {
+        headers: { ...headers, ...more },
+        body: { action_name: action, ...(input === undefined ? {} : { input }) },
+      }),
+    shown: async () =>
+      succeeded(
+        await gateway().call('GET', `/connections/${id}?provider_config_key=${integration}`),
+      ),
+    async status(sync) {
+      const query = `syncs=${sync}&provider_config_key=${integration}&connection_id=${id}`;
+      return succeeded(await gateway().call('GET', `/sync/status?${query}`)).syncs[0];
+    },
+  };
+}
+
+/** Asks again until the answer fits; a test's own timeout ends it. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  fits: (value: T) => boolean,
+): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (fits(value)) return value;
+    await wait(25);
+  }
+}

@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url';
+import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import { compileProject } from '../../src/cli/compiler/compile.ts';
+import { packageFunctions } from '../../src/cli/deploy/package.ts';
+import { ownPackage } from '../../src/cli/package.ts';
+
+const root = fileURLToPath(new URL('../e2e/functions', import.meta.url));
+
+/**
+ * The body that deploys the functions of `test/e2e/functions`, compiled as the command line does it.
+ * @throws CompileError
+ */
+export async function compiledFunctions(): Promise<object> {
+  await using sandbox = await openSandbox({ childrenMax: 1 });
+  const { functions } = await compileProject({
+    root,
+    own: ownPackage(),
+    sandbox,
+    progress: () => undefined,
+  });
+  return packageFunctions(functions, {}, undefined).request;
+}
