@@ -2,18 +2,25 @@ import { compose, type Running } from './app/compose.ts';
 import { readConfig } from './app/config.ts';
 import { ConfigError } from './app/settings.ts';
 
-/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start or cannot go on. */
+/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start. */
 async function main(): Promise<void> {
   const running = await compose(readConfig());
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
+  running.failed.catch(die);
   announce(running);
-  const signal = new Promise<void>((resolve) => {
+  await new Promise<void>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
   });
-  try {
-    await Promise.race([signal, running.failed]);
-  } finally {
-    await running[Symbol.asyncDispose]();
-  }
+  await running[Symbol.asyncDispose]();
+}
+
+/**
+ * Ends the process at once, as a crash would: what was acknowledged is in the log, and an orderly end could wait
+ * for ever for a thread in the middle of an insert.
+ */
+function die(error: unknown): void {
+  console.error(error);
+  process.kill(process.pid, 'SIGKILL');
 }
 
 function announce({ url, firstKeys }: Running): void {

@@ -19,9 +19,11 @@ export type Records = ReadonlyMap<string, Kept>;
 export const models = ['Alpha', 'Beta'] as const;
 
 /** The nth operation of a seed: the parent and the child make the same. */
-export function operation(random: Random): Operation {
+export function operation(random: Random, idsOfModel = 120): Operation {
   const kind = random.pick(['save', 'save', 'save', 'update', 'delete'] as const);
-  const ids = new Set(Array.from({ length: 1 + random.int(40) }, () => `r${random.int(120)}`));
+  const ids = new Set(
+    Array.from({ length: 1 + random.int(40) }, () => `r${random.int(idsOfModel)}`),
+  );
   const records = [...ids].map((id) => {
     if (kind === 'delete') return { id };
     const fields = { value: random.int(6), nested: { [`k${random.int(3)}`]: random.int(4) } };

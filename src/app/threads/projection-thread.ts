@@ -24,7 +24,7 @@ serveThread(async (ground, stack, { folders, partitions }, main) => {
   );
   projector.stopped.catch((err: unknown) => {
     logger.fatal({ err }, 'the records projector cannot go on');
-    process.exit(1);
+    main.emit('fatal', 'the records projector cannot go on');
   });
   const source = createRecordSource({
     store,

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { extname } from 'node:path';
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import { connect, type Peer } from '../../adapters/threads/rpc.ts';
@@ -6,7 +5,7 @@ import type { ThreadData } from './ground.ts';
 
 export interface RunningThread extends AsyncDisposable {
   readonly peer: Peer;
-  /** Rejects when the thread ends without being asked to. */
+  /** Rejects when the thread ends without being asked to, or says that it cannot go on. */
   readonly failed: Promise<never>;
 }
 
@@ -22,8 +21,11 @@ export async function startThread(given: Given, logPort: MessagePort): Promise<R
     name: given.name,
   });
   const peer = connect(port1);
-  const failed = once(worker, 'exit').then(([code]) => {
-    throw new Error(`the ${given.name} thread ended with ${String(code)}`);
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  peer.on('fatal', (reason: string) => fail(new Error(reason)));
+  let isClosing = false;
+  worker.once('exit', (code) => {
+    if (!isClosing) fail(new Error(`the ${given.name} thread ended with ${String(code)}`));
   });
   failed.catch(() => undefined);
   const end = async (): Promise<void> => {
@@ -40,6 +42,7 @@ export async function startThread(given: Given, logPort: MessagePort): Promise<R
     peer,
     failed,
     async [Symbol.asyncDispose]() {
+      isClosing = true;
       await Promise.race([peer.call('close', []), failed.catch(() => undefined)]);
       await end();
     },

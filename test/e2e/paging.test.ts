@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { askChild } from '../support/child.ts';
+import { judgeReader, judgeWalk, type ToldPaging } from '../support/paging-judge.ts';
+import { seedOfRun } from '../support/random.ts';
+
+const seed = seedOfRun();
+console.log(`paging test: SVC_TEST_SEED=${seed}`);
+
+describe('a reader beside four writers and retention on one stream', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-paging-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it.each([
+    { mode: 'plain', encoding: 'json' },
+    { mode: 'sealed', encoding: 'json+aes256gcm' },
+  ])('misses no modification and gets none twice, payloads $mode', async ({ mode, encoding }) => {
+    const told = await askChild<ToldPaging>('./paging-child.ts', folder, [folder, seed, mode]);
+    const { seen, pages, polls, prunes, walks, changes } = told;
+    console.log(
+      `${mode}: ${changes.length} changes, ${seen.length} seen on ${pages} pages and ${polls} polls, ${prunes} pruned`,
+    );
+    judgeReader(told);
+    for (const walk of walks) judgeWalk(walk, told);
+    expect(walks[0]).toEqual(walks[1]);
+
+    // The reader was there in time to see records that were modified again, and some were pruned.
+    expect(seen.length).toBeGreaterThan(walks[0]!.length);
+    expect(prunes).toBeGreaterThan(0);
+    const encodings = changes.filter(({ payload }) => payload !== null).map((one) => one.encoding);
+    expect(new Set(encodings)).toEqual(new Set([encoding]));
+  });
+});
