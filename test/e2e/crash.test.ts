@@ -22,7 +22,7 @@ describe('a node killed with SIGKILL while it saves', () => {
     await rounds.round({ point: `${point}@${nth}` });
   });
 
-  it('loses and doubles nothing in 10 rounds at random times', async () => {
+  it('loses and doubles nothing in 10 rounds at random times', { timeout: 300_000 }, async () => {
     const random = seeded(seed);
     let acknowledged = 0;
     for (let round = 0; round < 10; round += 1) {

@@ -16,12 +16,7 @@ export interface RowWriter {
 const rowsMax = 32;
 
 /** `columns` values make a row. */
-export function createRows(
-  db: DatabaseSync,
-  before: string,
-  columns: number,
-  after = '',
-): RowWriter {
+export function createRows(db: DatabaseSync, before: string, columns: number): RowWriter {
   const statements: StatementSync[] = [];
   const row = `(${Array<string>(columns).fill('?').join(',')})`;
   const step = rowsMax * columns;
@@ -29,7 +24,7 @@ export function createRows(
 
   function write(some: readonly Value[]): void {
     const rows = some.length / columns;
-    const sql = () => `${before} ${Array<string>(rows).fill(row).join(',')}${after}`;
+    const sql = () => `${before} ${Array<string>(rows).fill(row).join(',')}`;
     (statements[rows] ??= db.prepare(sql())).run(...some);
   }
 

@@ -1,6 +1,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { RecordState } from '../../../src/modules/records/state.ts';
+import type { KeptPayload } from './payload-block.ts';
+import { blockTables } from './payload-blocks.ts';
+import { Payloads, type Placed } from './payloads.ts';
 import { createRows, type RowWriter } from './rows.ts';
+
+export type { KeptPayload } from './payload-block.ts';
 
 /** How far the store has come; all of it is in the log, so that the store may be lost. */
 export interface Progress {
@@ -15,32 +20,22 @@ export interface Progress {
   readonly atEndAt: number;
 }
 
-export interface KeptPayload {
-  /** Null once pruned. */
-  readonly bytes: Uint8Array | null;
-  readonly isSealed: boolean;
-}
-
 export interface StoredHead {
   readonly no: number;
   readonly key: string;
   readonly head: Uint8Array;
 }
 
-export interface Placed {
-  readonly position: number;
-  readonly id: string;
-}
-
-/** Ids or positions in one question; their order in memory makes neighbours cheap. */
+/** Ids in one question; their order in memory makes neighbours cheap. */
 const questionMax = 100;
 
 /** Raised when what is kept has another form: the store is then rebuilt. */
-const form = 1;
+const form = 2;
 
 /**
- * State rows are small, for each save looks one up; payloads stand apart in the order of positions, which
- * is that of appending (measured.md section 5).
+ * State rows are small, for each save looks one up: the hash as bytes, `first_seen_at` null where it is
+ * `modified_at`. Payloads stand apart in the order of positions, which is that of appending (measured.md
+ * section 5).
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (
@@ -48,14 +43,20 @@ const tables = `
     epoch INTEGER, last_modified_at INTEGER, at_end_at INTEGER);
   CREATE TABLE IF NOT EXISTS streams (no INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, head BLOB);
   CREATE TABLE IF NOT EXISTS records (
-    stream INTEGER, id TEXT, hash TEXT, position INTEGER, version INTEGER, first_seen_at INTEGER,
+    stream INTEGER, id TEXT, hash BLOB, position INTEGER, version INTEGER, first_seen_at INTEGER,
     modified_at INTEGER, deleted_at INTEGER, pruned_at INTEGER, PRIMARY KEY (stream, id)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS payloads (
-    stream INTEGER, position INTEGER, id TEXT, is_sealed INTEGER, payload BLOB,
-    PRIMARY KEY (stream, position)) WITHOUT ROWID;`;
+  ${blockTables}`;
 
-type StateRow = [string, string, number, number, number, number, number | null, number | null];
-type PayloadRow = [number, number, Uint8Array | null];
+type StateRow = [
+  string,
+  string,
+  number,
+  number,
+  number | null,
+  number,
+  number | null,
+  number | null,
+];
 
 /**
  * The state of one partition in SQLite. A transaction is always open: what was written is kept by `commit`
@@ -65,8 +66,7 @@ export class StateStore implements Disposable {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #records: RowWriter;
-  readonly #payloads: RowWriter;
-  readonly #gone: RowWriter;
+  readonly #payloads: Payloads;
   /** A part under way: what it wrote is in memory only, or under a savepoint. */
   #part: 'held' | 'saved' | null = null;
 
@@ -75,20 +75,14 @@ export class StateStore implements Disposable {
     this.#db = db;
     try {
       db.exec(
-        `PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
-         PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY`,
+        `PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+         PRAGMA cache_size=-49152; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY`,
       );
       this.#checkForm();
       db.exec(tables);
       db.exec('BEGIN IMMEDIATE');
       this.#records = createRows(db, 'INSERT OR REPLACE INTO records VALUES', 9);
-      this.#payloads = createRows(db, 'INSERT OR REPLACE INTO payloads VALUES', 5);
-      this.#gone = createRows(
-        db,
-        'DELETE FROM payloads WHERE (stream, position) IN (VALUES',
-        2,
-        ')',
-      );
+      this.#payloads = new Payloads(db);
     } catch (error) {
       db.close();
       throw error;
@@ -107,7 +101,8 @@ export class StateStore implements Disposable {
   /** Keeps everything written so far, durable against a crash of the process. */
   commit(progress: Progress): void {
     const { changes, heads, command, epoch, lastModifiedAt, atEndAt } = progress;
-    this.flush();
+    this.#flush();
+    this.#payloads.write();
     this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?)').run(
       changes,
       heads,
@@ -125,15 +120,18 @@ export class StateStore implements Disposable {
    * order costs more than the change.
    */
   savepoint(): void {
-    this.flush();
+    this.#flush();
+    this.#payloads.begin();
     this.#part = 'held';
   }
   keep(): void {
     if (this.#part === 'saved') this.#statement('RELEASE part').run();
+    this.#payloads.keep();
     this.#part = null;
   }
   undo(): void {
-    this.#forget();
+    this.#records.forget();
+    this.#payloads.undo();
     if (this.#part === 'saved') this.#db.exec('ROLLBACK TO part; RELEASE part');
     this.#part = null;
   }
@@ -164,12 +162,12 @@ export class StateStore implements Disposable {
 
   /** The states of the known ones among the ids. */
   states(stream: number, ids: readonly string[]): Map<string, RecordState> {
-    this.flush();
+    this.#flush();
     const found = new Map<string, RecordState>();
     for (let at = 0; at < ids.length; at += questionMax) {
       const some = ids.slice(at, at + questionMax);
       const rows = this.#statement(
-        `SELECT id, hash, position, version, first_seen_at, modified_at, deleted_at, pruned_at
+        `SELECT id, lower(hex(hash)), position, version, first_seen_at, modified_at, deleted_at, pruned_at
          FROM records WHERE stream = ? AND id IN (${marksFor(some.length)})`,
       ).all(stream, ...some) as unknown as StateRow[];
       for (const [
@@ -182,7 +180,7 @@ export class StateStore implements Disposable {
         deletedAt,
         prunedAt,
       ] of rows) {
-        const times = { firstSeenAt, modifiedAt, deletedAt, prunedAt };
+        const times = { firstSeenAt: firstSeenAt ?? modifiedAt, modifiedAt, deletedAt, prunedAt };
         found.set(id, { hash, position, version, ...times });
       }
     }
@@ -191,38 +189,17 @@ export class StateStore implements Disposable {
 
   /** Payloads by position. */
   payloads(stream: number, positions: readonly number[]): Map<number, KeptPayload> {
-    this.flush();
-    const found = new Map<number, KeptPayload>();
-    for (let at = 0; at < positions.length; at += questionMax) {
-      const some = positions.slice(at, at + questionMax);
-      const rows = this.#statement(
-        `SELECT position, is_sealed, payload FROM payloads
-         WHERE stream = ? AND position IN (${marksFor(some.length)})`,
-      ).all(stream, ...some) as unknown as PayloadRow[];
-      for (const [position, isSealed, bytes] of rows) {
-        found.set(position, { bytes, isSealed: isSealed === 1 });
-      }
-    }
-    return found;
+    return this.#payloads.read(stream, positions);
   }
 
   /** Records by position, both ends inclusive. */
   placed(stream: number, from: number, through: number, limit: number): Placed[] {
-    return this.#placed('', stream, from, through, limit);
+    return this.#payloads.placed(stream, from, through, limit, false);
   }
 
   /** The same without those whose payload is gone. */
   placedWithPayload(stream: number, from: number, through: number, limit: number): Placed[] {
-    return this.#placed('AND payload IS NOT NULL', stream, from, through, limit);
-  }
-
-  #placed(and: string, stream: number, from: number, through: number, limit: number): Placed[] {
-    this.flush();
-    const rows = this.#statement(
-      `SELECT position, id FROM payloads WHERE stream = ? AND position BETWEEN ? AND ? ${and}
-       ORDER BY position LIMIT ?`,
-    ).all(stream, from, through, limit) as unknown as [number, string][];
-    return rows.map(([position, id]) => ({ position, id }));
+    return this.#payloads.placed(stream, from, through, limit, true);
   }
 
   put(stream: number, id: string, state: RecordState): void {
@@ -230,10 +207,10 @@ export class StateStore implements Disposable {
     this.#records.add(
       stream,
       id,
-      hash,
+      Buffer.from(hash, 'hex'),
       position,
       version,
-      firstSeenAt,
+      firstSeenAt === modifiedAt ? null : firstSeenAt,
       modifiedAt,
       deletedAt,
       prunedAt,
@@ -241,26 +218,24 @@ export class StateStore implements Disposable {
   }
 
   putPayload(stream: number, position: number, id: string, payload: KeptPayload): void {
-    this.#payloads.add(stream, position, id, payload.isSealed ? 1 : 0, payload.bytes);
+    this.#payloads.put(stream, { position, id, payload });
   }
 
   removePayload(stream: number, position: number): void {
-    this.#gone.add(stream, position);
+    this.#payloads.remove(stream, position);
   }
 
   remove(stream: number, id: string): void {
-    this.flush();
+    this.#flush();
     this.#protect();
     this.#statement('DELETE FROM records WHERE stream = ? AND id = ?').run(stream, id);
   }
 
-  /** Writes what is held back for many rows at a time. Places are never taken again: removals come last. */
-  flush(): void {
-    if (this.#records.isEmpty && this.#payloads.isEmpty && this.#gone.isEmpty) return;
+  /** Writes what is held back for many rows at a time. */
+  #flush(): void {
+    if (this.#records.isEmpty) return;
     this.#protect();
     this.#records.flush();
-    this.#payloads.flush();
-    this.#gone.flush();
   }
 
   /** Before the first write of a part that goes to SQLite while the part may still be taken back. */
@@ -268,12 +243,6 @@ export class StateStore implements Disposable {
     if (this.#part !== 'held') return;
     this.#part = 'saved';
     this.#statement('SAVEPOINT part').run();
-  }
-
-  #forget(): void {
-    this.#records.forget();
-    this.#payloads.forget();
-    this.#gone.forget();
   }
 
   /** Forgets what was not committed. */
