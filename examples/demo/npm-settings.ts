@@ -19,7 +19,7 @@ export function npmSettings() {
       display_name: 'Package registry',
       categories: ['dev-tools'],
       auth_mode: 'NONE',
-      docs: 'https://docs.npmjs.com',
+      docs: registry.href,
       proxy: { base_url: registry.href.replace(/\/$/, '') },
     },
     env: cafile === undefined ? {} : { NODE_EXTRA_CA_CERTS: cafile },
