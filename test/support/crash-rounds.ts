@@ -44,6 +44,8 @@ export class CrashRounds {
   readonly seed: number;
   /** Number of acknowledged operations of each model. */
   readonly #acknowledged: number[] = models.map(() => 0);
+  /** What the acknowledged operations of each model lead to. */
+  readonly #known: { count: number; records: Records }[] = [];
   #round = 0;
 
   constructor(folder: string, seed: number) {
@@ -99,11 +101,13 @@ export class CrashRounds {
     judgeChanges(told.changes);
   }
 
+  /** Goes on from where it was asked last: the acknowledged operations only grow. */
   #model(at: number, operations: number): Records {
-    let records: Records = new Map<string, Kept>();
-    for (let index = 0; index < operations; index += 1) {
-      records = apply(records, operation(seeded(this.seed + index * models.length + at)));
+    let { count, records } = this.#known[at] ?? { count: 0, records: new Map<string, Kept>() };
+    for (; count < operations; count += 1) {
+      records = apply(records, operation(seeded(this.seed + count * models.length + at)));
     }
+    if (operations === this.#acknowledged[at]) this.#known[at] = { count, records };
     return records;
   }
 }
