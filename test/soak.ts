@@ -8,9 +8,9 @@ import { seeded, seedOfRun, type Random } from './support/random.ts';
 const rounds = Number(process.argv[2] ?? 200);
 const roundsPerFolder = 20;
 const firstSeed = seedOfRun();
-/** The projector passes its points a few times a second, the owners theirs with every batch. */
+/** The projector passes its points a few times a second, the owners theirs with every call. */
 function named(point: string, random: Random): Kill {
-  const passes = point.startsWith('projector:') ? 8 : 200;
+  const passes = point.startsWith('projector:') ? 8 : 40;
   return { point: `${point}@${1 + random.int(passes)}` };
 }
 
@@ -28,7 +28,7 @@ for (let start = 0; start < rounds; start += roundsPerFolder) {
       const isNamed = random.chance(50);
       const kill = isNamed
         ? named(random.pick(faultPoints), random)
-        : { afterMs: 20 + random.int(3_000) };
+        : { afterMs: 20 + random.int(800) };
       const counts = await node.round(kill);
       acknowledged += counts.acknowledged;
       passed += 1;
