@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { RootKey } from '../modules/credentials/root-keys.ts';
 import type { RunBodies } from '../modules/runs/bodies.ts';
 import type { Config } from './config.ts';
 
@@ -11,6 +10,5 @@ export interface Base {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly embedded: EmbeddedLog;
-  readonly rootKeys: readonly RootKey[];
   readonly bodies: RunBodies;
 }

@@ -17,7 +17,7 @@ import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
 import { systemClock } from '../kernel/time.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
-import { loadRootKeys, type RootKey } from '../modules/credentials/root-keys.ts';
+import { loadRootKeys } from '../modules/credentials/root-keys.ts';
 import { openVault } from '../modules/credentials/open-vault.ts';
 import { bootstrap, type Bootstrapped } from '../modules/environments/bootstrap.ts';
 import type { Environment } from '../modules/environments/state.ts';
@@ -32,6 +32,7 @@ import { makeFolders } from './folders.ts';
 import { createLogger } from './logger.ts';
 import { createReadiness } from './readiness.ts';
 import { startReactors } from './reactors.ts';
+import type { ThreadData } from './threads/ground.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
 import { topicSpecs } from './topics.ts';
 
@@ -63,7 +64,7 @@ export async function compose(config: Config): Promise<Running> {
     await openEmbeddedLog({ directory: folders.log, clock, onCleanFailure }),
   );
   await embedded.log.ensureTopics(topicSpecs(config.partitions));
-  const threads = await startThreads(stack, config, embedded, rootKeys);
+  const threads = await startThreads(stack, config, embedded, { folders, rootKeys });
   const failed = Promise.race(threads.all.map((thread) => thread.failed));
   failed.catch(() => undefined);
 
@@ -72,7 +73,7 @@ export async function compose(config: Config): Promise<Running> {
     await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
   );
   const bodies = createRunBodies({ log, schemas, vault });
-  const base: Base = { config, clock, logger, embedded, rootKeys, bodies };
+  const base: Base = { config, clock, logger, embedded, bodies };
   const services = await openServices(stack, base, { vault, threads, views: folders.views });
   const firstKeys = await bootstrap(services, {
     accountKey: config.bootstrapAccountKey,
@@ -104,16 +105,10 @@ async function startThreads(
   stack: AsyncDisposableStack,
   config: Config,
   embedded: EmbeddedLog,
-  rootKeys: readonly RootKey[],
+  shared: Pick<ThreadData, 'folders' | 'rootKeys'>,
 ): Promise<Threads> {
   const { partitions, logLevel, faultPoint } = config;
-  const common = {
-    folders: makeFolders(config.dataDir),
-    partitions,
-    logLevel,
-    faultPoint,
-    rootKeys,
-  };
+  const common = { ...shared, partitions, logLevel, faultPoint };
   const start = async (name: string, niceness: number) =>
     stack.use(await startThread({ name, niceness, ...common }, embedded.connectPort()));
   const owners = config.roles.has('owner') ? [await start('owners', 5)] : [];
