@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { TableSet } from './define.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */
 const supersededMin = 50_000;
@@ -20,12 +22,13 @@ export interface Cleanup {
 
 export function createCleanup(deps: {
   readonly store: ProjectionStore;
+  readonly tables: TableSet;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Whether the stored position covers every insert, and none is under way or of unknown outcome. */
   readonly isSafe: () => boolean;
   readonly supersededMin?: number;
 }): Cleanup {
-  const { store, logger, isSafe } = deps;
+  const { store, tables, logger, isSafe } = deps;
   const least = deps.supersededMin ?? supersededMin;
   const superseded = new Map<number, number>();
   const wanted = new Set<number>();
@@ -45,14 +48,14 @@ export function createCleanup(deps: {
     const [ready] = wanted;
     if (ready !== undefined) {
       wanted.delete(ready);
-      start(() => clean(store, ready, logger));
+      start(() => clean(store, tables, ready, logger));
       return;
     }
     for (const [partition, count] of superseded) {
       if (count < least) continue;
       superseded.delete(partition);
       start(async () => {
-        if (await isHalfDead(store, partition)) wanted.add(partition);
+        if (await isHalfDead(store, tables, partition)) wanted.add(partition);
       });
       return;
     }
@@ -70,16 +73,22 @@ export function createCleanup(deps: {
 }
 
 /** Live positions are known from the bitmaps, which also remember what was cleaned before. */
-async function isHalfDead(store: ProjectionStore, partition: number): Promise<boolean> {
+async function isHalfDead(
+  store: ProjectionStore,
+  { generation }: TableSet,
+  partition: number,
+): Promise<boolean> {
+  const { records, segments } = recordTables(generation);
   const [live] = await store.queryRows<{ positions: string }>(
     `SELECT sum(known) - sum(dead) AS positions FROM (
        SELECT groupBitmapMerge(known) AS known, groupBitmapIfMerge(dead) AS dead
-       FROM stream_segments WHERE log_partition = {partition:UInt16} GROUP BY stream_id, segment)`,
+       FROM ${segments} WHERE log_partition = {partition:UInt16} GROUP BY stream_id, segment)`,
     { partition },
     'heavy',
   );
   const [dead] = await store.queryRows<{ positions: string }>(
-    'SELECT countIf(superseded = 1) AS positions FROM records WHERE log_partition = {partition:UInt16}',
+    `SELECT countIf(superseded = 1) AS positions FROM ${records}
+     WHERE log_partition = {partition:UInt16}`,
     { partition },
     'heavy',
   );
@@ -88,10 +97,11 @@ async function isHalfDead(store: ProjectionStore, partition: number): Promise<bo
 
 async function clean(
   store: ProjectionStore,
+  { replacing }: TableSet,
   partition: number,
   logger: Pick<Logger, 'info'>,
 ): Promise<void> {
-  for (const table of ['records', 'records_by_id']) {
+  for (const table of replacing) {
     await store.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL CLEANUP`, {
       lane: 'cleanup',
     });

@@ -2,16 +2,28 @@ import type { Migration } from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import type { TopicName } from '../topics.ts';
 
+/** The tables of one generation: a rebuild fills those of the next one beside those that are read. */
+export interface TableSet {
+  /** Unique among all projections and generations; names the stored positions. */
+  readonly name: string;
+  readonly generation: number;
+  /** The tables as they came about; applied in order. */
+  readonly migrations: readonly Migration[];
+  /** All of them split by `log_partition`. The first takes the rows; the others follow by views. */
+  readonly tables: readonly [insertInto: string, ...others: string[]];
+  /** To be dropped before the tables they feed. */
+  readonly views: readonly string[];
+  /** Tables whose superseded rows are to be merged away. */
+  readonly replacing: readonly string[];
+}
+
 /** A projection: tables, and one pure function from a message of a topic to rows of the first of them. */
 export interface Projection<E, C> {
   readonly name: string;
   readonly topic: TopicName;
-  /** The tables as they came about; applied in order. */
-  readonly migrations: readonly Migration[];
-  /** Emptied for a rebuild, all of them split by `log_partition`. */
-  readonly tables: readonly string[];
-  /** Where rows are inserted; the other tables follow by views. */
-  readonly insertInto: string;
+  /** Grows when the tables or their rows change in a way that only a rebuild brings about. */
+  readonly schemaVersion: number;
+  readonly tableSet: (generation: number) => TableSet;
   readonly columns: readonly string[];
   /** Writes the rows of one message. The highest version wins, so a replay gives the same table. */
   write(rows: TabWriter, event: E, context: C): void;

@@ -2,7 +2,8 @@ import type { Clock, Instant } from '../../src/kernel/time.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
-import type { Projection } from './define.ts';
+import type { TopicName } from '../topics.ts';
+import type { TableSet } from './define.ts';
 
 /**
  * A position may be resumed only while it was at the end of the log less than 3 days ago, half the
@@ -37,7 +38,7 @@ interface Row {
   readonly revision: string;
 }
 
-/** The table `projector_positions` for one projection. */
+/** The table `projector_positions` for one set of tables. */
 export class Positions {
   readonly #store: ProjectionStore;
   readonly #projection: string;
@@ -98,24 +99,25 @@ export interface Start {
 }
 
 /** Decides per partition whether the stored position still holds, and empties what must be rebuilt. */
-export async function startPositions<E, C>(
+export async function startPositions(
   deps: {
     readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
     readonly store: ProjectionStore;
     readonly clock: Clock;
     readonly partitions: number;
   },
-  projection: Projection<E, C>,
+  topic: TopicName,
+  tables: TableSet,
   positions: Positions,
 ): Promise<Start> {
   const { log, store, clock } = deps;
   const stored = await positions.load();
-  const filled = await store.queryRows(`SELECT 1 FROM ${projection.insertInto} LIMIT 1`);
+  const filled = await store.queryRows(`SELECT 1 FROM ${tables.tables[0]} LIMIT 1`);
   const found: StoredPosition[] = [];
   const rebuilt: number[] = [];
   for (let partition = 0; partition < deps.partitions; partition++) {
-    const start = await log.startOffset(projection.topic, partition);
-    const end = await log.endOffset(projection.topic, partition);
+    const start = await log.startOffset(topic, partition);
+    const end = await log.endOffset(topic, partition);
     const position = stored.get(partition);
     if (
       position !== undefined &&
@@ -130,16 +132,16 @@ export async function startPositions<E, C>(
     rebuilt.push(partition);
     found.push({ partition, next: start, ownerEpoch: 0, atEndAt: 0 });
   }
-  await empty(store, projection, positions, rebuilt);
+  await empty(store, tables, positions, rebuilt);
   return { positions: found, rebuilt };
 }
 
 /** No log is that long: whoever finds this position has come into an unfinished rebuild, and starts it again. */
 const beingEmptied = Number.MAX_SAFE_INTEGER;
 
-async function empty<E, C>(
+async function empty(
   store: ProjectionStore,
-  projection: Projection<E, C>,
+  { tables }: TableSet,
   positions: Positions,
   partitions: readonly number[],
 ): Promise<void> {
@@ -147,7 +149,7 @@ async function empty<E, C>(
   const marked = { next: beingEmptied, ownerEpoch: 0, atEndAt: 0 };
   await positions.save(partitions.map((partition) => ({ partition, ...marked })));
   for (const partition of partitions) {
-    for (const table of projection.tables) {
+    for (const table of tables) {
       await store.command(`ALTER TABLE ${table} DROP PARTITION ${partition}`);
     }
   }

@@ -4,6 +4,7 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeads } from '../../src/modules/records/heads.ts';
+import { recordTables } from '../../src/modules/records/tables.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
@@ -12,6 +13,7 @@ import type { Entry } from './batch.ts';
 import { Batch } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup } from './cleanup.ts';
+import type { TableSet } from './define.ts';
 import { Intake } from './intake.ts';
 import type { StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
@@ -42,6 +44,7 @@ const retryMaxMs = 5_000;
 export interface ProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
+  readonly tables: TableSet;
   readonly codec: Pick<Codec<RecordChange>, 'decode'>;
   readonly heads: StreamHeads;
   readonly clock: Clock;
@@ -66,8 +69,8 @@ export interface Projector extends AsyncDisposable {
  * @throws GatewayError `projection_unavailable`, `log_unavailable`
  */
 export async function startProjector(deps: ProjectorDeps): Promise<Projector> {
-  const positions = new Positions(deps.store, records.name);
-  const start = await startPositions(deps, records, positions);
+  const positions = new Positions(deps.store, deps.tables.name);
+  const start = await startPositions(deps, records.topic, deps.tables, positions);
   if (start.rebuilt.length > 0) {
     deps.logger.info({ partitions: start.rebuilt }, 'rebuilding the records projection');
     deps.heads.drop('all');
@@ -102,6 +105,7 @@ class RunningProjector implements Projector {
     this.#intake = new Intake(deps, new Map(epochs));
     this.#cleanup = createCleanup({
       store: deps.store,
+      tables: deps.tables,
       logger: deps.logger,
       isSafe: () => this.#isSaved && !this.#isInserting,
       ...(deps.cleanupMin === undefined ? {} : { supersededMin: deps.cleanupMin }),
@@ -249,7 +253,9 @@ class RunningProjector implements Projector {
 
   async #publish(batch: Batch): Promise<void> {
     if (batch.tombstones.length > 0) {
-      await this.#retrying(() => buryTombstones(this.#deps.store, batch));
+      const { store, tables } = this.#deps;
+      const names = recordTables(tables.generation);
+      await this.#retrying(() => buryTombstones(store, batch, names));
     }
     if (batch.rows.rows > 0) {
       await this.#fault('projector:before-insert');
@@ -324,7 +330,8 @@ class RunningProjector implements Projector {
 
   /** A failed insert may have been written: the same rows under the same token until it succeeds. */
   async #insertRows(rows: Uint8Array, deduplicationToken: string): Promise<void> {
-    const { insertInto: table, columns } = records;
+    const { columns } = records;
+    const [table] = this.#deps.tables.tables;
     await this.#retrying(() =>
       this.#deps.store.insert({ table, columns, rows, deduplicationToken }),
     );

@@ -1,6 +1,7 @@
 import type { RecordChange } from '../../src/modules/records/events.ts';
+import { recordTables } from '../../src/modules/records/tables.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
-import { defineProjection } from './define.ts';
+import { defineProjection, type TableSet } from './define.ts';
 
 /** Where the rows of a stream lie. */
 export interface StreamPlace {
@@ -13,8 +14,8 @@ export interface StreamPlace {
  * The question this order answers: GET /records pages along `position`. A change that moves a record
  * also writes the row that cancels its former place, so a page with FINAL reads live rows only.
  */
-const recordsTable = `
-  CREATE TABLE IF NOT EXISTS records (
+const recordsTable = (records: string) => `
+  CREATE TABLE IF NOT EXISTS ${records} (
     log_partition UInt16,
     stream_id UInt64,
     position UInt64,
@@ -42,8 +43,8 @@ const recordsTable = `
  * Which positions of a stream are known and which are dead, as bitmaps per 4096: skips a dead prefix
  * and turns a time into a position. Bitmaps, because counters would be wrong after a redelivery.
  */
-const segmentsTable = `
-  CREATE TABLE IF NOT EXISTS stream_segments (
+const segmentsTable = (segments: string) => `
+  CREATE TABLE IF NOT EXISTS ${segments} (
     log_partition UInt16,
     stream_id UInt64,
     segment UInt64,
@@ -55,17 +56,17 @@ const segmentsTable = `
   ORDER BY (stream_id, segment)
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000`;
 
-const segmentsView = `
-  CREATE MATERIALIZED VIEW IF NOT EXISTS stream_segments_of_records TO stream_segments AS
+const segmentsView = (name: string, segments: string, records: string) => `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${segments} AS
   SELECT log_partition, stream_id, intDiv(position, 4096) AS segment,
     groupBitmapState(toUInt32(position % 4096)) AS known,
     groupBitmapIfState(toUInt32(position % 4096), superseded) AS dead,
-    max(if(superseded = 1, toDateTime64(0, 6, 'UTC'), records.modified_at)) AS modified_at
-  FROM records GROUP BY log_partition, stream_id, segment`;
+    max(if(superseded = 1, toDateTime64(0, 6, 'UTC'), ${records}.modified_at)) AS modified_at
+  FROM ${records} GROUP BY log_partition, stream_id, segment`;
 
 /** Where a record is now, by its id (docs/adr/0003-records-by-id.md). */
-const byIdTable = `
-  CREATE TABLE IF NOT EXISTS records_by_id (
+const byIdTable = (byId: string) => `
+  CREATE TABLE IF NOT EXISTS ${byId} (
     log_partition UInt16,
     stream_id UInt64,
     record_id String CODEC(ZSTD(1)),
@@ -78,10 +79,10 @@ const byIdTable = `
   SETTINGS index_granularity = 64, fsync_after_insert = 1, fsync_part_directory = 1,
     non_replicated_deduplication_window = 1000, allow_experimental_replacing_merge_with_cleanup = 1`;
 
-const byIdView = `
-  CREATE MATERIALIZED VIEW IF NOT EXISTS records_by_id_of_records TO records_by_id AS
+const byIdView = (name: string, byId: string, records: string) => `
+  CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${byId} AS
   SELECT log_partition, stream_id, record_id, position, version, superseded AS gone
-  FROM records WHERE superseded = 0 OR last_action = 'PURGED'`;
+  FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`;
 
 /** How far the projector has come; written after the rows. The highest revision counts. */
 const positionsTable = `
@@ -96,18 +97,32 @@ const positionsTable = `
   ORDER BY (name, log_partition)
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
+function tableSet(generation: number): TableSet {
+  const { records: table, segments, byId } = recordTables(generation);
+  const views = [`${segments}_of_records`, `${byId}_of_records`] as const;
+  const statements = [
+    recordsTable(table),
+    segmentsTable(segments),
+    segmentsView(views[0], segments, table),
+    byIdTable(byId),
+    byIdView(views[1], byId, table),
+    positionsTable,
+  ];
+  return {
+    name: table,
+    generation,
+    migrations: [{ projection: table, number: 1, statements }],
+    tables: [table, segments, byId],
+    views,
+    replacing: [table, byId],
+  };
+}
+
 export const records = defineProjection<RecordChange, StreamPlace>()({
   name: 'records',
   topic: 'svc.records.v1',
-  migrations: [
-    {
-      projection: 'records',
-      number: 1,
-      statements: [recordsTable, segmentsTable, segmentsView, byIdTable, byIdView, positionsTable],
-    },
-  ],
-  tables: ['records', 'stream_segments', 'records_by_id'],
-  insertInto: 'records',
+  schemaVersion: 1,
+  tableSet,
   columns: [
     'log_partition',
     'stream_id',

@@ -1,3 +1,4 @@
+import type { RecordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Batch, LooseTombstone } from './batch.ts';
 import { placeholder } from './intake.ts';
@@ -11,12 +12,16 @@ const tombstonesPerQuery = 500;
  * or read long before): rare, so it may ask the table.
  * @throws GatewayError `projection_unavailable`: the batch is as before.
  */
-export async function buryTombstones(store: ProjectionStore, batch: Batch): Promise<void> {
+export async function buryTombstones(
+  store: ProjectionStore,
+  batch: Batch,
+  { byId }: Pick<RecordTables, 'byId'>,
+): Promise<void> {
   const byStream = Map.groupBy(batch.tombstones, ({ place }) => place.number);
   const found: { readonly place: StreamPlace; readonly rows: readonly LiveRow[] }[] = [];
   for (const tombstones of byStream.values()) {
     for (let at = 0; at < tombstones.length; at += tombstonesPerQuery) {
-      found.push(await liveRows(store, tombstones.slice(at, at + tombstonesPerQuery)));
+      found.push(await liveRows(store, byId, tombstones.slice(at, at + tombstonesPerQuery)));
     }
   }
   for (const { place, rows } of found) {
@@ -40,11 +45,12 @@ interface LiveRow {
 
 async function liveRows(
   store: ProjectionStore,
+  byId: string,
   tombstones: readonly LooseTombstone[],
 ): Promise<{ place: StreamPlace; rows: LiveRow[] }> {
   const place = tombstones[0]?.place ?? { partition: 0, number: '0' };
   const rows = await store.queryRows<LiveRow>(
-    `SELECT record_id, position, version FROM records_by_id FINAL
+    `SELECT record_id, position, version FROM ${byId} FINAL
      WHERE log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}
        AND record_id IN {ids:Array(String)}`,
     {

@@ -13,6 +13,7 @@ import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { RecordReader, RecordSource } from '../../src/modules/records/reader.ts';
 import type { SourceDeps } from '../../src/modules/records/source.ts';
 import { createRecordSource } from '../../src/modules/records/source.ts';
+import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Projector, ProjectorDeps } from '../../streams/projections/projector.ts';
 import { startProjector } from '../../streams/projections/projector.ts';
@@ -72,6 +73,7 @@ export class TestProjection implements AsyncDisposable {
     this.projector = projector;
     this.source = createRecordSource({
       store,
+      tables: recordTables(1),
       heads,
       published: (...args) => projector.published(...args),
       vault,
@@ -87,11 +89,13 @@ export class TestProjection implements AsyncDisposable {
     log = new MemoryLog(records.topic, partitions),
     options: Options = {},
   ): Promise<TestProjection> {
-    await migrate(store, records.migrations);
+    const tables = records.tableSet(1);
+    await migrate(store, tables.migrations);
     const heads = createStreamHeads();
     const projector = await startProjector({
       log,
       store: options.store ?? store,
+      tables,
       codec: changeCodec,
       heads,
       clock: options.clock ?? systemClock,

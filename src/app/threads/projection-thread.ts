@@ -8,6 +8,7 @@ import { projectionStoreMethods } from '../../adapters/projection-store/store-rp
 import type { RecordChange } from '../../modules/records/events.ts';
 import { createStreamHeads } from '../../modules/records/heads.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
+import { recordTables } from '../../modules/records/tables.ts';
 import { startProjector } from '../../../streams/projections/projector.ts';
 import { records } from '../../../streams/projections/records.ts';
 import { serveThread } from './serve-thread.ts';
@@ -16,11 +17,22 @@ import { serveThread } from './serve-thread.ts';
 serveThread(async (ground, stack, { folders, partitions }, main) => {
   const { log, schemas, vault, clock, logger, faultPoint } = ground;
   const store = stack.use(await openClickHouseStore({ url: `embedded:${folders.tables}` }));
-  await migrate(store, records.migrations);
+  const tables = records.tableSet(1);
+  await migrate(store, tables.migrations);
   const heads = createStreamHeads();
   const codec = await schemas.codec<RecordChange>(records.topic);
   const projector = stack.use(
-    await startProjector({ log, store, codec, heads, clock, logger, partitions, faultPoint }),
+    await startProjector({
+      log,
+      store,
+      tables,
+      codec,
+      heads,
+      clock,
+      logger,
+      partitions,
+      faultPoint,
+    }),
   );
   projector.stopped.catch((err: unknown) => {
     logger.fatal({ err }, 'the records projector cannot go on');
@@ -28,6 +40,7 @@ serveThread(async (ground, stack, { folders, partitions }, main) => {
   });
   const source = createRecordSource({
     store,
+    tables: recordTables(tables.generation),
     heads,
     vault,
     clock,

@@ -10,6 +10,7 @@ import { pageColumns } from './page-text.ts';
 import type { PageQuery } from './reader.ts';
 import type { StreamId } from './stream.ts';
 import { streamKey, streamNumber } from './stream.ts';
+import type { RecordTables } from './tables.ts';
 
 /** Positions in one row of `stream_segments`. */
 export const segmentPositions = 4096;
@@ -22,11 +23,17 @@ export interface StreamTable {
   readonly key: string;
   readonly number: string;
   readonly partition: number;
+  readonly tables: RecordTables;
 }
 
-export function streamTable(stream: StreamId, partitions: number): StreamTable {
+export function streamTable(
+  stream: StreamId,
+  partitions: number,
+  tables: RecordTables,
+): StreamTable {
   const key = streamKey(stream);
-  return { key, number: streamNumber(key).toString(), partition: partitionOf(key, partitions) };
+  const partition = partitionOf(key, partitions);
+  return { key, number: streamNumber(key).toString(), partition, tables };
 }
 
 const inStream = 'log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}';
@@ -56,7 +63,7 @@ export function pageRows(
     params['actions'] = actions;
   }
   if (ids !== null) {
-    conditions.push(`position IN (SELECT position FROM records_by_id WHERE ${inStream}
+    conditions.push(`position IN (SELECT position FROM ${table.tables.byId} WHERE ${inStream}
       AND record_id IN {ids:Array(String)}) AND record_id IN {ids:Array(String)}`);
     params['ids'] = ids;
   }
@@ -64,7 +71,7 @@ export function pageRows(
   // The default block size reads ten to fifty times more than a page needs (measured.md section 1).
   const block = limit < 128 ? 128 : 1024;
   return store.queryBinary(
-    `SELECT ${pageColumns} FROM records FINAL WHERE ${conditions.join(' AND ')}
+    `SELECT ${pageColumns} FROM ${table.tables.records} FINAL WHERE ${conditions.join(' AND ')}
      ORDER BY stream_id, position LIMIT ${limit + 1}
      SETTINGS max_threads = 1, max_block_size = ${block}, use_query_condition_cache = 0,
        use_skip_indexes_if_final = 1, use_skip_indexes_if_final_exact_mode = 1,
@@ -77,7 +84,7 @@ export function pageRows(
 /** The newest row, live or not: reading along the order backwards touches one granule. */
 export async function loadHead(store: ProjectionStore, table: StreamTable): Promise<StreamHead> {
   const answer = await store.queryBinary(
-    `SELECT position, modified_at, generation FROM records WHERE ${inStream}
+    `SELECT position, modified_at, generation FROM ${table.tables.records} WHERE ${inStream}
      ORDER BY stream_id DESC, position DESC LIMIT 1 SETTINGS max_threads = 1, max_block_size = 128`,
     paramsOf(table),
     'page',
@@ -95,7 +102,7 @@ export async function deadSegments(
   head: StreamHead,
 ): Promise<Float64Array> {
   const answer = await store.queryBinary(
-    `SELECT segment FROM stream_segments
+    `SELECT segment FROM ${table.tables.segments}
      WHERE ${inStream} AND segment < {growing:UInt64} GROUP BY segment
      HAVING groupBitmapMerge(known) = groupBitmapIfMerge(dead) ORDER BY segment
      SETTINGS max_threads = 1`,
@@ -118,7 +125,8 @@ export async function positionBefore(
   const [row] = await store.queryRows<{ first: string; last: string; found: string }>(
     `SELECT minIf(segment, at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')) AS first,
        countIf(at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')) AS found, max(segment) AS last
-     FROM (SELECT segment, max(modified_at) AS at FROM stream_segments WHERE ${inStream} GROUP BY segment)`,
+     FROM (SELECT segment, max(modified_at) AS at FROM ${table.tables.segments}
+       WHERE ${inStream} GROUP BY segment)`,
     { ...paramsOf(table), from },
     'page',
   );
@@ -134,7 +142,7 @@ export async function knownIds(
   ids: readonly string[],
 ): Promise<number> {
   const [row] = await store.queryRows<{ found: string }>(
-    `SELECT count() AS found FROM records_by_id FINAL
+    `SELECT count() AS found FROM ${table.tables.byId} FINAL
      WHERE ${inStream} AND record_id IN {ids:Array(String)}`,
     { ...paramsOf(table), ids },
     'page',
@@ -145,7 +153,8 @@ export async function knownIds(
 /** Records that are not deleted. */
 export async function countLive(store: ProjectionStore, table: StreamTable): Promise<number> {
   const [row] = await store.queryRows<{ found: string }>(
-    `SELECT count() AS found FROM records FINAL WHERE ${inStream} AND deleted_at IS NULL`,
+    `SELECT count() AS found FROM ${table.tables.records} FINAL
+     WHERE ${inStream} AND deleted_at IS NULL`,
     paramsOf(table),
     'heavy',
   );

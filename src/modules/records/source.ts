@@ -24,9 +24,12 @@ import {
 } from './queries.ts';
 import type { PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
 import { payloadContext } from './sealed-payload.ts';
+import type { RecordTables } from './tables.ts';
 
 export interface SourceDeps {
   readonly store: ProjectionStore;
+  /** What is read; `heads` and `published` belong to their projector. */
+  readonly tables: RecordTables;
   readonly heads: StreamHeads;
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
@@ -50,14 +53,14 @@ interface Directory {
 /** Reads the tables. To run in the process of the projector, which keeps the heads. */
 export function createRecordSource(deps: SourceDeps): RecordSource {
   const directories = new Map<string, Directory>();
-  const { store, heads, partitions } = deps;
+  const { store, heads, partitions, tables } = deps;
   heads.onDropped((streams) => {
     if (streams === 'all') directories.clear();
   });
 
   return {
     async slice(query) {
-      const table = streamTable(query.stream, partitions);
+      const table = streamTable(query.stream, partitions, tables);
       const cursor = query.cursor === null ? null : decodeCursor(query.cursor);
       const modifiedAfter = momentOf(query);
       const then = heads.now;
@@ -72,7 +75,7 @@ export function createRecordSource(deps: SourceDeps): RecordSource {
 
     async positionOf(stream, text) {
       const cursor = decodeCursor(text);
-      const table = streamTable(stream, partitions);
+      const table = streamTable(stream, partitions, tables);
       const head = await headOf(deps, table);
       if (cursor.generation === head.generation) return cursor.position;
       // What was modified before that time, as far as it can be told without repeating its end.
@@ -82,7 +85,8 @@ export function createRecordSource(deps: SourceDeps): RecordSource {
     async counts(streams) {
       const counts = new Map<string, number>();
       for (const stream of streams) {
-        counts.set(stream.model, await countLive(store, streamTable(stream, partitions)));
+        const table = streamTable(stream, partitions, tables);
+        counts.set(stream.model, await countLive(store, table));
       }
       return counts;
     },

@@ -1,0 +1,21 @@
+/** The tables of one generation of the records projection (streams/projections/records.ts). */
+export interface RecordTables {
+  readonly generation: number;
+  /** One row per position: pages. */
+  readonly records: string;
+  /** Which positions are dead. */
+  readonly segments: string;
+  /** Where a record is, by its id. */
+  readonly byId: string;
+}
+
+/** The first generation has the plain names; the others stand beside it, each under its number. */
+export function recordTables(generation: number): RecordTables {
+  const suffix = generation === 1 ? '' : `_g${generation}`;
+  return {
+    generation,
+    records: `records${suffix}`,
+    segments: `stream_segments${suffix}`,
+    byId: `records_by_id${suffix}`,
+  };
+}
