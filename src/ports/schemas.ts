@@ -16,4 +16,11 @@ export interface Schemas {
    * @throws GatewayError `incompatible_schema`
    */
   codec<T>(topic: string): Promise<Codec<T>>;
+
+  /**
+   * The codec of a topic that is made at run time, with the given Avro schema (as JSON) registered.
+   * @throws GatewayError `incompatible_schema`: no Avro schema, or one that earlier versions of the topic
+   *   forbid; nothing was registered then
+   */
+  codecOf<T>(topic: string, definition: object): Promise<Codec<T>>;
 }

@@ -153,6 +153,32 @@ export function schemasContract(name: string, harness: SchemasHarness): void {
       }
     });
 
+    it('keeps topics that are made at run time, as compatible as the others', async () => {
+      await using registry = await harness.begin();
+      await using folder = await folderWith(text);
+      const schemas = await registry.open(folder.url);
+      const made = 'svc.cdc.dev.crm.contact.v1';
+      const record = (...fields: Field[]) => ({ type: 'record', name: 'Value', fields });
+      const older = await schemas.codecOf<object>(made, record(text));
+      const newer = await schemas.codecOf<object>(made, record(text, note));
+      const bytes = older.encode({ text: 'a' });
+      expect(newer.decode(bytes)).toMatchObject({ text: 'a', note: null });
+      expect(older.decode(newer.encode({ text: 'b', note: 'c' }))).toMatchObject({ text: 'b' });
+      const again = await (await registry.open(folder.url)).codecOf<object>(made, record(text));
+      expect(again.encode({ text: 'a' })).toEqual(bytes);
+      for (const refused of [
+        record({ ...text, type: 'long' }),
+        record(text, number),
+        { type: 'x' },
+      ]) {
+        await expect(schemas.codecOf(made, refused)).rejects.toMatchObject({
+          code: 'incompatible_schema',
+        });
+      }
+      const other = await schemas.codecOf<object>('svc.cdc.dev.crm.contact.v2', record(number));
+      expect(other.decode(other.encode({ number: 7 }))).toMatchObject({ number: 7 });
+    });
+
     it('knows no schema of a topic that the catalogue does not name', async () => {
       await using registry = await harness.begin();
       await using folder = await folderWith(text);

@@ -36,14 +36,19 @@ export function openSchemas(registry: Registry, folder: URL = schemasFolder): Sc
       }
       return codec as Promise<Codec<T>>;
     },
+    codecOf: <T>(topic: string, definition: object) => register<T>(registry, topic, definition),
   };
 }
 
 async function openCodec(registry: Registry, topic: string, folder: URL): Promise<Codec<unknown>> {
   const text = await readFile(schemaFile(topic, folder), 'utf8');
-  const schema = JSON.parse(text) as unknown;
+  return register(registry, topic, JSON.parse(text) as object);
+}
+
+/** The id comes first: a registry says better than the parser what is wrong with a schema. */
+async function register<T>(registry: Registry, topic: string, schema: object): Promise<Codec<T>> {
   const id = await registry.register(`${topic}-value`, JSON.stringify(schema));
-  return new AvroCodec(parseType(schema), id, (other) => registry.definition(other));
+  return new AvroCodec<T>(parseType(schema), id, (other) => registry.definition(other));
 }
 
 /** The Avro file of a topic's values. @throws GatewayError `unknown_topic` */
