@@ -107,12 +107,17 @@ async function startThreads(
   embedded: EmbeddedLog,
   shared: Pick<ThreadData, 'folders' | 'rootKeys'>,
 ): Promise<Threads> {
-  const { partitions, logLevel, faultPoint } = config;
-  const common = { ...shared, partitions, logLevel, faultPoint };
+  const { partitions, logLevel, faultPoint, clickhouseUrl, clickhouseCluster } = config;
+  const isInProcess = clickhouseUrl === 'embedded:';
+  const clickhouse = {
+    url: isInProcess ? `embedded:${shared.folders.tables}` : clickhouseUrl,
+    cluster: clickhouseCluster,
+  };
+  const common = { ...shared, clickhouse, partitions, logLevel, faultPoint };
   const start = async (name: string, niceness: number) =>
     stack.use(await startThread({ name, niceness, ...common }, embedded.connectPort()));
   const owners = config.roles.has('owner') ? [await start('owners', 5)] : [];
-  await holdEngine();
+  if (isInProcess) await holdEngine();
   const projection = await start('projection', 10);
   return { projection, all: [...owners, projection] };
 }

@@ -1,4 +1,13 @@
-import { address, integer, list, oneOf, parseSettings, text, type Settings } from './settings.ts';
+import {
+  address,
+  integer,
+  list,
+  oneOf,
+  parseSettings,
+  plainName,
+  text,
+  type Settings,
+} from './settings.ts';
 import { parseRoles } from './roles.ts';
 
 /** Every setting of the service (design section 9): the only reader of the environment. */
@@ -42,8 +51,15 @@ export const settings = {
   clickhouseUrl: {
     variable: 'SVC_CLICKHOUSE_URL',
     default: 'embedded:',
-    doc: 'ClickHouse: embedded: runs it in this process.',
-    parse: address('embedded'),
+    doc: 'ClickHouse: embedded: runs it in this process; or http(s)://user:password@host:port/database.',
+    isSecret: true,
+    parse: address('embedded', 'http', 'https'),
+  },
+  clickhouseCluster: {
+    variable: 'SVC_CLICKHOUSE_CLUSTER',
+    default: null,
+    doc: 'Name of a ClickHouse cluster of one shard: tables are then replicated on all its nodes.',
+    parse: plainName,
   },
   redisUrl: {
     variable: 'SVC_REDIS_URL',

@@ -58,12 +58,27 @@ export function address(...schemes: readonly string[]) {
   return (value: string): string => {
     const scheme = value.split(':', 1)[0] ?? '';
     if (!schemes.includes(scheme) || !value.includes(':')) {
-      throw new Error(
-        `expected ${schemes.map((name) => `${name}:…`).join(' or ')}, got "${value}"`,
-      );
+      const expected = schemes.map((name) => `${name}:…`).join(' or ');
+      throw new Error(`expected ${expected}, got "${withoutCredentials(value)}"`);
+    }
+    if (scheme.startsWith('http') && !URL.canParse(value)) {
+      throw new Error(`"${withoutCredentials(value)}" is not a URL`);
     }
     return value;
   };
+}
+
+/** For messages: what stands between the scheme and the last `@` may be a password. */
+function withoutCredentials(value: string): string {
+  return value.replace(/\/\/.*@/s, '//');
+}
+
+/** A name that can stand in a statement or a path as it is. */
+export function plainName(value: string): string {
+  if (!/^[A-Za-z_][\w.-]*$/.test(value)) {
+    throw new Error(`expected letters, digits, "_", "." and "-", got "${value}"`);
+  }
+  return value;
 }
 
 export function oneOf<const T extends string>(...allowed: readonly T[]) {

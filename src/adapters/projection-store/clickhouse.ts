@@ -42,6 +42,7 @@ interface Queue {
  */
 export async function openClickHouseStore(options: {
   readonly url: string;
+  readonly cluster?: string | null;
 }): Promise<ProjectionStore> {
   const open = opener(options.url);
   const lanes = new Map<Lane, Queue[]>();

@@ -20,6 +20,8 @@ export interface ThreadData {
   readonly mainPort: MessagePort;
   readonly logPort: MessagePort;
   readonly folders: Folders;
+  /** Where the projection keeps its tables, as `openClickHouseStore` takes it. */
+  readonly clickhouse: { readonly url: string; readonly cluster: string | null };
   readonly partitions: number;
   readonly logLevel: string;
   readonly faultPoint: string | null;

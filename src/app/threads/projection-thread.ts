@@ -14,9 +14,9 @@ import { records } from '../../../streams/projections/records.ts';
 import { serveThread } from './serve-thread.ts';
 
 /** The projector and the tables: ClickHouse in process belongs to one thread. */
-serveThread(async (ground, stack, { folders, partitions }, main) => {
+serveThread(async (ground, stack, { clickhouse, partitions }, main) => {
   const { log, schemas, vault, clock, logger, faultPoint } = ground;
-  const store = stack.use(await openClickHouseStore({ url: `embedded:${folders.tables}` }));
+  const store = stack.use(await openClickHouseStore(clickhouse));
   const tables = records.tableSet(1);
   await migrate(store, tables.migrations);
   const heads = createStreamHeads();

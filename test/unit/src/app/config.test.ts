@@ -33,6 +33,17 @@ describe('the settings', () => {
     expect(loadConfig({ SVC_PORT: '', SVC_PUBLIC_URL: '' })).toEqual(loadConfig({}));
   });
 
+  it('take ClickHouse in process or by its URL, and never repeat a password', () => {
+    const url = 'https://svc:p%40ss@tables.internal:8443/gateway';
+    expect(loadConfig({ SVC_CLICKHOUSE_URL: url }).clickhouseUrl).toBe(url);
+    for (const wrong of ['htp://svc:secret@host:8123/x', 'http://svc:secret@host:port/x']) {
+      const load = () => loadConfig({ SVC_CLICKHOUSE_URL: wrong });
+      expect(load).toThrow(/SVC_CLICKHOUSE_URL: .*\/\/host/);
+      expect(load).not.toThrow(/secret/);
+    }
+    expect(() => loadConfig({ SVC_CLICKHOUSE_CLUSTER: "a'b" })).toThrow('SVC_CLICKHOUSE_CLUSTER');
+  });
+
   it('that are wrong are all named at once', () => {
     const wrong = {
       SVC_PORT: '70000',
