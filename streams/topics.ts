@@ -3,7 +3,7 @@ import type { Cleanup } from '../src/ports/event-log.ts';
 /** How many partitions: `owned` topics have SVC_PARTITIONS, for life; the others keep their own number. */
 type Partitions = 'owned' | number;
 
-interface Topic {
+export interface Topic {
   /** What the message key is made of, by `joinKey`. */
   readonly key: string;
   readonly partitions: Partitions;
@@ -141,3 +141,6 @@ export const topics = {
 } as const satisfies Record<string, Topic>;
 
 export type TopicName = keyof typeof topics;
+
+/** Whether data teams may read it: what is `internal` changes without notice. */
+export const isPublicTopic = (name: string): boolean => !name.startsWith('svc.internal.');

@@ -35,6 +35,7 @@ import { startReactors } from './reactors.ts';
 import type { ThreadData } from './threads/ground.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
 import { topicSpecs } from './topics.ts';
+import { version } from './version.ts';
 
 /** The running service, closed in the opposite order of its opening. */
 export interface Running extends AsyncDisposable {
@@ -159,7 +160,12 @@ async function openServices(
     http: stack.use(createHttpClient({ allow: config.egressAllow })),
     clock,
     logger,
-    settings: { publicUrl: config.publicUrl ?? '', rateLimitPerMinute: config.rateLimitPerMinute },
+    settings: {
+      publicUrl: config.publicUrl ?? '',
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      version: version(),
+      partitions: config.partitions,
+    },
     readiness: createReadiness(threads.all),
   };
 }

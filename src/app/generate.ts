@@ -1,8 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { topics } from '../../streams/topics.ts';
+import { isPublicTopic, topics } from '../../streams/topics.ts';
 import { catalogue } from '../kernel/errors.ts';
+import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
 import { settings } from './config.ts';
+import { version } from './version.ts';
 
 /**
  * Pages of `docs/generated/`, made of the tables that the code itself uses. `npm run generate` writes them; a
@@ -69,9 +71,8 @@ function topicsPage(): string {
     const file = `[${schema}](../../schemas/${schema})`;
     return [`\`${name}\``, key, count, cleanupText(cleanup), file, why];
   });
-  const isPublic = ([name]: readonly [string, unknown]): boolean =>
-    !name.startsWith('svc.internal.');
-  const values = all.filter(isPublic).map(([name, { schema }]) => {
+  const open = all.filter(([name]) => isPublicTopic(name));
+  const values = open.map(([name, { schema }]) => {
     const file = new URL(`../../schemas/${schema}`, import.meta.url);
     const { doc, fields } = JSON.parse(readFileSync(file, 'utf8')) as Schema;
     const lines = fields.map((field) => [`\`${field.name}\``, typeText(field.type), field.doc]);
@@ -131,8 +132,15 @@ function typeText(type: unknown): string {
   }
 }
 
+/** Of the defaults: an installation serves its own at GET /asyncapi.json. */
+function asyncapiPage(): string {
+  const ownedPartitions = settings.partitions.parse(settings.partitions.default);
+  return `${JSON.stringify(asyncapiDocument({ version: version(), ownedPartitions }), null, 2)}\n`;
+}
+
 /** Every generated page, by its file in the folder. */
 export const pages = (): Readonly<Record<string, string>> => ({
+  'asyncapi.json': asyncapiPage(),
   'configuration.md': configurationPage(),
   'errors.md': errorsPage(),
   'topics.md': topicsPage(),

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
@@ -12,6 +11,7 @@ import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import type { Base } from './base.ts';
+import { version } from './version.ts';
 
 const resumeEveryMs = 60_000;
 
@@ -71,9 +71,4 @@ function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services)
   const timer = setInterval(resume, resumeEveryMs).unref();
   stack.defer(() => clearInterval(timer));
   resume();
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

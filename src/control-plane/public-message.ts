@@ -29,8 +29,8 @@ export function encodePublic(
     ce_source: sourceOf(message),
     ce_subject: key,
     ce_time: isoMicros(at),
+    ce_correlationid: runId ?? causationId ?? id,
     ...(causationId === null ? {} : { ce_causationid: causationId }),
-    'content-type': 'application/avro',
   };
   if (value === null) return { key, value: null, headers };
   const common: PublicFields = {
@@ -43,7 +43,12 @@ export function encodePublic(
     actor,
     run_id: runId ?? null,
   };
-  return { key, value: codec.encode({ ...common, ...value }), headers };
+  const content = {
+    ce_dataschema: `urn:svc:schema:${message.topic}-value`,
+    'content-type': 'application/avro',
+  };
+  const encoded = codec.encode({ ...common, ...value });
+  return { key, value: encoded, headers: { ...headers, ...content } };
 }
 
 function sourceOf({ environmentUid, integration, connectionId }: PublicMessage): string {

@@ -8,6 +8,7 @@ import { integrationRoutes } from '../modules/integrations/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { syncRoutes } from '../modules/syncs/routes.ts';
+import { topicRoutes } from '../modules/topics/routes.ts';
 import { variableRoutes } from '../modules/variables/routes.ts';
 import type { AnyRoute } from './define-route.ts';
 
@@ -24,4 +25,5 @@ export const routes: readonly AnyRoute[] = [
   ...functionRoutes,
   ...syncRoutes,
   ...actionRoutes,
+  ...topicRoutes,
 ];

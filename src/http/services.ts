@@ -24,6 +24,10 @@ export interface Services {
     /** The address of the server itself when none is set; empty until it listens. */
     publicUrl: string;
     readonly rateLimitPerMinute: number;
+    /** Of this package. */
+    readonly version: string;
+    /** Of the owned topics. */
+    readonly partitions: number;
   };
   /** Reasons why this node cannot do its work; empty = ready. */
   readiness(): readonly string[];

@@ -57,7 +57,12 @@ export async function startApi(
     providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),
     clock: systemClock,
     logger: silent,
-    settings: { publicUrl: 'http://gateway.test', rateLimitPerMinute: 0 },
+    settings: {
+      publicUrl: 'http://gateway.test',
+      rateLimitPerMinute: 0,
+      version: '0.0.0',
+      partitions: 4,
+    },
     readiness: () => [],
     // Records, functions and runs are left out: see above.
   } as unknown as Services;

@@ -148,7 +148,7 @@ export async function openRunWorld({
     http,
     clock,
     logger: silent,
-    settings: { publicUrl: 'http://localhost', rateLimitPerMinute: 0 },
+    settings: { publicUrl: 'http://localhost', rateLimitPerMinute: 0, version: '0', partitions: 4 },
     readiness: () => [],
   };
   const opened = stack.move();

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { encodePublic } from '../../../src/control-plane/public-message.ts';
+import { deadLettersTopic } from '../../../src/control-plane/wire.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
 import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { Message, Position, ReadMessage } from '../../../src/ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';
-
-const type = 'svc.dead-letter.created';
 
 /** What operators are told of a command that could not be decided. */
 export function deadLetterMessage(
@@ -19,17 +18,8 @@ export function deadLetterMessage(
   },
 ): Message {
   const { message, command, place, attempts, failure } = letter;
-  const id = randomUUID();
   const [environmentUid = ''] = environmentOf(message.key);
-  const value = deadLetterCodec.encode({
-    event_id: id,
-    type,
-    occurred_at: clock.nowMicros(),
-    environment_id: environmentUid,
-    integration: command?.integration ?? null,
-    connection_id: command?.connection_id ?? null,
-    actor: command?.actor ?? 'system',
-    run_id: command?.run_id ?? null,
+  const value = {
     consumer: recordOwnersGroup,
     ...place,
     attempts,
@@ -38,15 +28,25 @@ export function deadLetterMessage(
     key: Buffer.from(message.key),
     value: message.value === null ? null : Buffer.from(message.value),
     headers: mapHeaders(message),
-  });
-  const headers = {
-    ce_specversion: '1.0',
-    ce_id: id,
-    ce_type: type,
-    ce_source: '/owners/records',
-    'content-type': 'application/avro',
   };
-  return { key: message.key, value, headers };
+  const about = {
+    topic: deadLettersTopic,
+    key: message.key,
+    type: 'svc.dead-letter.added',
+    environmentUid,
+    ...(command === null ? {} : namesOf(command)),
+    value,
+  };
+  const said = {
+    at: clock.nowMicros(),
+    actor: command?.actor ?? 'system',
+    causationId: command?.command_id ?? null,
+  };
+  return encodePublic(about, said, deadLetterCodec);
+}
+
+function namesOf({ integration, connection_id: connectionId, run_id: runId }: RecordCommandValue) {
+  return { integration, connectionId, ...(runId === null ? {} : { runId }) };
 }
 
 /** A key that is none of ours is kept as it is. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/time.ts';
+import type { PublicCodec } from '../../../src/control-plane/public-message.ts';
 import type { ReplyValue } from '../../../src/control-plane/wire.ts';
 import { deadLettersTopic, repliesTopic } from '../../../src/control-plane/wire.ts';
 import {
@@ -43,7 +44,7 @@ export interface Shared extends RecordOwnersDeps {
   readonly changeCodec: Codec<RecordChange>;
   readonly headCodec: Codec<StreamHeadValue>;
   readonly replyCodec: Codec<ReplyValue>;
-  readonly deadLetterCodec: Codec<object>;
+  readonly deadLetterCodec: PublicCodec;
   /** A value of the topic of changes, for its frame. */
   readonly encodedSample: Uint8Array;
   readonly replyPartitions: number;
@@ -58,7 +59,7 @@ export async function share(deps: RecordOwnersDeps): Promise<Shared> {
     commandCodec: await schemas.codec<RecordCommandValue>(recordCommandsTopic),
     headCodec: await schemas.codec<StreamHeadValue>(headsTopic),
     replyCodec: await schemas.codec<ReplyValue>(repliesTopic),
-    deadLetterCodec: await schemas.codec<object>(deadLettersTopic),
+    deadLetterCodec: await schemas.codec(deadLettersTopic),
     encodedSample: changeCodec.encode(blankChange),
     replyPartitions: await log.partitions(repliesTopic),
   };

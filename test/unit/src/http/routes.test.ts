@@ -9,6 +9,7 @@ const withoutScope = new Set(['GET /providers', 'GET /providers/{provider}']);
 const open = new Set([
   'GET /health',
   'GET /ready',
+  'GET /asyncapi.json',
   'GET /providers.json',
   'GET /images/template-logos/{file}',
 ]);

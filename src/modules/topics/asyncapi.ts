@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { isPublicTopic, topics, type Topic } from '../../../streams/topics.ts';
+import type { Cleanup } from '../../ports/event-log.ts';
+import { headersSchema, type MessageKind } from './headers.ts';
+
+/** Version of the Kafka bindings that the document follows. */
+const bindingVersion = '0.5.0';
+const schemaFormat = 'application/vnd.apache.avro+json;version=1.9.0';
+const recordsTopic = 'svc.records.v1';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A public topic with the Avro schema of its values. */
+interface PublicTopic extends Topic {
+  readonly name: string;
+  readonly avro: Json & { readonly name: string; readonly doc: string };
+}
+
+/**
+ * The AsyncAPI 3.0 document of the public topics. `ownedPartitions`: how many partitions the owned topics
+ * have in this installation.
+ */
+export function asyncapiDocument(info: {
+  readonly version: string;
+  readonly ownedPartitions: number;
+}): Json {
+  const all = publicTopics();
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'svc: public topics',
+      version: info.version,
+      description:
+        'Everything the gateway says on the event log, as CloudEvents 1.0 in binary mode. Read committed, ' +
+        'de-duplicate on ce_id, ignore unknown types, actions, fields and headers, skip the key "-".',
+      license: { name: 'Apache-2.0' },
+    },
+    defaultContentType: 'application/avro',
+    channels: byName(all, (topic) => channel(topic, info.ownedPartitions)),
+    operations: byName(all, operation),
+    components: { messages: Object.fromEntries(all.flatMap(messages)) },
+  };
+}
+
+function publicTopics(): PublicTopic[] {
+  return Object.entries(topics)
+    .filter(([name]) => isPublicTopic(name))
+    .map(([name, topic]) => {
+      const file = new URL(`../../../schemas/${topic.schema}`, import.meta.url);
+      return {
+        ...topic,
+        name,
+        avro: JSON.parse(readFileSync(file, 'utf8')) as PublicTopic['avro'],
+      };
+    });
+}
+
+const byName = <T extends { readonly name: string }>(all: readonly T[], make: (one: T) => Json) =>
+  Object.fromEntries(all.map((one) => [one.name, make(one)]));
+
+function channel(topic: PublicTopic, ownedPartitions: number): Json {
+  const { name, partitions, cleanup, why } = topic;
+  return {
+    address: name,
+    title: name,
+    description: why,
+    messages: Object.fromEntries(
+      messages(topic).map(([id]) => [id, { $ref: `#/components/messages/${id}` }]),
+    ),
+    bindings: {
+      kafka: {
+        topic: name,
+        partitions: partitions === 'owned' ? ownedPartitions : partitions,
+        topicConfiguration: topicConfiguration(cleanup),
+        bindingVersion,
+      },
+    },
+  };
+}
+
+function topicConfiguration(cleanup: Cleanup): Json {
+  switch (cleanup.policy) {
+    case 'delete':
+      return { 'cleanup.policy': ['delete'], 'retention.ms': cleanup.retentionMs };
+    case 'none':
+      return { 'cleanup.policy': ['delete'], 'retention.ms': -1 };
+    case 'compact':
+      return {
+        'cleanup.policy': ['compact'],
+        'min.compaction.lag.ms': cleanup.minLagMs,
+        'max.compaction.lag.ms': cleanup.maxLagMs,
+        'delete.retention.ms': cleanup.tombstoneMs,
+      };
+  }
+}
+
+function operation(topic: PublicTopic): Json {
+  const reference = `#/channels/${topic.name}`;
+  return {
+    action: 'send',
+    channel: { $ref: reference },
+    summary: `Says what happened on ${topic.name}.`,
+    messages: messages(topic).map(([id]) => ({ $ref: `${reference}/messages/${id}` })),
+  };
+}
+
+/** The messages of a topic by their id: its values and, where it is compacted, tombstones. */
+function messages(topic: PublicTopic): [string, Json][] {
+  const isRecords = topic.name === recordsTopic;
+  const { name, doc } = topic.avro;
+  const value = {
+    ...messageOf(topic, isRecords ? 'record' : 'event'),
+    name,
+    title: name,
+    summary: doc,
+    contentType: 'application/avro',
+    payload: { schemaFormat, schema: topic.avro },
+  };
+  if (topic.cleanup.policy !== 'compact') return [[name, value]];
+  const tombstone = {
+    ...messageOf(topic, isRecords ? 'record-tombstone' : 'tombstone'),
+    name: `${name}Gone`,
+    title: `${name}Gone`,
+    summary: 'A tombstone, without a value: what the key names is gone, and a table drops its row.',
+    payload: { type: 'null' },
+  };
+  return [
+    [name, value],
+    [`${name}Gone`, tombstone],
+  ];
+}
+
+function messageOf(topic: PublicTopic, kind: MessageKind): Json {
+  const headers = headersSchema(kind);
+  const key = {
+    type: 'string',
+    description: `${topic.key}; UTF-8, each part percent-encoded.`,
+  };
+  const isEvent = 'ce_correlationid' in headers.properties;
+  return {
+    headers,
+    ...(isEvent ? { correlationId: { location: '$message.header#/ce_correlationid' } } : {}),
+    bindings: {
+      kafka: {
+        key,
+        ...(kind === 'event' || kind === 'record'
+          ? {
+              schemaIdLocation: 'payload',
+              schemaIdPayloadEncoding: '4',
+              schemaLookupStrategy: 'TopicNameStrategy',
+            }
+          : {}),
+        bindingVersion,
+      },
+    },
+  };
+}

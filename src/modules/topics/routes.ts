@@ -1,0 +1,17 @@
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { asyncapiDocument } from './asyncapi.ts';
+
+const asyncapi = defineRoute({
+  method: 'GET',
+  path: '/asyncapi.json',
+  credential: 'none',
+  scopes: [],
+  summary: 'The public topics as an AsyncAPI document.',
+  errors: [],
+  async handle({ services }) {
+    const { version, partitions } = services.settings;
+    return { status: 200, body: asyncapiDocument({ version, ownedPartitions: partitions }) };
+  },
+});
+
+export const topicRoutes: readonly AnyRoute[] = [asyncapi];

@@ -1,0 +1,254 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { joinKey } from '../../src/kernel/ids.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import { headersSchema, type MessageKind } from '../../src/modules/topics/headers.ts';
+import { isPublicTopic, topics, type TopicName } from '../../streams/topics.ts';
+import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
+import {
+  appendGarbage,
+  readPublicTopics,
+  type PublicMessageRead,
+  type PublicValue,
+} from '../support/public-log.ts';
+
+/** What contract/topics.md section 3 says of a topic; `key` and `place` are made of the value. */
+interface Promised {
+  readonly actions?: readonly string[];
+  readonly fields: readonly string[];
+  readonly key?: (value: PublicValue) => string;
+  /** What the partition is chosen by; the key where there is nothing else. */
+  readonly place?: (value: PublicValue) => string;
+}
+
+const common =
+  'event_id type occurred_at environment_id integration connection_id actor run_id'.split(' ');
+const text = (value: PublicValue, name: string): string => value[name] as string;
+const keyOf =
+  (...names: string[]) =>
+  (value: PublicValue): string =>
+    joinKey(...names.map((name) => text(value, name)));
+const ofConnection = keyOf('environment_id', 'integration', 'connection_id');
+const ofStream = keyOf('environment_id', 'connection_uid', 'model', 'variant');
+const words = (list: string): string[] => list.split(' ');
+
+const promised: Readonly<Partial<Record<TopicName, Promised>>> = {
+  'svc.records.v1': {
+    actions: words('added updated deleted pruned purged restored'),
+    fields: words(
+      'model variant record_id action stream_seq stream_generation owner_epoch version payload ' +
+        'payload_encoding key_id payload_hash previous_hash changed_fields first_seen_at ' +
+        'last_modified_at deleted_at pruned_at sync_name delete_pass_id position previous_position',
+    ),
+    key: keyOf('environment_id', 'connection_uid', 'model', 'variant', 'record_id'),
+    place: ofStream,
+  },
+  'svc.connections.v1': {
+    actions: words(
+      'created updated reauthorized auth_failed auth_recovered metadata_changed tags_changed ' +
+        'deletion_begun deleted erased',
+    ),
+    fields: words(
+      'action provider auth_mode tags metadata_keys metadata errors created_at updated_at last_fetched_at',
+    ),
+    key: ofConnection,
+    place: ofConnection,
+  },
+  'svc.credentials.v1': {
+    actions: words('stored refreshed refresh_failed revoked rewrapped shredded'),
+    fields: words(
+      'action auth_mode fingerprint key_id expires_at granted_scopes attempt error_code ' +
+        'provider_status exhausted',
+    ),
+    key: ofConnection,
+    place: ofConnection,
+  },
+  'svc.config.v1': { fields: words('kind action document revision') },
+  'svc.syncs.v1': {
+    actions: words(
+      'enabled disabled paused started frequency_changed triggered reset checkpoint_saved ' +
+        'checkpoint_cleared generation_started generation_completed variant_created variant_deleted',
+    ),
+    fields: words('sync_name variant action frequency state checkpoint next_due_at'),
+    key: keyOf('environment_id', 'integration', 'connection_id', 'sync_name', 'variant'),
+    place: ofConnection,
+  },
+  'svc.runs.v1': {
+    actions: words('queued started progress succeeded failed cancelled timed_out interrupted'),
+    fields: words(
+      'kind function function_version action attempt counts duration_ms input_hash output_hash ' +
+        'error_code error_message log_id',
+    ),
+    key: keyOf('environment_id', 'integration', 'connection_id', 'run_id'),
+    place: ofConnection,
+  },
+  'svc.webhooks-out.v1': {
+    actions: words('created attempt_succeeded attempt_failed exhausted replayed cancelled'),
+    fields: words(
+      'message_id endpoint_id action event_kind body attempt status latency_ms next_attempt_at ' +
+        'error_code replay_of',
+    ),
+    key: keyOf('environment_id', 'message_id'),
+    place: ofConnection,
+  },
+  'svc.logs.v1': {
+    fields: words('operation_id level message operation_type state context'),
+    key: keyOf('environment_id', 'operation_id'),
+  },
+  'svc.dead-letters.v1': {
+    fields: words(
+      'consumer topic partition offset attempts error_code error_message key value headers',
+    ),
+  },
+};
+
+let world: CrmWorld;
+let all: PublicMessageRead[];
+/** Of the topics that every installation has anew. */
+let document: unknown;
+
+beforeAll(async () => {
+  world = await openCrmWorld();
+  document = succeeded(await world.gateway.call('GET', '/asyncapi.json', { key: null }));
+  await live();
+  const { dataDir } = world.gateway;
+  await world.gateway.stop();
+  await appendGarbage(dataDir, 'svc.internal.record-commands.v1', 'no/such/stream/here');
+  await appendGarbage(dataDir, 'svc.internal.commands.v1', 'nothing');
+  await world.restart();
+  // What comes after the garbage is decided: it has been set aside by then.
+  for (let n = 0; n < 8; n++) {
+    const crm = await world.connect();
+    crm.account.contacts = [{ id: 'after', name: 'After' }];
+    await crm.run('contacts');
+  }
+  await world.gateway.stop();
+  all = await readPublicTopics(dataDir);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Something of everything: records of each action, a run of each outcome, a deleted connection and key. */
+async function live(): Promise<void> {
+  const { gateway } = world;
+  const crm = await world.connect({ metadata: { team: 'a' }, tags: { plan: 'pro' } });
+  const contact = (id: string, name = 'Ada') => ({ id, name });
+  crm.account.contacts = ['c-1', 'c-2', 'c/3 ü'].map((id) => contact(id));
+  await crm.run('contacts');
+  crm.account.contacts = [contact('c-1', 'Bo'), contact('c-4')];
+  await crm.run('contacts');
+  await crm.run('contacts', { more: { opts: { reset: true, emptyCache: true } } });
+  crm.account.plan('/contacts', { status: 400 });
+  await crm.run('contacts');
+  succeeded(await crm.action('echo', { said: 'hello' }));
+  expect((await crm.action('fail', { how: 'exception' })).status).toBeGreaterThanOrEqual(400);
+  const patch = { connection_id: crm.id, provider_config_key: 'crm', metadata: { team: 'b' } };
+  succeeded(await gateway.call('PATCH', '/connections/metadata', { body: patch }));
+  const doomed = await world.connect();
+  doomed.account.contacts = [contact('gone')];
+  await doomed.run('contacts');
+  const path = `/connections/${doomed.id}?provider_config_key=crm`;
+  succeeded(await gateway.call('DELETE', path));
+  await eventually(
+    () => gateway.call('GET', path),
+    ({ status }) => status === 404,
+  );
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+(addFormats as unknown as typeof addFormats.default)(ajv);
+
+function kindOf({ topic, value }: PublicMessageRead): MessageKind {
+  const kind = topic === 'svc.records.v1' ? ('record' as const) : ('event' as const);
+  if (value !== null) return kind;
+  return kind === 'record' ? 'record-tombstone' : 'tombstone';
+}
+
+const publicTopics = Object.keys(topics).filter(isPublicTopic) as TopicName[];
+
+describe('the messages of the public topics of a running gateway', () => {
+  it('are there on each topic, and each topic is promised and described', () => {
+    expect([...new Set(all.map(({ topic }) => topic))].sort()).toEqual([...publicTopics].sort());
+    expect(Object.keys(promised).sort()).toEqual([...publicTopics].sort());
+    expect(Object.keys((document as { channels: object }).channels)).toEqual(publicTopics);
+    const actions = all.filter(({ topic }) => topic === 'svc.records.v1');
+    expect(
+      new Set(actions.flatMap(({ value }) => (value === null ? [] : [value['action']]))),
+    ).toEqual(new Set(['added', 'updated', 'deleted', 'purged']));
+  });
+
+  it.each(publicTopics)('%s: headers as documented, and as the value says', (topic) => {
+    const messages = all.filter((one) => one.topic === topic);
+    for (const read of messages) {
+      const { message, value } = read;
+      const validate = ajv.compile(headersSchema(kindOf(read)));
+      const where = `${message.key}: ${JSON.stringify(message.headers)}`;
+      expect(validate(message.headers), `${where} ${JSON.stringify(validate.errors)}`).toBe(true);
+      if (value === null) continue;
+      expect(message.headers['ce_id']).toBe(value['event_id']);
+      expect(message.headers['ce_type']).toBe(value['type']);
+      expect(message.headers['ce_source']).toMatch(/^\/environments\//);
+      if (value['run_id'] !== null && 'ce_correlationid' in message.headers) {
+        expect(message.headers['ce_correlationid']).toBe(value['run_id']);
+      }
+      if ('svc-stream' in message.headers) {
+        expect(message.headers['svc-stream']).toBe(ofStream(value));
+        expect(message.headers['svc-seq']).toBe(String(value['stream_seq']));
+      }
+    }
+    const ids = messages.flatMap(({ message }) => message.headers['ce_id'] ?? []);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each(publicTopics)('%s: fields, actions, key and partition of the contract', (topic) => {
+    const { fields, actions, key, place } = promised[topic]!;
+    const partitions = topics[topic].partitions === 'owned' ? 4 : 1;
+    for (const { message, value, partition } of all.filter((one) => one.topic === topic)) {
+      if (value === null) continue;
+      expect(Object.keys(value)).toEqual(expect.arrayContaining([...common, ...fields]));
+      if (actions !== undefined) expect(actions).toContain(value['action']);
+      if (key !== undefined) expect(message.key).toBe(key(value));
+      const by = place?.(value) ?? message.key;
+      expect(partition).toBe(partitionOf(by, partitions));
+    }
+  });
+
+  it('counts each stream from 1 without holes, whatever the partition', () => {
+    const seqs = new Map<string, number[]>();
+    for (const { topic, value } of all) {
+      if (topic !== 'svc.records.v1' || value === null) continue;
+      const stream = ofStream(value);
+      seqs.set(stream, [...(seqs.get(stream) ?? []), value['stream_seq'] as number]);
+    }
+    expect(seqs.size).toBeGreaterThan(1);
+    for (const counted of seqs.values()) expect(counted).toEqual(counted.map((_, n) => n + 1));
+  });
+
+  it('has a tombstone for each record, connection and key that is gone', () => {
+    const last = new Map(
+      all.map(({ topic, message, value }) => [`${topic} ${message.key}`, value]),
+    );
+    for (const { topic, message, value } of all) {
+      const { key } = message;
+      const isPurged = value?.['action'] === 'purged' && key.endsWith('/gone');
+      const isErased = topic === 'svc.connections.v1' && value?.['action'] === 'deleted';
+      if (isPurged || isErased) {
+        expect(last.get(`${topic} ${key}`), key).toBeNull();
+      }
+    }
+    const tombstones = all.filter(({ value }) => value === null).map(({ topic }) => topic);
+    expect(new Set(tombstones)).toEqual(
+      new Set(['svc.records.v1', 'svc.connections.v1', 'svc.syncs.v1']),
+    );
+  });
+
+  it('shows no secret of the connections', () => {
+    const bytes = all.map(({ message, value }) => [
+      message.key,
+      JSON.stringify(message.headers),
+      Buffer.from(message.value ?? []).toString('latin1'),
+      JSON.stringify(value),
+    ]);
+    expect(bytes.flat().filter((one) => one.includes(world.provider.apiKey))).toEqual([]);
+  });
+});
