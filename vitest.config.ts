@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-/** `fast` runs in process within a minute; `system` starts real gateways and is run one file at a time. */
+/** Tests against real Kafka, registry and Redis, wherever they lie. */
+const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
+
+/**
+ * `fast` runs in process within a minute; `system` starts real gateways, `services` real Kafka, registry and
+ * Redis: these are run one file at a time.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -8,6 +14,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['test/{unit,contract,golden,simulation}/**/*.test.ts', 'test/tidy.test.ts'],
+          exclude: [withServices],
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -17,6 +24,18 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/{api,e2e}/**/*.test.ts'],
+          exclude: [withServices],
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          name: 'services',
+          include: [withServices],
+          globalSetup: 'test/services/setup.ts',
           pool: 'forks',
           fileParallelism: false,
           testTimeout: 300_000,

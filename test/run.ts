@@ -6,15 +6,18 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { leaveOut, prepareServices, report } from './services/run.ts';
 
 interface Counts {
   passed: number;
   failed: number;
   skipped: number;
+  /** Files. */
+  notRun: number;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
-const totals: Counts = { passed: 0, failed: 0, skipped: 0 };
+const totals: Counts = { passed: 0, failed: 0, skipped: 0, notRun: 0 };
 
 function run(title: string, command: string, args: readonly string[]): boolean {
   const started = performance.now();
@@ -36,15 +39,29 @@ interface VitestReport {
   readonly numFailedTestSuites: number;
 }
 
-function tests(project: string): void {
+function tests(project: string, options: readonly string[] = []): void {
   const file = join(folder, `${project}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const isGreen = run(`tests: ${project}`, 'vitest', ['run', '--project', project, ...reporters]);
-  const report = readReport(file);
-  totals.passed += report.numPassedTests;
-  totals.skipped += report.numPendingTests;
+  const args = ['run', '--project', project, ...reporters, ...options];
+  const isGreen = run(`tests: ${project}`, 'vitest', args);
+  const counts = readReport(file);
+  totals.passed += counts.numPassedTests;
+  totals.skipped += counts.numPendingTests;
   // A file that does not load, or an unhandled error, fails the run without failing a test.
-  totals.failed += isGreen ? 0 : Math.max(1, report.numFailedTests);
+  totals.failed += isGreen ? 0 : Math.max(1, counts.numFailedTests);
+}
+
+/** Files whose service cannot be had here are named, and not run. */
+async function testsWithServices(): Promise<void> {
+  try {
+    const notRun = await prepareServices();
+    tests('services', leaveOut(notRun));
+    report(notRun);
+    totals.notRun += notRun.files.length;
+  } catch (error) {
+    console.error(error);
+    totals.failed += 1;
+  }
 }
 
 function readReport(file: string): VitestReport {
@@ -58,10 +75,12 @@ function readReport(file: string): VitestReport {
 try {
   for (const script of ['types', 'lint', 'format', 'deps', 'schemas:check']) check(script);
   for (const project of ['fast', 'system']) tests(project);
+  await testsWithServices();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
+if (totals.notRun > 0) console.log(`\n${totals.notRun} test files not run: see above`);
 if (totals.skipped > 0) console.log(`\n${totals.skipped} skipped`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
 process.exitCode = totals.failed === 0 ? 0 : 1;

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** A service that cannot be started here, and how to mend that. */
+export class ServiceUnavailable extends Error {
+  override readonly name = 'ServiceUnavailable';
+}
+
+export function isOnPath(command: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, command), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Runs a command to its end and returns what it printed on either stream. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  try {
+    const settings = { ...options, maxBuffer: 64 * 1024 ** 2 };
+    const { stdout, stderr } = await execute(command, args, settings);
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    const said = `${stdout}${stderr}`.trim();
+    throw new Error(`${command} ${args.join(' ')} failed:\n${said}`, { cause: error });
+  }
+}
+
+const howJava =
+  'Install Java 17 or newer and Maven: apt-get install -y openjdk-17-jre-headless maven';
+
+/** @throws ServiceUnavailable */
+export async function requireJava(name: string, isFetched: boolean): Promise<void> {
+  const needed = isFetched ? ['java'] : ['java', 'mvn'];
+  const missing = needed.filter((command) => !isOnPath(command));
+  if (missing.length > 0) {
+    throw new ServiceUnavailable(`${name} needs ${missing.join(' and ')}. ${howJava}`);
+  }
+  const version = await run('java', ['-version']);
+  const major = Number(/version "(\d+)/.exec(version)?.[1] ?? 0);
+  if (major < 17) {
+    throw new ServiceUnavailable(`${name} needs Java 17, and here is Java ${major}. ${howJava}`);
+  }
+}
+
+/** Says what takes long, on the first run of a machine. */
+export function announce(message: string): void {
+  process.stderr.write(`[services] ${message}\n`);
+}

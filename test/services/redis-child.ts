@@ -1,0 +1,5 @@
+/** Starts Redis, tells where it is, and waits to be killed. */
+import { startRedis } from './redis.ts';
+
+const { url, folder } = await startRedis();
+console.log(JSON.stringify({ url, folder }));

@@ -1,0 +1,57 @@
+/**
+ * `npm run test:services [-- files and options of vitest]`: the tests against real services. Fetches what is
+ * missing first; what can't be had is said, with the files that were not run for it.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { ServiceUnavailable } from './commands.ts';
+import { serviceNames, services, servicesOf, startsItsOwn, type ServiceName } from './catalogue.ts';
+
+/** Files that can't be run here, and why. */
+export interface NotRun {
+  readonly files: readonly string[];
+  readonly reasons: readonly string[];
+}
+
+/** Whether the file needs the service here, and not just its URL. */
+function needs(file: string, name: ServiceName): boolean {
+  const isGiven = process.env[services[name].variable] !== undefined;
+  return servicesOf(file).includes(name) && (startsItsOwn(file) || !isGiven);
+}
+
+/** Fetches what the test files need whose paths contain one of the filters; without filters, all. */
+export async function prepareServices(filters: readonly string[] = []): Promise<NotRun> {
+  const all = globSync('test/**/*.test.ts');
+  const isWanted = (file: string) => filters.some((filter) => file.includes(filter));
+  const wanted = filters.length === 0 ? all : all.filter(isWanted);
+  const missing = new Map<ServiceName, string>();
+  for (const name of serviceNames.filter((one) => wanted.some((file) => needs(file, one)))) {
+    try {
+      await services[name].install();
+    } catch (error) {
+      if (!(error instanceof ServiceUnavailable)) throw error;
+      missing.set(name, error.message);
+    }
+  }
+  const lacking = wanted.filter((file) => [...missing.keys()].some((name) => needs(file, name)));
+  return { files: lacking, reasons: [...missing.values()] };
+}
+
+/** Options of vitest that leave the files out. */
+export const leaveOut = ({ files }: NotRun): string[] =>
+  files.length === 0 ? [] : ['--passWithNoTests', ...files.map((file) => `--exclude=${file}`)];
+
+export function report({ files, reasons }: NotRun): void {
+  if (files.length === 0) return;
+  const lines = [...reasons, 'NOT RUN for want of it:', ...files.map((file) => `  ${file}`)];
+  console.error(`\n${lines.join('\n')}`);
+}
+
+if (import.meta.main) {
+  const args = process.argv.slice(2);
+  const notRun = await prepareServices(args.filter((arg) => arg.startsWith('test/')));
+  const options = ['run', '--project', 'services', ...leaveOut(notRun), ...args];
+  const { status } = spawnSync('vitest', options, { stdio: 'inherit' });
+  report(notRun);
+  process.exitCode = status ?? 1;
+}

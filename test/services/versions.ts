@@ -1,0 +1,9 @@
+/** What is fetched for the tests, pinned. Another version is another folder of the cache. */
+export const versions = {
+  kafka: '4.4.0',
+  slf4j: '1.7.36',
+  /** Apicurio Registry; 3.0.9 runs on Java 17, 3.3 does not. */
+  registry: '3.0.9',
+  /** Later ones insist on the registry's parent pom, which was never published. */
+  mavenDependencyPlugin: '2.8',
+} as const;
