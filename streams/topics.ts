@@ -131,6 +131,13 @@ export const topics = {
     schema: 'runs/log-entry.v1.avsc',
     why: 'Operations and messages of the log that users read.',
   },
+  'svc.projections.v1': {
+    key: 'projection',
+    partitions: 1,
+    cleanup: compact(0, dayMs),
+    schema: 'control/projection-changed.v1.avsc',
+    why: 'Which generation of the tables is read, built or kept; projectors and readers follow it.',
+  },
   'svc.dead-letters.v1': {
     key: 'original key',
     partitions: 1,

@@ -4,6 +4,7 @@ import { connectionEntity } from '../modules/connections/entity.ts';
 import { environmentEntity } from '../modules/environments/entity.ts';
 import { functionEntity } from '../modules/functions/entity.ts';
 import { integrationEntity } from '../modules/integrations/entity.ts';
+import { projectionEntity } from '../modules/projections/entity.ts';
 import { syncEntity } from '../modules/syncs/entity.ts';
 import { variableEntity } from '../modules/variables/entity.ts';
 import type { AnyEntityDefinition, EntityKind } from './entity.ts';
@@ -19,4 +20,5 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   function: functionEntity,
   sync: syncEntity,
   'action-run': actionRunEntity,
+  projection: projectionEntity,
 };

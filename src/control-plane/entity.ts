@@ -11,7 +11,8 @@ export type EntityKind =
   | 'connection'
   | 'function'
   | 'sync'
-  | 'action-run';
+  | 'action-run'
+  | 'projection';
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be

@@ -1,6 +1,7 @@
 import type { CommandValue, EntityValue, ReplyValue } from '../../src/control-plane/wire.ts';
 import type { Micros } from '../../src/kernel/time.ts';
 import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
+import type { ProjectionMessage } from '../../src/modules/projections/public.ts';
 import type { RecordCommandValue } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeadValue } from '../../src/modules/records/stream-head.ts';
@@ -296,6 +297,37 @@ const deadLetter = {
   headers: { 'content-type': Buffer.from('application/avro') },
 };
 
+const projectionChanged: ProjectionMessage = {
+  ...common('svc.projection.verified'),
+  action: 'verified',
+  schema_version: 2,
+  generation: 3,
+  position: { '0': 4_294_967_296, '1': 7 },
+  end_position: { '0': 4_294_967_296, '1': 7 },
+  rows: 100_000_000,
+  active_generation: 1,
+  generations: [
+    {
+      generation: 1,
+      schema_version: 1,
+      state: 'active',
+      is_paused: false,
+      pace_percent: 100,
+      switched_at: at,
+      verification_id: null,
+    },
+    {
+      generation: 3,
+      schema_version: 2,
+      state: 'ready',
+      is_paused: true,
+      pace_percent: 75,
+      switched_at: null,
+      verification_id: '0198c1a2-7d30-7000-8000-000000000031',
+    },
+  ],
+};
+
 export const fullValues: Readonly<Record<TopicName, object>> = {
   'svc.records.v1': recordChange,
   'svc.internal.record-commands.v1': recordCommand,
@@ -312,5 +344,6 @@ export const fullValues: Readonly<Record<TopicName, object>> = {
   'svc.runs.v1': runChanged,
   'svc.webhooks-out.v1': webhookOut,
   'svc.logs.v1': logEntry,
+  'svc.projections.v1': projectionChanged,
   'svc.dead-letters.v1': deadLetter,
 };

@@ -9,6 +9,7 @@ import {
   type EntityValue,
   type ReplyValue,
 } from '../../../src/control-plane/wire.ts';
+import { projectionsTopic } from '../../../src/modules/projections/public.ts';
 import { partitionOf } from '../../../src/kernel/partition.ts';
 import type { EventLog, Message, Placed } from '../../../src/ports/event-log.ts';
 import type { Schemas } from '../../../src/ports/schemas.ts';
@@ -21,6 +22,7 @@ const publicTopics = [
   'svc.credentials.v1',
   'svc.syncs.v1',
   'svc.runs.v1',
+  projectionsTopic,
   deadLettersTopic,
 ] as const satisfies readonly TopicName[];
 
