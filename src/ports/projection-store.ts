@@ -9,10 +9,12 @@ export interface Insert {
   readonly rows: Uint8Array;
   /** The same token twice inserts once, within the table's deduplication window. */
   readonly deduplicationToken: string;
+  /** Default `insert`. */
+  readonly lane?: Lane;
 }
 
 /** Lanes keep quick questions from waiting for slow ones: connections of their own (measured.md section 6). */
-export type Lane = 'insert' | 'page' | 'heavy' | 'cleanup';
+export type Lane = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
 
 /**
  * Columnar tables that answer questions about the past and the pages of records. Everything in it is

@@ -6,20 +6,19 @@ import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeads } from '../../src/modules/records/heads.ts';
 import { recordTables } from '../../src/modules/records/tables.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import { TabWriter } from '../../src/ports/rows.ts';
+import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
-import type { Entry } from './batch.ts';
 import { Batch } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup } from './cleanup.ts';
 import type { TableSet } from './define.ts';
+import { createInserter, type Inserter } from './inserter.ts';
 import { Intake } from './intake.ts';
 import type { StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
 import type { Publication } from './publication.ts';
 import { createPublication } from './publication.ts';
-import { records, writeMarked } from './records.ts';
+import { records } from './records.ts';
 import { buryTombstones } from './tombstones.ts';
 
 /** One insert: 20,000 changes write up to 40,000 rows. Above the bytes the engine might cut it in two. */
@@ -46,7 +45,7 @@ export interface ProjectorDeps {
   readonly store: ProjectionStore;
   readonly tables: TableSet;
   readonly codec: Pick<Codec<RecordChange>, 'decode'>;
-  readonly heads: StreamHeads;
+  readonly heads: Pick<StreamHeads, 'advance' | 'drop'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** SVC_PARTITIONS. */
@@ -54,12 +53,20 @@ export interface ProjectorDeps {
   readonly faultPoint?: (name: string) => void | Promise<void>;
   /** Superseded rows of a partition after which a cleanup is considered. */
   readonly cleanupMin?: number;
+  /** Told up to where changes of a partition can be read, each time that it grows. */
+  readonly advanced?: (partition: number, next: number) => void;
+  /** The lane of its inserts, asked before each; default `insert`. */
+  readonly lane?: () => Lane;
+  /** Share of the time that its inserts may take, in percent, asked after each; default 100. */
+  readonly pacePercent?: () => number;
+  /** Offsets to stop at, one for each partition; without them it never ends by itself. */
+  readonly until?: ReadonlyMap<number, number>;
 }
 
 export interface Projector extends AsyncDisposable {
   /** As `RecordReader.published`. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
-  /** Settles when the projector has stopped; rejects when it could not go on. */
+  /** Settles when the projector has stopped or come to where it should; rejects when it could not go on. */
   readonly stopped: Promise<void>;
 }
 
@@ -87,8 +94,8 @@ class RunningProjector implements Projector {
   readonly #publication: Publication = createPublication();
   readonly #intake: Intake;
   readonly #cleanup: Cleanup;
+  readonly #inserter: Inserter;
   readonly #stop = new AbortController();
-  readonly #marked = new TabWriter(64 * 1024);
   /** Filled by the reading side while the other one is inserted. */
   #open = new Batch();
   #spare = new Batch();
@@ -96,6 +103,7 @@ class RunningProjector implements Projector {
   #taken = Promise.withResolvers<undefined>();
   #isSaved = true;
   #isInserting = false;
+  #isRead = false;
   #savedAt = 0;
 
   constructor(deps: ProjectorDeps, positions: Positions, start: readonly StoredPosition[]) {
@@ -103,6 +111,7 @@ class RunningProjector implements Projector {
     this.#positions = positions;
     const epochs = start.map(({ partition, ownerEpoch }) => [partition, ownerEpoch] as const);
     this.#intake = new Intake(deps, new Map(epochs));
+    this.#inserter = createInserter(deps, (work) => this.#retrying(work));
     this.#cleanup = createCleanup({
       store: deps.store,
       tables: deps.tables,
@@ -112,7 +121,7 @@ class RunningProjector implements Projector {
     });
     for (const position of start) {
       this.#reached.set(position.partition, position);
-      this.#publication.advance(position.partition, position.next);
+      this.#advance(position.partition, position.next);
     }
     this.stopped = this.#run();
     // Whoever cares awaits `stopped`; until then a failure must not end the process.
@@ -145,6 +154,7 @@ class RunningProjector implements Projector {
     const { signal } = this.#stop;
     const next = new Map([...this.#reached].map(([at, position]) => [at, position.next]));
     let waitMs = retryFirstMs;
+    if (this.#noteRead(next)) return;
     while (!this.#isStopped()) {
       try {
         const from = [...next].map(([partition, offset]) => ({
@@ -156,6 +166,7 @@ class RunningProjector implements Projector {
           await this.#take(batch);
           next.set(batch.partition, batch.next);
           waitMs = retryFirstMs;
+          if (this.#noteRead(next)) return;
         }
       } catch (error) {
         if (this.#isStopped()) return;
@@ -167,9 +178,20 @@ class RunningProjector implements Projector {
     }
   }
 
+  /** Whether everything before `until` was read. */
+  #noteRead(next: ReadonlyMap<number, number>): boolean {
+    const { until } = this.#deps;
+    if (until === undefined) return false;
+    this.#isRead = [...until].every(([partition, offset]) => (next.get(partition) ?? 0) >= offset);
+    if (this.#isRead) this.#opened.resolve(undefined);
+    return this.#isRead;
+  }
+
   async #take({ partition, messages, next }: LogBatch): Promise<void> {
+    const limit = this.#deps.until?.get(partition) ?? Infinity;
     let stretch = 0;
     for (const message of messages) {
+      if (message.offset >= limit) break;
       await this.#room();
       this.#intake.add(this.#open, partition, message);
       if (++stretch % messagesPerStretch === 0) {
@@ -177,7 +199,7 @@ class RunningProjector implements Projector {
         await yieldToOthers();
       }
     }
-    this.#open.reachNext(partition, next);
+    this.#open.reachNext(partition, Math.min(next, limit));
     this.#opened.resolve(undefined);
   }
 
@@ -193,17 +215,25 @@ class RunningProjector implements Projector {
   async #write(): Promise<void> {
     const { signal } = this.#stop;
     while (!this.#isStopped()) {
-      if (this.#open.isEmpty) await this.#idle();
-      if (this.#isStopped()) break;
+      if (this.#open.isEmpty && !this.#isRead) await this.#idle();
+      if (this.#isStopped() || (this.#open.isEmpty && this.#isRead)) break;
       if (this.#open.entries.length < lingerBelowChanges) await pause(lingerMs, signal);
       else await this.#gather();
       const batch = this.#swap();
+      const startedAt = performance.now();
       await this.#publish(batch);
       batch.clear();
       this.#spare = batch;
+      await this.#rest(performance.now() - startedAt);
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
+  }
+
+  /** Leaves the rest of the time to others, where only a share of it may be taken. */
+  async #rest(tookMs: number): Promise<void> {
+    const percent = this.#deps.pacePercent?.() ?? 100;
+    if (percent < 100) await pause((tookMs * (100 - percent)) / percent, this.#stop.signal);
   }
 
   /** Until the open batch is full, or for as long as waiting pays. */
@@ -229,7 +259,7 @@ class RunningProjector implements Projector {
   async #idle(): Promise<void> {
     const { signal } = this.#stop;
     if (!this.#isSaved) await this.#save();
-    while (this.#open.isEmpty && !this.#isStopped()) {
+    while (this.#open.isEmpty && !this.#isRead && !this.#isStopped()) {
       const waited = new AbortController();
       const ended = AbortSignal.any([signal, waited.signal]);
       const isOpened = await Promise.race([
@@ -261,7 +291,7 @@ class RunningProjector implements Projector {
       await this.#fault('projector:before-insert');
       this.#isInserting = true;
       this.#isSaved = false;
-      await this.#insert(batch);
+      await this.#inserter.insert(batch);
       this.#isInserting = false;
       await this.#fault('projector:after-insert');
     }
@@ -276,10 +306,15 @@ class RunningProjector implements Projector {
         atEndAt: Math.max(before?.atEndAt ?? 0, range.lastAt),
       });
       this.#cleanup.note(partition, range.superseded);
-      this.#publication.advance(partition, range.next);
+      this.#advance(partition, range.next);
     }
     this.#isSaved = false;
     if (this.#deps.clock.now() - this.#savedAt >= positionEveryMs) await this.#save();
+  }
+
+  #advance(partition: number, next: number): void {
+    this.#publication.advance(partition, next);
+    this.#deps.advanced?.(partition, next);
   }
 
   async #save(): Promise<void> {
@@ -288,53 +323,6 @@ class RunningProjector implements Projector {
     this.#savedAt = this.#deps.clock.now();
     await this.#fault('projector:after-position');
     this.#cleanup.consider();
-  }
-
-  async #insert(batch: Batch): Promise<void> {
-    const token = batch.token(records.topic);
-    try {
-      await this.#insertRows(batch.rows.text(), token);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await this.#insertParts(batch.entries, token);
-    }
-  }
-
-  /** Finds the changes that the table refuses by halving, and writes them without their payload. */
-  async #insertParts(entries: readonly Entry[], token: string): Promise<void> {
-    if (entries.length > 1) {
-      const middle = entries.length >> 1;
-      await this.#insertPart(entries.slice(0, middle), `${token}/0`);
-      await this.#insertPart(entries.slice(middle), `${token}/1`);
-      return;
-    }
-    for (const { change, place } of entries) {
-      const { event_id: eventId } = change;
-      this.#marked.clear();
-      writeMarked(this.#marked, change, place, 'refused');
-      this.#deps.logger.error({ eventId }, 'the table refused a change; written without payload');
-      await this.#insertRows(this.#marked.text(), `${token}/marked`);
-    }
-  }
-
-  async #insertPart(entries: readonly Entry[], token: string): Promise<void> {
-    this.#marked.clear();
-    for (const { change, place } of entries) records.write(this.#marked, change, place);
-    try {
-      await this.#insertRows(this.#marked.text(), token);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await this.#insertParts(entries, token);
-    }
-  }
-
-  /** A failed insert may have been written: the same rows under the same token until it succeeds. */
-  async #insertRows(rows: Uint8Array, deduplicationToken: string): Promise<void> {
-    const { columns } = records;
-    const [table] = this.#deps.tables.tables;
-    await this.#retrying(() =>
-      this.#deps.store.insert({ table, columns, rows, deduplicationToken }),
-    );
   }
 
   async #retrying<T>(work: () => Promise<T>): Promise<T> {
@@ -365,10 +353,6 @@ function isRetryable(error: unknown): boolean {
     error instanceof GatewayError &&
     (error.code === 'projection_unavailable' || error.code === 'log_unavailable')
   );
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof GatewayError && error.code === 'projection_refused';
 }
 
 /** Ends early, without an error, when the signal aborts. */

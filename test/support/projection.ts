@@ -39,7 +39,7 @@ export async function openTestStore(): Promise<{ store: ProjectionStore } & Asyn
   };
 }
 
-type Options = Partial<Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store'>> & {
+type Options = Partial<Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store' | 'until'>> & {
   readonly clock?: Clock;
   readonly vault?: SourceDeps['vault'];
 };
@@ -102,6 +102,7 @@ export class TestProjection implements AsyncDisposable {
       logger: silent,
       partitions,
       ...(options.faultPoint === undefined ? {} : { faultPoint: options.faultPoint }),
+      ...(options.until === undefined ? {} : { until: options.until }),
       ...(options.cleanupMin === undefined ? {} : { cleanupMin: options.cleanupMin }),
     });
     return new TestProjection(log, store, heads, projector, options);

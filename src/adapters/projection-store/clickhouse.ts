@@ -8,6 +8,7 @@ import { openEmbedded, openServer, run } from './connections.ts';
  */
 const connectionsOfLane: Readonly<Record<Lane, number>> = {
   insert: 1,
+  build: 1,
   page: 2,
   heavy: 1,
   cleanup: 1,
@@ -79,7 +80,7 @@ class ClickHouseStore implements ProjectionStore {
   }
 
   async insert(insert: Insert): Promise<void> {
-    await this.#on('insert', (connection) => connection.insert(insert));
+    await this.#on(insert.lane ?? 'insert', (connection) => connection.insert(insert));
   }
 
   queryBinary(sql: string, params?: SqlParams, lane: Lane = 'page'): Promise<Buffer> {

@@ -273,6 +273,33 @@ describe('records projector', () => {
     abort.abort(new Error('gone'));
     await expect(forEver).rejects.toThrow('gone');
   });
+
+  it.each([1, 7, 1000])(
+    'ends by itself at the offsets it was given, batches of %i',
+    async (size) => {
+      const model = new RecordModel();
+      const log = newLog();
+      log.batchSize = size;
+      const partition = model.partition(partitions);
+      const messages = Array.from({ length: 30 }, (_, n) => model.save(`r${n}`, { n }));
+      log.append(
+        partition,
+        messages.map((change) => model.message(changeCodec, change)),
+      );
+      const until = new Map(Array.from({ length: partitions }, (_, at) => [at, 0]));
+      until.set(partition, 19);
+      {
+        await using bounded = await TestProjection.open(store, log, { until });
+        await bounded.projector.stopped;
+        expect((await read(bounded, model)).map(({ id }) => id)).toEqual(
+          idsOf(model.ordered()).slice(0, 19),
+        );
+      }
+      await using after = await TestProjection.open(store, log);
+      await after.settled(partition, messages.length);
+      expect((await read(after, model)).map(({ id }) => id)).toEqual(idsOf(model.ordered()));
+    },
+  );
 });
 
 function wrap(

@@ -1,0 +1,81 @@
+import type { Logger } from 'pino';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
+import { TabWriter } from '../../src/ports/rows.ts';
+import type { Batch, Entry } from './batch.ts';
+import type { TableSet } from './define.ts';
+import { records, writeMarked } from './records.ts';
+
+interface InserterDeps {
+  readonly store: ProjectionStore;
+  readonly tables: TableSet;
+  readonly logger: Pick<Logger, 'error'>;
+  /** The lane of the inserts, asked before each; default `insert`. */
+  readonly lane?: () => Lane;
+}
+
+type Retrying = (work: () => Promise<void>) => Promise<void>;
+
+export interface Inserter {
+  /** Durable when it resolves. A change that the table refuses is written without its payload. */
+  insert(batch: Batch): Promise<void>;
+}
+
+/** Writes batches into the first table of the set; `retrying` tries again what failed for a while. */
+export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter {
+  const { store, tables, logger } = deps;
+  const { columns, topic } = records;
+  const [table] = tables.tables;
+  const marked = new TabWriter(64 * 1024);
+
+  /** A failed insert may have been written: the same rows under the same token until it succeeds. */
+  const insertRows = (rows: Uint8Array, deduplicationToken: string): Promise<void> =>
+    retrying(() => {
+      const lane = deps.lane?.() ?? 'insert';
+      return store.insert({ table, columns, rows, deduplicationToken, lane });
+    });
+
+  /** Finds the changes that the table refuses by halving, and writes them without their payload. */
+  const insertParts = async (entries: readonly Entry[], token: string): Promise<void> => {
+    if (entries.length > 1) {
+      const middle = entries.length >> 1;
+      await insertPart(entries.slice(0, middle), `${token}/0`);
+      await insertPart(entries.slice(middle), `${token}/1`);
+      return;
+    }
+    for (const { change, place } of entries) {
+      const { event_id: eventId } = change;
+      marked.clear();
+      writeMarked(marked, change, place, 'refused');
+      logger.error({ eventId }, 'the table refused a change; written without payload');
+      await insertRows(marked.text(), `${token}/marked`);
+    }
+  };
+
+  const insertPart = async (entries: readonly Entry[], token: string): Promise<void> => {
+    marked.clear();
+    for (const { change, place } of entries) records.write(marked, change, place);
+    try {
+      await insertRows(marked.text(), token);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await insertParts(entries, token);
+    }
+  };
+
+  return {
+    async insert(batch) {
+      const token = batch.token(topic);
+      try {
+        await insertRows(batch.rows.text(), token);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        await insertParts(batch.entries, token);
+      }
+    },
+  };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'projection_refused';
+}
