@@ -1,4 +1,5 @@
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { healthAnswer, readyAnswer } from './answers.ts';
 
 const health = defineRoute({
   method: 'GET',
@@ -9,7 +10,7 @@ const health = defineRoute({
   errors: [],
   isUnlimited: true,
   async handle() {
-    return { status: 200, body: { result: 'ok' } };
+    return healthAnswer;
   },
 });
 
@@ -22,9 +23,7 @@ const ready = defineRoute({
   errors: [],
   isUnlimited: true,
   async handle({ services }) {
-    const reasons = services.readiness();
-    if (reasons.length === 0) return { status: 200, body: { result: 'ok' } };
-    return { status: 503, body: { result: 'not ready', reasons } };
+    return readyAnswer(services.readiness());
   },
 });
 

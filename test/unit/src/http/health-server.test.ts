@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { createHealthServer } from '../../../../src/http/health-server.ts';
+
+describe('a process without the API', () => {
+  it('answers probes, with the reasons where it is not ready, and nothing else', async () => {
+    const reasons: string[] = [];
+    const readiness = () => reasons;
+    await using server = await createHealthServer({ readiness, host: '127.0.0.1', port: 0 });
+    const ask = async (path: string) => {
+      const answer = await fetch(new URL(path, server.url));
+      return { status: answer.status, body: (await answer.json()) as object };
+    };
+    const ok = { status: 200, body: { result: 'ok' } };
+    expect(await ask('/health')).toEqual(ok);
+    expect(await ask('/ready?verbose')).toEqual(ok);
+    reasons.push('the owners thread ended');
+    expect(await ask('/ready')).toEqual({ status: 503, body: { result: 'not ready', reasons } });
+    expect(await ask('/health')).toEqual(ok);
+    expect((await ask('/records')).status).toBe(404);
+  });
+});
