@@ -24,7 +24,7 @@ export function createCleanup(deps: {
   readonly store: ProjectionStore;
   readonly tables: TableSet;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Whether the stored position covers every insert, and none is under way or of unknown outcome. */
+  /** Whether the stored position covers every insert, and none is under way, of unknown outcome or to come late. */
   readonly isSafe: () => boolean;
   readonly supersededMin?: number;
 }): Cleanup {
@@ -39,12 +39,12 @@ export function createCleanup(deps: {
       .catch((error: unknown) => logger.warn({ err: error }, 'cleanup of superseded rows failed'))
       .finally(() => {
         running = null;
-        if (wanted.size > 0 && isSafe()) consider();
+        if (wanted.size > 0) consider();
       });
   };
 
   const consider = (): void => {
-    if (running !== null) return;
+    if (running !== null || !isSafe()) return;
     const [ready] = wanted;
     if (ready !== undefined) {
       wanted.delete(ready);

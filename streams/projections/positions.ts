@@ -70,6 +70,13 @@ export class Positions {
     return positions;
   }
 
+  /** Up to which offset each partition can be read; one that is being emptied is left out. */
+  async readable(): Promise<[partition: number, next: number][]> {
+    const stored = [...(await this.load()).values()];
+    const whole = stored.filter(({ next }) => next !== beingEmptied);
+    return whole.map(({ partition, next }) => [partition, next]);
+  }
+
   /** Durable when it resolves. */
   async save(positions: readonly StoredPosition[]): Promise<void> {
     this.#revision++;
@@ -104,7 +111,10 @@ export async function startPositions(
     readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
     readonly store: ProjectionStore;
     readonly clock: Clock;
+    /** SVC_PARTITIONS. */
     readonly partitions: number;
+    /** Numbers of the partitions to begin; all when absent. */
+    readonly held?: readonly number[];
   },
   topic: TopicName,
   tables: TableSet,
@@ -115,7 +125,7 @@ export async function startPositions(
   const filled = await store.queryRows(`SELECT 1 FROM ${tables.tables[0]} LIMIT 1`);
   const found: StoredPosition[] = [];
   const rebuilt: number[] = [];
-  for (let partition = 0; partition < deps.partitions; partition++) {
+  for (const partition of deps.held ?? allOf(deps.partitions)) {
     const start = await log.startOffset(topic, partition);
     const end = await log.endOffset(topic, partition);
     const position = stored.get(partition);
@@ -135,6 +145,9 @@ export async function startPositions(
   await empty(store, tables, positions, rebuilt);
   return { positions: found, rebuilt };
 }
+
+const allOf = (partitions: number): number[] =>
+  Array.from({ length: partitions }, (_, partition) => partition);
 
 /** No log is that long: whoever finds this position has come into an unfinished rebuild, and starts it again. */
 const beingEmptied = Number.MAX_SAFE_INTEGER;

@@ -50,9 +50,13 @@ export interface ProjectorDeps {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** SVC_PARTITIONS. */
   readonly partitions: number;
+  /** Numbers of the partitions that it projects; all when absent. */
+  readonly held?: readonly number[];
   readonly faultPoint?: (name: string) => void | Promise<void>;
   /** Superseded rows of a partition after which a cleanup is considered. */
   readonly cleanupMin?: number;
+  /** A cleanup begins no sooner after the start: until then inserts of a former projector may come late. */
+  readonly cleanupAfterMs?: number;
   /** Told up to where changes of a partition can be read, each time that it grows. */
   readonly advanced?: (partition: number, next: number) => void;
   /** The lane of its inserts, asked before each; default `insert`. */
@@ -112,11 +116,12 @@ class RunningProjector implements Projector {
     const epochs = start.map(({ partition, ownerEpoch }) => [partition, ownerEpoch] as const);
     this.#intake = new Intake(deps, new Map(epochs));
     this.#inserter = createInserter(deps, (work) => this.#retrying(work));
+    const cleanupFrom = performance.now() + (deps.cleanupAfterMs ?? 0);
     this.#cleanup = createCleanup({
       store: deps.store,
       tables: deps.tables,
       logger: deps.logger,
-      isSafe: () => this.#isSaved && !this.#isInserting,
+      isSafe: () => this.#isSaved && !this.#isInserting && performance.now() >= cleanupFrom,
       ...(deps.cleanupMin === undefined ? {} : { supersededMin: deps.cleanupMin }),
     });
     for (const position of start) {

@@ -33,6 +33,13 @@ export interface SourceDeps {
   readonly heads: StreamHeads;
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
+  /**
+   * Whether the heads of this partition's streams are current: it is projected by this process. Otherwise
+   * every question goes to the table. Default: always.
+   */
+  readonly isCurrent?: (partition: number) => boolean;
+  /** Awaited before a question is answered; its place to catch up with the log. */
+  readonly beforeReading?: (partition: number) => Promise<void>;
   readonly vault: Pick<Vault, 'ready' | 'openBytes'>;
   readonly clock: Clock;
   /** SVC_PARTITIONS. */
@@ -50,7 +57,7 @@ interface Directory {
   readonly at: Instant;
 }
 
-/** Reads the tables. To run in the process of the projector, which keeps the heads. */
+/** Reads the tables. Where the projector runs in the same thread, it keeps the heads. */
 export function createRecordSource(deps: SourceDeps): RecordSource {
   const directories = new Map<string, Directory>();
   const { store, heads, partitions, tables } = deps;
@@ -63,6 +70,7 @@ export function createRecordSource(deps: SourceDeps): RecordSource {
       const table = streamTable(query.stream, partitions, tables);
       const cursor = query.cursor === null ? null : decodeCursor(query.cursor);
       const modifiedAfter = momentOf(query);
+      await deps.beforeReading?.(table.partition);
       const then = heads.now;
       const head = await headOf(deps, table);
       const bound = boundOf(cursor, modifiedAfter, head);
@@ -86,6 +94,7 @@ export function createRecordSource(deps: SourceDeps): RecordSource {
       const counts = new Map<string, number>();
       for (const stream of streams) {
         const table = streamTable(stream, partitions, tables);
+        await deps.beforeReading?.(table.partition);
         counts.set(stream.model, await countLive(store, table));
       }
       return counts;
@@ -103,8 +112,15 @@ function momentOf({ modifiedAfter }: PageQuery): number | null {
   return moment;
 }
 
-async function headOf({ store, heads }: SourceDeps, table: StreamTable): Promise<StreamHead> {
-  return heads.find(table.number) ?? heads.learn(table.number, await loadHead(store, table));
+async function headOf(
+  { store, heads, isCurrent = () => true }: SourceDeps,
+  table: StreamTable,
+): Promise<StreamHead> {
+  const isKept = isCurrent(table.partition);
+  const known = isKept ? heads.find(table.number) : undefined;
+  if (known !== undefined) return known;
+  const loaded = await loadHead(store, table);
+  return isKept ? heads.learn(table.number, loaded) : loaded;
 }
 
 /** Moves the bound over what need not be read: dead segments, and segments before the time. */

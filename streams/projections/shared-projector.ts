@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import type { EventLog, Membership } from '../../src/ports/event-log.ts';
+import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
+import { startProjector, type Projector, type ProjectorDeps } from './projector.ts';
+import { records } from './records.ts';
+
+const group = 'svc.records-projection';
+
+/** How often this process shows itself that it runs, and after what silence it was stopped and replaced. */
+const tickMs = 500;
+const silenceMaxMs = 5_000;
+/** Inserts of a former projector may arrive for so long: requests time out after half of it. */
+const cleanupAfterMs = 10 * 60_000;
+const retryMs = 500;
+
+export interface SharedProjectorDeps extends Omit<ProjectorDeps, 'log' | 'held'> {
+  readonly log: EventLog;
+  /** Makes the tables what they have to be; asked again until it succeeds. */
+  readonly prepare: () => Promise<void>;
+}
+
+export interface SharedProjector extends AsyncDisposable {
+  /** Whether this process projects the partition at this moment: nobody else writes its rows. */
+  holds(partition: number): boolean;
+  /** Rejects when the projector cannot go on. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Projects the partitions that the group of projectors gives this process. A partition goes on from its
+ * stored position; it is given away when the last insert has ended and its position is stored.
+ */
+export async function startSharedProjector(deps: SharedProjectorDeps): Promise<SharedProjector> {
+  const shared = new Shared(deps);
+  await shared.join();
+  return shared;
+}
+
+class Shared implements SharedProjector {
+  readonly stopped: Promise<void>;
+  readonly #deps: SharedProjectorDeps;
+  readonly #store: ProjectionStore;
+  readonly #failed = Promise.withResolvers<undefined>();
+  readonly #timer: NodeJS.Timeout;
+  #membership: Promise<Membership> | null = null;
+  #assigned = new Set<number>();
+  /** Those that the running projector has begun with. */
+  #held = new Set<number>();
+  #ending = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #tickedAt = performance.now();
+  #isClosed = false;
+
+  constructor(deps: SharedProjectorDeps) {
+    this.#deps = deps;
+    this.#store = this.#guarded(deps.store);
+    this.stopped = this.#failed.promise;
+    this.stopped.catch(() => undefined);
+    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
+  }
+
+  async join(): Promise<void> {
+    this.#membership = this.#deps.log.join(group, [records.topic], {
+      assigned: (partitions) => {
+        this.#assigned = new Set([...this.#assigned, ...partitions]);
+        void this.#restart();
+      },
+      revoked: (partitions) => {
+        this.#assigned = this.#assigned.difference(new Set(partitions));
+        return this.#restart();
+      },
+    });
+    await this.#membership;
+  }
+
+  holds(partition: number): boolean {
+    return this.#held.has(partition) && !this.#isSilent();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#leave();
+  }
+
+  /** Resolves when what was held before has ended; the next projector starts by itself. */
+  #restart(): Promise<void> {
+    const before = this.#running;
+    this.#ending.abort();
+    this.#held.clear();
+    const ending = new AbortController();
+    this.#ending = ending;
+    const partitions = [...this.#assigned];
+    this.#running = before.then(() => this.#run(partitions, ending.signal));
+    this.#running.catch((error: unknown) => this.#failed.reject(error));
+    return before.catch(() => undefined);
+  }
+
+  async #run(held: readonly number[], signal: AbortSignal): Promise<void> {
+    if (held.length === 0 || signal.aborted) return;
+    const projector = await this.#start(held, signal);
+    if (projector === null) return;
+    const ended = Promise.withResolvers<undefined>();
+    signal.addEventListener('abort', () => ended.resolve(undefined), { once: true });
+    try {
+      if (isOver(signal)) return;
+      this.#held = new Set(held);
+      await Promise.race([ended.promise, projector.stopped]);
+    } finally {
+      await projector[Symbol.asyncDispose]();
+    }
+  }
+
+  /** Null when the signal came first: an outage is waited out. */
+  async #start(held: readonly number[], signal: AbortSignal): Promise<Projector | null> {
+    const { logger, heads } = this.#deps;
+    while (!isOver(signal)) {
+      try {
+        await this.#deps.prepare();
+        // Others have projected since these heads were learnt.
+        heads.drop('all');
+        return await startProjector({ cleanupAfterMs, ...this.#deps, store: this.#store, held });
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        logger.warn({ err: error, partitions: held }, 'partitions cannot be projected yet');
+        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    return null;
+  }
+
+  #tick(): void {
+    const wasSilent = this.#isSilent();
+    this.#tickedAt = performance.now();
+    if (!wasSilent || this.#isClosed) return;
+    this.#deps.logger.warn('this process stood still; its partitions are projected anew');
+    this.#ending.abort();
+    this.#held.clear();
+    this.#leave()
+      .then(() => (this.#isClosed ? undefined : this.join()))
+      .catch((error: unknown) => this.#failed.reject(error));
+  }
+
+  /** This process has not run for so long that others may project its partitions. */
+  #isSilent(): boolean {
+    return performance.now() - this.#tickedAt > silenceMaxMs;
+  }
+
+  async #leave(): Promise<void> {
+    const membership = await this.#membership;
+    await membership?.[Symbol.asyncDispose]();
+    await this.#running;
+  }
+
+  /** Right after it stood still this process must not write: it does not know yet that it was replaced. */
+  #guarded(store: ProjectionStore): ProjectionStore {
+    return {
+      command: (sql, options) => store.command(sql, options),
+      queryBinary: (sql, params, lane) => store.queryBinary(sql, params, lane),
+      queryRows: (sql, params, lane) => store.queryRows(sql, params, lane),
+      insert: async (insert: Insert) => {
+        if (this.#isSilent()) throw new GatewayError('projection_unavailable');
+        await store.insert(insert);
+      },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    };
+  }
+}
+
+/** A signal that may have ended while something was awaited. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { RecordReader } from '../../src/modules/records/reader.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { Positions } from './positions.ts';
+import { createPublication } from './publication.ts';
+import { records } from './records.ts';
+
+/** How often the table of positions is asked while somebody waits and nobody tells. */
+const askEveryMs = 500;
+
+export interface SharedPublication extends AsyncDisposable {
+  /** Heard from a projector, of this process or another. */
+  readonly advance: (partition: number, next: number) => void;
+  readonly published: RecordReader['published'];
+}
+
+/**
+ * Up to where the projectors of all processes have come: what they tell, and what the table of positions
+ * says where their word is lost.
+ */
+export function createSharedPublication(deps: {
+  readonly store: ProjectionStore;
+  readonly logger: Pick<Logger, 'debug'>;
+}): SharedPublication {
+  const positions = new Positions(deps.store, records.name);
+  const publication = createPublication();
+  const ending = new AbortController();
+  let waiting = 0;
+  let asking: Promise<void> | null = null;
+
+  const advance = (partition: number, next: number): void => {
+    if (next > publication.next(partition)) publication.advance(partition, next);
+  };
+  const ask = async (): Promise<void> => {
+    while (waiting > 0 && !ending.signal.aborted) {
+      try {
+        for (const [partition, next] of await positions.readable()) advance(partition, next);
+      } catch (err) {
+        deps.logger.debug({ err }, 'positions of the projectors could not be read');
+      }
+      await sleep(askEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+    asking = null;
+  };
+
+  return {
+    advance,
+    async published(partition, offset, signal) {
+      waiting++;
+      asking ??= ask();
+      try {
+        await publication.published(partition, offset, AbortSignal.any([signal, ending.signal]));
+      } finally {
+        waiting--;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await asking;
+    },
+  };
+}
