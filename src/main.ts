@@ -1,10 +1,13 @@
 import { compose, type Running } from './app/compose.ts';
-import { readConfig } from './app/config.ts';
+import { readConfig, readShownSettings } from './app/config.ts';
+import { createLogger } from './app/logger.ts';
 import { ConfigError } from './app/settings.ts';
 
 /** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start. */
 async function main(): Promise<void> {
-  const running = await compose(readConfig());
+  const config = readConfig();
+  createLogger(config.logLevel, 'main').info({ settings: readShownSettings() }, 'starting');
+  const running = await compose(config);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
   running.failed.catch(die);
   announce(running);
@@ -25,7 +28,7 @@ function die(error: unknown): void {
 
 function announce({ url, firstKeys }: Running): void {
   console.log(JSON.stringify({ event: 'ready', url }));
-  if (url !== null) console.log(`svc listens on ${url}`);
+  console.log(`svc listens on ${url}`);
   if (firstKeys === null) return;
   console.log('Keys of the first start; they are shown only now:');
   for (const { name, secret } of firstKeys.environments)

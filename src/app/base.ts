@@ -1,14 +1,31 @@
 import type { Logger } from 'pino';
-import type { EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { RunBodies } from '../modules/runs/bodies.ts';
+import type { RootKey } from '../modules/credentials/root-keys.ts';
+import { loadRootKeys } from '../modules/credentials/root-keys.ts';
+import { systemClock } from '../kernel/time.ts';
 import type { Config } from './config.ts';
+import { makeFolders, type Folders } from './folders.ts';
+import { createLogger } from './logger.ts';
+import { openMainLog, type MainLog } from './open-log.ts';
+import { topicSpecs } from './topics.ts';
 
 /** What the parts of the main thread share. */
 export interface Base {
   readonly config: Config;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly embedded: EmbeddedLog;
-  readonly bodies: RunBodies;
+  readonly folders: Folders;
+  readonly rootKeys: readonly RootKey[];
+  readonly log: MainLog;
+}
+
+/** Opens the log and makes its topics. */
+export async function openBase(stack: AsyncDisposableStack, config: Config): Promise<Base> {
+  const clock = systemClock;
+  const logger = createLogger(config.logLevel, 'main');
+  const folders = makeFolders(config.dataDir);
+  const rootKeys = loadRootKeys({ setting: config.encryptionKey, file: folders.rootKeyFile });
+  const log = await openMainLog(stack, config, { folders, clock, logger });
+  await log.log.ensureTopics(topicSpecs(config.partitions));
+  return { config, clock, logger, folders, rootKeys, log };
 }

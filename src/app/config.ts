@@ -1,14 +1,15 @@
+import { maskedUrl, server, webAddress } from './addresses.ts';
+import { parseRoles } from './roles.ts';
 import {
-  address,
   integer,
   list,
   oneOf,
   parseSettings,
   plainName,
+  shownSettings,
   text,
   type Settings,
 } from './settings.ts';
-import { parseRoles } from './roles.ts';
 
 /** Every setting of the service (design section 9): the only reader of the environment. */
 export const settings = {
@@ -34,26 +35,26 @@ export const settings = {
     variable: 'SVC_PUBLIC_URL',
     default: null,
     doc: 'How the outside reaches this service, in callback and webhook links; the address when not set.',
-    parse: address('http', 'https'),
+    parse: webAddress,
   },
   logUrl: {
     variable: 'SVC_LOG_URL',
     default: 'embedded:',
-    doc: 'The event log: embedded: keeps it in SVC_DATA_DIR.',
-    parse: address('embedded'),
+    doc: 'The event log: `embedded:` keeps it in SVC_DATA_DIR.',
+    parse: server(),
   },
   registryUrl: {
     variable: 'SVC_REGISTRY_URL',
     default: 'embedded:',
-    doc: 'The schema registry: embedded: keeps ids beside the embedded log.',
-    parse: address('embedded'),
+    doc: 'The schema registry: `embedded:` keeps ids beside the embedded log.',
+    parse: server(),
   },
   clickhouseUrl: {
     variable: 'SVC_CLICKHOUSE_URL',
     default: 'embedded:',
-    doc: 'ClickHouse: embedded: runs it in this process; or http(s)://user:password@host:port/database.',
-    isSecret: true,
-    parse: address('embedded', 'http', 'https'),
+    doc: 'ClickHouse: `embedded:` runs it in this process; `http://user:password@host:8123/database`.',
+    parse: server('http', 'https'),
+    shown: maskedUrl,
   },
   clickhouseCluster: {
     variable: 'SVC_CLICKHOUSE_CLUSTER',
@@ -64,8 +65,8 @@ export const settings = {
   redisUrl: {
     variable: 'SVC_REDIS_URL',
     default: 'embedded:',
-    doc: 'Coordination between nodes: embedded: keeps it in this process.',
-    parse: address('embedded'),
+    doc: 'Coordination between nodes: `embedded:` keeps it in this process.',
+    parse: server(),
   },
   roles: {
     variable: 'SVC_ROLES',
@@ -142,8 +143,13 @@ export const settings = {
 export type Config = Settings<typeof settings>;
 
 /** @throws ConfigError that lists every wrong variable, not only the first. */
-export const loadConfig = (env: NodeJS.ProcessEnv): Config => parseSettings(settings, env);
+export const loadConfig = (env: Readonly<Record<string, string | undefined>>): Config =>
+  parseSettings(settings, env);
 
 /** The settings of this process. @throws ConfigError */
 // eslint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readConfig = (): Config => loadConfig(process.env);
+
+/** What the start shows of the settings: every variable, secrets masked. */
+// eslint-disable-next-line no-restricted-properties -- the one reader of the environment
+export const readShownSettings = () => shownSettings(settings, process.env);

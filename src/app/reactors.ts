@@ -11,6 +11,7 @@ import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import type { Base } from './base.ts';
+import type { OpenedServices } from './open-services.ts';
 import { version } from './version.ts';
 
 const resumeEveryMs = 60_000;
@@ -18,10 +19,9 @@ const resumeEveryMs = 60_000;
 /** Starts what happens after events: runs, webhooks, and the end of deletions that were interrupted. */
 export async function startReactors(
   stack: AsyncDisposableStack,
-  { config, clock, logger, embedded, bodies }: Base,
-  services: Services,
+  { config, clock, logger, log: { log, schemas } }: Base,
+  { services, bodies }: OpenedServices,
 ): Promise<void> {
-  const { log, schemas } = embedded;
   const { control, vault, records, http } = services;
   const publisher = createPublisher({ log, schemas, clock });
   const logs = stack.use(createRunLogs(publisher, logger));

@@ -5,6 +5,8 @@ export interface Setting<T> {
   readonly default: string | null;
   readonly doc: string;
   readonly isSecret?: boolean;
+  /** What may be shown of a text that holds a secret in part. */
+  readonly shown?: (text: string) => string;
   /** @throws Error with what is expected. */
   readonly parse: (text: string) => T;
 }
@@ -21,14 +23,17 @@ export class ConfigError extends Error {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds settings of every type
 type AnySetting = Setting<any>;
 
-/** @throws ConfigError that lists every wrong variable, not only the first. */
-export function parseSettings<Table extends Readonly<Record<string, AnySetting>>>(
+type AnyTable = Readonly<Record<string, AnySetting>>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @throws ConfigError that lists every wrong variable not only the first. */
+export function parseSettings<Table extends AnyTable>(
   table: Table,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): Settings<Table> {
   const mistakes: string[] = [];
-  const values = Object.entries(table).map(([name, setting]) => {
-    const text = env[setting.variable] || setting.default;
+  const parsed = Object.entries(table).map(([name, setting]) => {
+    const text = textOf(setting, env);
     if (text === null) return [name, null];
     try {
       return [name, setting.parse(text) as unknown];
@@ -38,8 +43,23 @@ export function parseSettings<Table extends Readonly<Record<string, AnySetting>>
     }
   });
   if (mistakes.length > 0) throw new ConfigError(`Wrong settings:\n  ${mistakes.join('\n  ')}`);
-  return Object.fromEntries(values) as Settings<Table>;
+  return Object.fromEntries(parsed) as Settings<Table>;
 }
+
+/** Every setting by its variable as it may be shown: secrets are masked, null = not set. */
+export function shownSettings(table: AnyTable, env: Environment): Record<string, string | null> {
+  return Object.fromEntries(
+    Object.values(table).map((setting) => {
+      const text = textOf(setting, env);
+      if (text === null) return [setting.variable, null];
+      if (setting.isSecret === true) return [setting.variable, '[set]'];
+      return [setting.variable, setting.shown?.(text) ?? text];
+    }),
+  );
+}
+
+const textOf = (setting: AnySetting, env: Environment): string | null =>
+  env[setting.variable] || setting.default;
 
 export const text = (value: string): string => value;
 
@@ -51,26 +71,6 @@ export function integer(min: number, max: number) {
     }
     return number;
   };
-}
-
-/** A URL of one of the schemes; `embedded:` needs nothing after it. */
-export function address(...schemes: readonly string[]) {
-  return (value: string): string => {
-    const scheme = value.split(':', 1)[0] ?? '';
-    if (!schemes.includes(scheme) || !value.includes(':')) {
-      const expected = schemes.map((name) => `${name}:…`).join(' or ');
-      throw new Error(`expected ${expected}, got "${withoutCredentials(value)}"`);
-    }
-    if (scheme.startsWith('http') && !URL.canParse(value)) {
-      throw new Error(`"${withoutCredentials(value)}" is not a URL`);
-    }
-    return value;
-  };
-}
-
-/** For messages: what stands between the scheme and the last `@` may be a password. */
-function withoutCredentials(value: string): string {
-  return value.replace(/\/\/.*@/s, '//');
 }
 
 /** A name that can stand in a statement or a path as it is. */

@@ -4,7 +4,6 @@ import type { RecordReader } from '../../src/modules/records/reader.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { Positions } from './positions.ts';
 import { createPublication } from './publication.ts';
-import { records } from './records.ts';
 
 /** How often the table of positions is asked while somebody waits and nobody tells. */
 const askEveryMs = 500;
@@ -21,9 +20,11 @@ export interface SharedPublication extends AsyncDisposable {
  */
 export function createSharedPublication(deps: {
   readonly store: ProjectionStore;
+  /** Of the projection, as its positions are stored under it. */
+  readonly name: string;
   readonly logger: Pick<Logger, 'debug'>;
 }): SharedPublication {
-  const positions = new Positions(deps.store, records.name);
+  const positions = new Positions(deps.store, deps.name);
   const publication = createPublication();
   const ending = new AbortController();
   let waiting = 0;

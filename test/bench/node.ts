@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { compose, type Running } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/app/config.ts';
 import type {
   ConnectionId,
@@ -13,12 +12,13 @@ import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
 import { environmentByName } from '../../src/modules/environments/queries.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
+import { composeWhole, type WholeNode } from '../support/whole-node.ts';
 
 const options = { actor: 'system' };
 
 /** A whole gateway in this process, as `npm start` composes it, with a connection per stream. */
 export interface BenchNode extends AsyncDisposable {
-  readonly running: Running;
+  readonly running: WholeNode;
   readonly url: string;
   readonly key: string;
   /** A connection of its own, and the stream of model Contact in it. */
@@ -29,7 +29,7 @@ export async function startNode(
   folder: string,
   payloadMode: 'plain' | 'sealed',
 ): Promise<BenchNode> {
-  const running = await compose(
+  const running = await composeWhole(
     loadConfig({
       SVC_DATA_DIR: folder,
       SVC_PORT: '0',
@@ -51,7 +51,7 @@ export async function startNode(
   );
   return {
     running,
-    url: running.url ?? '',
+    url: running.url,
     key: running.firstKeys?.environments.find(({ name }) => name === 'dev')?.secret ?? '',
     async newStream() {
       const connectionId = randomUUID() as ConnectionId;

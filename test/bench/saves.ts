@@ -6,6 +6,7 @@ import type { Stream } from '../../src/modules/records/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
+import { cleanLog } from '../support/whole-node.ts';
 import { contact } from './payloads.ts';
 
 const [mode = 'plain', count = '200000'] = process.argv.slice(2);
@@ -91,13 +92,13 @@ function bytesBelow(folder: string): number {
 
 /** Compacts all stores, with the decided commands deleted. */
 async function compact({ running }: BenchNode): Promise<Figures> {
-  const { log, maintenance, tables } = running;
+  const { log, tables } = running;
   for (const topic of ['svc.internal.record-commands.v1', 'svc.internal.commands.v1']) {
     for (let partition = 0; partition < (await log.partitions(topic)); partition += 1) {
       await log.deleteBefore({ topic, partition, offset: await log.endOffset(topic, partition) });
     }
   }
-  await maintenance.clean({ now: Date.now() + 30 * 86_400_000 });
+  await cleanLog(running, Date.now() + 30 * 86_400_000);
   for (const table of ['records', 'records_by_id', 'stream_segments']) {
     const cleanup = table === 'stream_segments' ? '' : ' CLEANUP';
     await tables.command(`OPTIMIZE TABLE ${table} FINAL${cleanup}`, { lane: 'cleanup' });

@@ -3,7 +3,6 @@
  * `crash-child.ts write <data folder> <seed> <round> <next operation of each model …>` and
  * `crash-child.ts tell <data folder> <seed> <round>`, which writes a file beside the data.
  */
-import type { Running } from '../../src/app/compose.ts';
 import { models, operation } from './crash-model.ts';
 import {
   changesOf,
@@ -18,9 +17,10 @@ import {
   tellAll,
 } from './node-child.ts';
 import { seeded } from './random.ts';
+import type { WholeNode } from './whole-node.ts';
 
 async function write(
-  node: Running,
+  node: WholeNode,
   seed: number,
   round: number,
   next: readonly number[],
@@ -38,7 +38,7 @@ async function write(
 }
 
 /** As the attempt that wrote, so that what was refused to it is told as well. */
-async function read(node: Running, model: string, round: number) {
+async function read(node: WholeNode, model: string, round: number) {
   const stream = streamOf(model);
   const { failures } = await readable(node, stream, originOf(`write-${model}`, round));
   const records = (await pagesOf(node, stream, { limit: 37 })).flatMap(recordsIn);

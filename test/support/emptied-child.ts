@@ -2,7 +2,6 @@
  * A stream that is emptied and forgotten by the log, and written again: `emptied-child.ts empty <data
  * folder>`, then `emptied-child.ts again <data folder> <old cursor …>` in another process.
  */
-import type { Running } from '../../src/app/compose.ts';
 import {
   changesOf,
   connectionUid,
@@ -17,6 +16,7 @@ import {
   tellAll,
   type ToldPage,
 } from './node-child.ts';
+import { cleanLog, type WholeNode } from './whole-node.ts';
 
 export interface ToldEmptied {
   /** Cursor of a record in the middle, and of the last one. */
@@ -53,7 +53,7 @@ const dayMs = 86_400_000;
 const stream = streamOf('Emptied');
 const idOf = (at: number) => ({ id: `r${at}` });
 
-async function empty(node: Running): Promise<ToldEmptied> {
+async function empty(node: WholeNode): Promise<ToldEmptied> {
   const { writer } = node.services.records;
   const origin = originOf('before', 1);
   await writer.save(
@@ -75,7 +75,7 @@ async function empty(node: Running): Promise<ToldEmptied> {
   const changes = await changesOf(node, stream);
   const last = changes.at(-1);
   const now = Date.now();
-  for (const days of [30, 38]) await node.maintenance.clean({ now: now + days * dayMs });
+  for (const days of [30, 38]) await cleanLog(node, now + days * dayMs);
   const messages = (await Array.fromAsync(messagesOf(node, stream))).length;
   return {
     cursors,
@@ -86,7 +86,7 @@ async function empty(node: Running): Promise<ToldEmptied> {
   };
 }
 
-async function again(node: Running, cursors: readonly string[]): Promise<ToldAgain> {
+async function again(node: WholeNode, cursors: readonly string[]): Promise<ToldAgain> {
   const { writer } = node.services.records;
   const page = (cursor: string) => pageOf(node, stream, cursor, 1000);
   const before = await Promise.all(cursors.map(page));

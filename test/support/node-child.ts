@@ -1,7 +1,6 @@
 /** What the children of the system tests have in common: a composed node, and all that it holds of a stream. */
 import { writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { compose, type Running } from '../../src/app/compose.ts';
 import { loadConfig } from '../../src/app/config.ts';
 import type {
   ConnectionId,
@@ -16,14 +15,16 @@ import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
 import { toldFile } from './child.ts';
 import type { ReadRecord } from './projection.ts';
+import { composeWhole, type WholeNode } from './whole-node.ts';
 
-/** Owners and projector of a gateway over the folder, as `npm start` composes them. */
-export function startNode(folder: string): Promise<Running> {
-  return compose(
+/** API, owners and projector of a gateway over the folder, as `npm start` composes them. */
+export function startNode(folder: string): Promise<WholeNode> {
+  return composeWhole(
     loadConfig({
       ...process.env,
       SVC_DATA_DIR: folder,
-      SVC_ROLES: 'owner,projector',
+      SVC_PORT: '0',
+      SVC_ROLES: 'api,owner,projector',
       SVC_PARTITIONS: '2',
       SVC_LOG_LEVEL: 'error',
     }),
@@ -73,7 +74,7 @@ export function originOf(runId: string, attempt: number): WriteOrigin {
 
 /** Resolves when all that was sent to the stream is decided and can be read. */
 export async function readable(
-  { services: { records } }: Running,
+  { services: { records } }: WholeNode,
   stream: Stream,
   origin: WriteOrigin,
 ): Promise<BarrierAnswer> {
@@ -90,7 +91,7 @@ export interface ToldPage {
 }
 
 export async function pageOf(
-  { services: { records } }: Running,
+  { services: { records } }: WholeNode,
   stream: Stream,
   cursor: string | null,
   limit: number,
@@ -102,7 +103,7 @@ export async function pageOf(
 
 /** All pages after the cursor. */
 export async function pagesOf(
-  node: Running,
+  node: WholeNode,
   stream: Stream,
   { cursor = null, limit }: { readonly cursor?: string | null; readonly limit: number },
 ): Promise<ToldPage[]> {
@@ -120,7 +121,7 @@ export function recordsIn({ body }: ToldPage): ReadRecord[] {
 }
 
 /** The changes of the stream in the order of the log. */
-export async function changesOf(node: Running, stream: Stream): Promise<RecordChange[]> {
+export async function changesOf(node: WholeNode, stream: Stream): Promise<RecordChange[]> {
   const codec = await node.schemas.codec<RecordChange>(recordsTopic);
   const changes: RecordChange[] = [];
   for await (const { value } of messagesOf(node, stream)) {
@@ -130,7 +131,7 @@ export async function changesOf(node: Running, stream: Stream): Promise<RecordCh
 }
 
 /** What the log has of the stream, tombstones too. */
-export async function* messagesOf(node: Running, stream: Stream) {
+export async function* messagesOf(node: WholeNode, stream: Stream) {
   const topic = recordsTopic;
   const partition = partitionOf(streamKey(stream), await node.log.partitions(topic));
   for await (const batch of node.log.read({ topic, partition, offset: 0 })) {

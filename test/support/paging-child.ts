@@ -3,7 +3,6 @@
  * `paging-child.ts <data folder> <seed> <plain|sealed>`. Tells what was read, and what the log has.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Running } from '../../src/app/compose.ts';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import { isoMicros } from '../../src/kernel/time.ts';
 import { decodeCursor } from '../../src/modules/records/cursor.ts';
@@ -27,6 +26,7 @@ import {
 import type { SeenRecord, ToldChange, ToldPaging } from './paging-judge.ts';
 import type { ReadRecord } from './projection.ts';
 import { seeded, type Random } from './random.ts';
+import type { WholeNode } from './whole-node.ts';
 
 const runs = ['first', 'second', 'third', 'fourth'] as const;
 const callsPerRun = 120;
@@ -36,7 +36,7 @@ const idsOfStream = 400;
 
 /** The stream, and who is at work on it. */
 interface Scene {
-  readonly node: Running;
+  readonly node: WholeNode;
   readonly stream: Stream;
   readonly seen: SeenRecord[];
   isWritten: boolean;
@@ -129,7 +129,7 @@ async function toldChange({ node, stream }: Scene, change: RecordChange): Promis
 }
 
 async function payloadOf(
-  { services: { vault } }: Running,
+  { services: { vault } }: WholeNode,
   stream: Stream,
   { record_id: id, payload, payload_encoding: encoding, key_id: keyId }: RecordChange,
 ): Promise<JsonObject | null> {
@@ -143,7 +143,7 @@ async function payloadOf(
 }
 
 /** The environment `dev`, which the first start made. */
-async function environmentWith(node: Running, payloadMode: 'plain' | 'sealed'): Promise<string> {
+async function environmentWith(node: WholeNode, payloadMode: 'plain' | 'sealed'): Promise<string> {
   const { services } = node;
   const uid = environmentByName(services.control, 'dev')?.uid;
   if (uid === undefined) throw new Error('no environment');

@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Running } from '../../src/app/compose.ts';
 import { toldBy, toldFile } from './child.ts';
 import { operation } from './crash-model.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type ToldPage,
 } from './node-child.ts';
 import { seeded, type Random } from './random.ts';
+import { cleanLog, type WholeNode } from './whole-node.ts';
 
 const models = ['Alpha', 'Beta', 'Gamma', 'Emptied'] as const;
 const passModel = 'Pass';
@@ -46,7 +46,7 @@ export interface ToldRound {
   readonly unmarked: readonly string[];
 }
 
-async function look(node: Running, last: readonly ToldStream[] | null): Promise<ToldStream[]> {
+async function look(node: WholeNode, last: readonly ToldStream[] | null): Promise<ToldStream[]> {
   const told = [...models, passModel].map(async (model) => {
     const stream = streamOf(model);
     await readable(node, stream, originOf('look', attempt));
@@ -64,13 +64,13 @@ async function look(node: Running, last: readonly ToldStream[] | null): Promise<
   return Promise.all(told);
 }
 
-async function goOn(node: Running, model: string, before: readonly ToldPage[]) {
+async function goOn(node: WholeNode, model: string, before: readonly ToldPage[]) {
   const from = before.length >> 1;
   const cursor = before[from - 1]?.next ?? null;
   return { from, pages: await pagesOf(node, streamOf(model), { cursor, limit }) };
 }
 
-async function write(node: Running, model: string, random: Random, calls: number): Promise<void> {
+async function write(node: WholeNode, model: string, random: Random, calls: number): Promise<void> {
   const { writer } = node.services.records;
   const stream = streamOf(model);
   for (let call = 0; call < calls; call += 1) {
@@ -86,7 +86,7 @@ async function write(node: Running, model: string, random: Random, calls: number
 }
 
 /** Begins a pass, and marks some records by saves that change nothing. Returns the ids of the others. */
-async function beginPass(node: Running, random: Random): Promise<string[]> {
+async function beginPass(node: WholeNode, random: Random): Promise<string[]> {
   const { writer } = node.services.records;
   const stream = streamOf(passModel);
   const origin = originOf('pass', attempt);
@@ -105,15 +105,15 @@ async function beginPass(node: Running, random: Random): Promise<string[]> {
   return idsOfPass.filter((id) => !marked.includes(id));
 }
 
-async function endPass(node: Running): Promise<string[]> {
+async function endPass(node: WholeNode): Promise<string[]> {
   const { writer } = node.services.records;
   return (await writer.passEnd(streamOf(passModel), originOf('pass', attempt))).deletedKeys;
 }
 
 /** Leaves of each record what the log keeps for ever. */
-async function forgetHistory({ maintenance }: Running): Promise<void> {
+async function forgetHistory(node: WholeNode): Promise<void> {
   const now = Date.now();
-  for (const days of [30, 38]) await maintenance.clean({ now: now + days * 86_400_000 });
+  for (const days of [30, 38]) await cleanLog(node, now + days * 86_400_000);
 }
 
 const [folder = '', seed, round, calls, mode] = process.argv.slice(2);

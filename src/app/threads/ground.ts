@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
-import { openEmbeddedLogClient } from '../../adapters/event-log/embedded/client.ts';
 import { systemClock, type Clock } from '../../kernel/time.ts';
 import { openVault, type OpenVault } from '../../modules/credentials/open-vault.ts';
 import type { RootKey } from '../../modules/credentials/root-keys.ts';
@@ -10,18 +9,26 @@ import type { Schemas } from '../../ports/schemas.ts';
 import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
 import type { Folders } from '../folders.ts';
 import { createLogger } from '../logger.ts';
+import { openThreadLog, type LogAccess } from '../open-log.ts';
 
-/** What the main thread starts another one with. */
+/**
+ * Which partitions of the records a process projects: all for itself (embedded tables), those that the group
+ * of projectors gives it, or none (others project, it reads).
+ */
+export type Projecting = 'all' | 'shared' | 'none';
+
+/** What the main thread starts another one with: data alone, the thread opens its own adapters. */
 export interface ThreadData {
-  readonly name: string;
+  readonly name: 'owners' | 'projection';
   /** How far this thread steps back when the processors are busy: whoever waits for an answer goes first. */
   readonly niceness: number;
   /** Calls between the two threads. */
   readonly mainPort: MessagePort;
-  readonly logPort: MessagePort;
-  readonly folders: Folders;
+  readonly log: LogAccess;
   /** Where the projection keeps its tables, as `openClickHouseStore` takes it. */
   readonly clickhouse: { readonly url: string; readonly cluster: string | null };
+  readonly projecting: Projecting;
+  readonly folders: Folders;
   readonly partitions: number;
   readonly logLevel: string;
   readonly faultPoint: string | null;
@@ -42,9 +49,7 @@ export interface Ground {
 export async function openGround(data: ThreadData, stack: AsyncDisposableStack): Promise<Ground> {
   const clock = systemClock;
   const logger = createLogger(data.logLevel, data.name);
-  const client = openEmbeddedLogClient({ directory: data.folders.log, port: data.logPort, clock });
-  stack.use(client);
-  const { log, schemas } = client;
+  const { log, schemas } = await openThreadLog(stack, data.log, { clock, logger });
   const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({
     id,
     bytes: Buffer.from(bytes),

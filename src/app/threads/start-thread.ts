@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { connect, type Peer } from '../../adapters/threads/rpc.ts';
+import { transferOf } from '../open-log.ts';
 import type { ThreadData } from './ground.ts';
 
 export interface RunningThread extends AsyncDisposable {
@@ -9,15 +10,15 @@ export interface RunningThread extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-type Given = Omit<ThreadData, 'mainPort' | 'logPort'>;
+type Given = Omit<ThreadData, 'mainPort'>;
 
 /** Starts `<name>-thread` of this folder and resolves when its work runs. */
-export async function startThread(given: Given, logPort: MessagePort): Promise<RunningThread> {
+export async function startThread(given: Given): Promise<RunningThread> {
   const { port1, port2 } = new MessageChannel();
   const file = new URL(`./${given.name}-thread${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(file, {
-    workerData: { ...given, mainPort: port2, logPort } satisfies ThreadData,
-    transferList: [port2, logPort],
+    workerData: { ...given, mainPort: port2 } satisfies ThreadData,
+    transferList: [port2, ...transferOf(given.log)],
     name: given.name,
   });
   const peer = connect(port1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../../src/app/config.ts';
+import { loadConfig, settings } from '../../../../src/app/config.ts';
 import { roles } from '../../../../src/app/roles.ts';
-import { ConfigError } from '../../../../src/app/settings.ts';
+import { ConfigError, shownSettings } from '../../../../src/app/settings.ts';
 
 describe('the settings', () => {
   it('need no variable: everything then runs embedded in one process', () => {
@@ -9,7 +9,8 @@ describe('the settings', () => {
     expect(config).toMatchObject({
       host: '127.0.0.1',
       port: 3003,
-      logUrl: 'embedded:',
+      logUrl: { kind: 'embedded' },
+      clickhouseUrl: { kind: 'embedded' },
       encryptionKey: null,
       egressAllow: [],
     });
@@ -35,10 +36,10 @@ describe('the settings', () => {
 
   it('take ClickHouse in process or by its URL, and never repeat a password', () => {
     const url = 'https://svc:p%40ss@tables.internal:8443/gateway';
-    expect(loadConfig({ SVC_CLICKHOUSE_URL: url }).clickhouseUrl).toBe(url);
+    expect(loadConfig({ SVC_CLICKHOUSE_URL: url }).clickhouseUrl).toEqual({ kind: 'server', url });
     for (const wrong of ['htp://svc:secret@host:8123/x', 'http://svc:secret@host:port/x']) {
       const load = () => loadConfig({ SVC_CLICKHOUSE_URL: wrong });
-      expect(load).toThrow(/SVC_CLICKHOUSE_URL: .*\/\/host/);
+      expect(load).toThrow(/SVC_CLICKHOUSE_URL: .*\/\/svc:\*\*\*@host/);
       expect(load).not.toThrow(/secret/);
     }
     expect(() => loadConfig({ SVC_CLICKHOUSE_CLUSTER: "a'b" })).toThrow('SVC_CLICKHOUSE_CLUSTER');
@@ -55,5 +56,23 @@ describe('the settings', () => {
     const load = () => loadConfig(wrong);
     expect(load).toThrow(ConfigError);
     for (const name of Object.keys(wrong)) expect(load).toThrow(name);
+  });
+
+  it('show no secret, neither where they are listed nor where they are wrong', () => {
+    const env = {
+      SVC_ENCRYPTION_KEY: 'secret',
+      SVC_CLICKHOUSE_URL: 'http://svc:secret@clickhouse:8123/svc',
+      SVC_HOST: '::',
+    };
+    const shown = shownSettings(settings, env);
+    expect(shown).toMatchObject({
+      SVC_ENCRYPTION_KEY: '[set]',
+      SVC_CLICKHOUSE_URL: 'http://svc:***@clickhouse:8123/svc',
+      SVC_HOST: '::',
+      SVC_PROVIDERS: null,
+    });
+    expect(Object.keys(shown)).toHaveLength(Object.keys(settings).length);
+    const wrong = { SVC_CLICKHOUSE_URL: 'tcp://svc:secret@clickhouse:9000' };
+    expect(() => loadConfig(wrong)).toThrow('tcp://svc:***@clickhouse:9000');
   });
 });

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { openInProcessCoordination } from '../adapters/coordination/in-process.ts';
+import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
+import { createHttpClient } from '../adapters/http-client/undici.ts';
+import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts';
+import { createControlPlane } from '../control-plane/client.ts';
+import { openReplies } from '../control-plane/replies.ts';
+import { openControlView } from '../control-plane/view.ts';
+import type { Services } from '../http/services.ts';
+import { createRunsClient } from '../modules/actions/handlers.ts';
+import { openVault } from '../modules/credentials/open-vault.ts';
+import type { Environment } from '../modules/environments/state.ts';
+import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
+import { createRecordWriter } from '../modules/records/handlers.ts';
+import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
+import { followRunEnds } from '../modules/runs/run-ends.ts';
+import type { Base } from './base.ts';
+import { createFaultPoint } from './fault-points.ts';
+import type { RunningThread } from './threads/start-thread.ts';
+import { version } from './version.ts';
+
+/** What the roles api, runner and webhooks work with. */
+export interface OpenedServices {
+  readonly services: Services;
+  readonly bodies: RunBodies;
+}
+
+/** Opens this node's view of the control plane and all that stands on it. */
+export async function openServices(
+  stack: AsyncDisposableStack,
+  base: Base,
+  projection: RunningThread,
+  readiness: Services['readiness'],
+): Promise<OpenedServices> {
+  const { config, clock, logger, rootKeys } = base;
+  const { log, schemas } = base.log;
+  const vault = stack.use(
+    await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
+  );
+  const replies = stack.use(await openReplies({ log, schemas, node: randomUUID(), logger }));
+  const file = `${base.folders.views}/control.sqlite`;
+  const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
+  const control = await createControlPlane({ log, schemas, clock, view, replies });
+  const writer = await createRecordWriter({
+    log,
+    schemas,
+    replies,
+    vault,
+    clock,
+    payloadMode: (uid) => view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain',
+    faultPoint: createFaultPoint(config.faultPoint),
+  });
+  const ends = stack.use(await followRunEnds({ log, schemas, logger }));
+  const bodies = createRunBodies({ log, schemas, vault });
+  const services: Services = {
+    control,
+    vault,
+    providers: loadCatalogue({ overlayPath: config.providers }),
+    records: { writer, reader: connectRecordReader(projection.peer, clock) },
+    runs: createRunsClient({ control, bodies, ends }),
+    coordination: stack.use(openInProcessCoordination()),
+    http: stack.use(createHttpClient({ allow: config.egressAllow })),
+    clock,
+    logger,
+    settings: {
+      publicUrl: config.publicUrl ?? '',
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      version: version(),
+      partitions: config.partitions,
+    },
+    readiness,
+  };
+  return { services, bodies };
+}

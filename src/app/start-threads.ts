@@ -1,0 +1,42 @@
+import { holdEngine } from '../adapters/projection-store/hold-engine.ts';
+import type { Base } from './base.ts';
+import type { Config } from './config.ts';
+import type { Projecting, ThreadData } from './threads/ground.ts';
+import { startThread, type RunningThread } from './threads/start-thread.ts';
+
+/** The worker threads of this process; null where no role needs one. */
+export interface Threads {
+  readonly owners: RunningThread | null;
+  /** The tables, and what projects into them. */
+  readonly projection: RunningThread | null;
+  readonly all: readonly RunningThread[];
+}
+
+export async function startThreads(stack: AsyncDisposableStack, base: Base): Promise<Threads> {
+  const { config, folders, rootKeys, log } = base;
+  const { partitions, logLevel, faultPoint, clickhouseUrl, clickhouseCluster: cluster } = config;
+  const isInProcess = clickhouseUrl.kind === 'embedded';
+  const url = isInProcess ? `embedded:${folders.tables}` : clickhouseUrl.url;
+  const clickhouse = { url, cluster };
+  const projecting = projectingOf(config);
+  const common = { folders, rootKeys, partitions, logLevel, faultPoint, clickhouse, projecting };
+  const start = async (name: ThreadData['name'], niceness: number) =>
+    stack.use(await startThread({ ...common, name, niceness, log: log.access() }));
+  const owners = config.roles.has('owner') ? await start('owners', 5) : null;
+  if (!usesTables(config)) return { owners, projection: null, all: present(owners) };
+  if (isInProcess) await holdEngine();
+  const projection = await start('projection', 10);
+  return { owners, projection, all: present(owners, projection) };
+}
+
+/** Every role but the owners reads what is projected, or projects it. */
+const usesTables = ({ roles }: Config): boolean => [...roles].some((role) => role !== 'owner');
+
+/** Tables in this process have to be filled by it; those of a server by the role projector. */
+function projectingOf({ clickhouseUrl, roles }: Config): Projecting {
+  if (clickhouseUrl.kind === 'embedded') return 'all';
+  return roles.has('projector') ? 'shared' : 'none';
+}
+
+const present = (...threads: readonly (RunningThread | null)[]): RunningThread[] =>
+  threads.filter((thread) => thread !== null);
