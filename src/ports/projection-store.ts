@@ -22,7 +22,14 @@ export type Lane = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
  */
 export interface ProjectionStore extends AsyncDisposable {
   /**
-   * Runs a statement that returns nothing (DDL, OPTIMIZE, DELETE).
+   * Makes the table or view where it is missing.
+   * @throws GatewayError `projection_unavailable`: may or may not have been made.
+   */
+  create(definition: TableDefinition | ViewDefinition): Promise<void>;
+  /** Removes the table or view where it is there, a view before the table that it feeds. Throws as `create`. */
+  drop(name: string): Promise<void>;
+  /**
+   * Runs a statement that returns nothing (OPTIMIZE, ALTER, DELETE). Tables are made by `create`.
    * @throws GatewayError `projection_unavailable`: may or may not have run.
    */
   command(
@@ -45,10 +52,34 @@ export interface ProjectionStore extends AsyncDisposable {
   queryRows<T>(sql: string, params?: SqlParams, lane?: Lane): Promise<T[]>;
 }
 
-/** A step of the tables' history. Its statements may run twice: a crash may come between them and the note. */
+/** A table as data: where it is kept, on one node or replicated on several, is the store's to say. */
+export interface TableDefinition {
+  readonly name: string;
+  /** Columns and indexes, each as in a CREATE statement. */
+  readonly columns: readonly string[];
+  /** Of the MergeTree family, as for a table on one node. */
+  readonly engine: string;
+  readonly partitionBy?: string;
+  readonly orderBy: readonly string[];
+  /** How many tokens of inserts the table remembers; 0 = it takes each insert. */
+  readonly tokensKept: number;
+  readonly settings?: Readonly<Record<string, number>>;
+}
+
+/** What is inserted into the table of `select` is also inserted into `to`, in the form that `select` gives it. */
+export interface ViewDefinition {
+  readonly name: string;
+  readonly to: string;
+  readonly select: string;
+}
+
+/** Makes a table or view, or runs a statement that changes what is in them. */
+export type MigrationStep = TableDefinition | ViewDefinition | string;
+
+/** A step of the tables' history. It may run twice: a crash may come between it and its note. */
 export interface Migration {
   /** Ascending within its projection; never used again. */
   readonly number: number;
   readonly projection: string;
-  readonly statements: readonly string[];
+  readonly steps: readonly MigrationStep[];
 }

@@ -1,5 +1,6 @@
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { recordTables } from '../../src/modules/records/tables.ts';
+import type { TableDefinition, ViewDefinition } from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import { defineProjection, type TableSet } from './define.ts';
 
@@ -10,97 +11,118 @@ export interface StreamPlace {
   readonly number: string;
 }
 
+const withCleanup = { allow_experimental_replacing_merge_with_cleanup: 1 };
+const tokensKept = 1000;
+
 /**
  * The question this order answers: GET /records pages along `position`. A change that moves a record
  * also writes the row that cancels its former place, so a page with FINAL reads live rows only.
  */
-const recordsTable = (records: string) => `
-  CREATE TABLE IF NOT EXISTS ${records} (
-    log_partition UInt16,
-    stream_id UInt64,
-    position UInt64,
-    record_id String CODEC(ZSTD(1)),
-    version UInt64,
-    superseded UInt8,
-    generation LowCardinality(String),
-    first_seen_at DateTime64(6, 'UTC'),
-    modified_at DateTime64(6, 'UTC'),
-    last_action LowCardinality(String),
-    deleted_at Nullable(DateTime64(6, 'UTC')),
-    pruned_at Nullable(DateTime64(6, 'UTC')),
-    payload String CODEC(ZSTD(1)),
-    payload_encoding LowCardinality(String),
-    key_id LowCardinality(String),
-    error LowCardinality(String),
-    INDEX actions last_action TYPE set(8) GRANULARITY 1
-  ) ENGINE = ReplacingMergeTree(version, superseded)
-  PARTITION BY log_partition
-  ORDER BY (stream_id, position, record_id)
-  SETTINGS index_granularity = 512, fsync_after_insert = 1, fsync_part_directory = 1,
-    non_replicated_deduplication_window = 1000, allow_experimental_replacing_merge_with_cleanup = 1`;
+const recordsTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'position UInt64',
+    'record_id String CODEC(ZSTD(1))',
+    'version UInt64',
+    'superseded UInt8',
+    'generation LowCardinality(String)',
+    "first_seen_at DateTime64(6, 'UTC')",
+    "modified_at DateTime64(6, 'UTC')",
+    'last_action LowCardinality(String)',
+    "deleted_at Nullable(DateTime64(6, 'UTC'))",
+    "pruned_at Nullable(DateTime64(6, 'UTC'))",
+    'payload String CODEC(ZSTD(1))',
+    'payload_encoding LowCardinality(String)',
+    'key_id LowCardinality(String)',
+    'error LowCardinality(String)',
+    'INDEX actions last_action TYPE set(8) GRANULARITY 1',
+  ],
+  engine: 'ReplacingMergeTree(version, superseded)',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'position', 'record_id'],
+  tokensKept,
+  settings: { index_granularity: 512, ...withCleanup },
+});
 
 /**
  * Which positions of a stream are known and which are dead, as bitmaps per 4096: skips a dead prefix
  * and turns a time into a position. Bitmaps, because counters would be wrong after a redelivery.
  */
-const segmentsTable = (segments: string) => `
-  CREATE TABLE IF NOT EXISTS ${segments} (
-    log_partition UInt16,
-    stream_id UInt64,
-    segment UInt64,
-    known AggregateFunction(groupBitmap, UInt32),
-    dead AggregateFunction(groupBitmapIf, UInt32, UInt8),
-    modified_at SimpleAggregateFunction(max, DateTime64(6, 'UTC'))
-  ) ENGINE = AggregatingMergeTree
-  PARTITION BY log_partition
-  ORDER BY (stream_id, segment)
-  SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 1000`;
+const segmentsTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'segment UInt64',
+    'known AggregateFunction(groupBitmap, UInt32)',
+    'dead AggregateFunction(groupBitmapIf, UInt32, UInt8)',
+    "modified_at SimpleAggregateFunction(max, DateTime64(6, 'UTC'))",
+  ],
+  engine: 'AggregatingMergeTree',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'segment'],
+  tokensKept,
+});
 
-const segmentsView = (name: string, segments: string, records: string) => `
-  CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${segments} AS
-  SELECT log_partition, stream_id, intDiv(position, 4096) AS segment,
-    groupBitmapState(toUInt32(position % 4096)) AS known,
-    groupBitmapIfState(toUInt32(position % 4096), superseded) AS dead,
-    max(if(superseded = 1, toDateTime64(0, 6, 'UTC'), ${records}.modified_at)) AS modified_at
-  FROM ${records} GROUP BY log_partition, stream_id, segment`;
+const segmentsView = (name: string, segments: string, records: string): ViewDefinition => ({
+  name,
+  to: segments,
+  select: `
+    SELECT log_partition, stream_id, intDiv(position, 4096) AS segment,
+      groupBitmapState(toUInt32(position % 4096)) AS known,
+      groupBitmapIfState(toUInt32(position % 4096), superseded) AS dead,
+      max(if(superseded = 1, toDateTime64(0, 6, 'UTC'), ${records}.modified_at)) AS modified_at
+    FROM ${records} GROUP BY log_partition, stream_id, segment`,
+});
 
 /** Where a record is now, by its id (docs/adr/0003-records-by-id.md). */
-const byIdTable = (byId: string) => `
-  CREATE TABLE IF NOT EXISTS ${byId} (
-    log_partition UInt16,
-    stream_id UInt64,
-    record_id String CODEC(ZSTD(1)),
-    position UInt64,
-    version UInt64,
-    gone UInt8
-  ) ENGINE = ReplacingMergeTree(version, gone)
-  PARTITION BY log_partition
-  ORDER BY (stream_id, record_id)
-  SETTINGS index_granularity = 64, fsync_after_insert = 1, fsync_part_directory = 1,
-    non_replicated_deduplication_window = 1000, allow_experimental_replacing_merge_with_cleanup = 1`;
+const byIdTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'record_id String CODEC(ZSTD(1))',
+    'position UInt64',
+    'version UInt64',
+    'gone UInt8',
+  ],
+  engine: 'ReplacingMergeTree(version, gone)',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'record_id'],
+  tokensKept,
+  settings: { index_granularity: 64, ...withCleanup },
+});
 
-const byIdView = (name: string, byId: string, records: string) => `
-  CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${byId} AS
-  SELECT log_partition, stream_id, record_id, position, version, superseded AS gone
-  FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`;
+const byIdView = (name: string, byId: string, records: string): ViewDefinition => ({
+  name,
+  to: byId,
+  select: `
+    SELECT log_partition, stream_id, record_id, position, version, superseded AS gone
+    FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`,
+});
 
 /** How far the projector has come; written after the rows. The highest revision counts. */
-const positionsTable = `
-  CREATE TABLE IF NOT EXISTS projector_positions (
-    name String,
-    log_partition UInt16,
-    next_offset UInt64,
-    owner_epoch UInt64,
-    at_end_at DateTime64(3, 'UTC'),
-    revision UInt64
-  ) ENGINE = ReplacingMergeTree(revision)
-  ORDER BY (name, log_partition)
-  SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
+const positionsTable: TableDefinition = {
+  name: 'projector_positions',
+  columns: [
+    'name String',
+    'log_partition UInt16',
+    'next_offset UInt64',
+    'owner_epoch UInt64',
+    "at_end_at DateTime64(3, 'UTC')",
+    'revision UInt64',
+  ],
+  engine: 'ReplacingMergeTree(revision)',
+  orderBy: ['name', 'log_partition'],
+  tokensKept: 0,
+};
 
 function tableSet(generation: number): TableSet {
   const { records: table, segments, byId } = recordTables(generation);
   const views = [`${segments}_of_records`, `${byId}_of_records`] as const;
-  const statements = [
+  const steps = [
     recordsTable(table),
     segmentsTable(segments),
     segmentsView(views[0], segments, table),
@@ -111,7 +133,7 @@ function tableSet(generation: number): TableSet {
   return {
     name: table,
     generation,
-    migrations: [{ projection: table, number: 1, statements }],
+    migrations: [{ projection: table, number: 1, steps }],
     tables: [table, segments, byId],
     views,
     replacing: [table, byId],

@@ -156,6 +156,8 @@ class Shared implements SharedProjector {
   /** Right after it stood still this process must not write: it does not know yet that it was replaced. */
   #guarded(store: ProjectionStore): ProjectionStore {
     return {
+      create: (definition) => store.create(definition),
+      drop: (name) => store.drop(name),
       command: (sql, options) => store.command(sql, options),
       queryBinary: (sql, params, lane) => store.queryBinary(sql, params, lane),
       queryRows: (sql, params, lane) => store.queryRows(sql, params, lane),

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../src/adapters/projection-store/migrate.ts';
-import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type {
+  MigrationStep,
+  ProjectionStore,
+  TableDefinition,
+} from '../../src/ports/projection-store.ts';
 import { RowReader, TabWriter } from '../../src/ports/rows.ts';
 
 /** What every adapter of the port must do; the harness opens an empty store. */
@@ -17,13 +21,17 @@ export function projectionStoreContract(
     });
     afterAll(() => opened[Symbol.asyncDispose]());
 
+    const definition = (label: string): TableDefinition => ({
+      name: label,
+      columns: ['part UInt16', 'number UInt64', "at Nullable(DateTime64(6, 'UTC'))", 'text String'],
+      engine: 'MergeTree',
+      partitionBy: 'part',
+      orderBy: ['number'],
+      tokensKept: 100,
+    });
     const table = async (label: string): Promise<string> => {
-      await store.command(`DROP TABLE IF EXISTS ${label} SYNC`);
-      await store.command(
-        `CREATE TABLE ${label} (part UInt16, number UInt64, at Nullable(DateTime64(6, 'UTC')), text String)
-         ENGINE = MergeTree PARTITION BY part ORDER BY number
-         SETTINGS non_replicated_deduplication_window = 100`,
-      );
+      await store.drop(label);
+      await store.create(definition(label));
       return label;
     };
     const columns = ['part', 'number', 'at', 'text'];
@@ -72,6 +80,37 @@ export function projectionStoreContract(
       expect(await count(label)).toBe(2);
       await store.insert({ ...insert, deduplicationToken: 'other' });
       expect(await count(label)).toBe(4);
+    });
+
+    it('takes every insert into a table that keeps no tokens', async () => {
+      const positions = { ...definition('positions'), tokensKept: 0 };
+      await store.create(positions);
+      const rows = rowsOf('a');
+      const insert = { table: 'positions', columns, rows, deduplicationToken: 'same' };
+      await store.insert(insert);
+      await store.insert(insert);
+      expect(await count('positions')).toBe(2);
+      await store.drop('positions');
+      await store.drop('positions');
+      await expect(count('positions')).rejects.toMatchObject({ code: 'projection_unavailable' });
+    });
+
+    it('fills what a view feeds with the same insert, and once', async () => {
+      const label = await table('viewed');
+      const fed = { ...definition('fed'), columns: ['part UInt16', 'number UInt64'] };
+      await store.create(fed);
+      await store.create({
+        name: 'fed_of_viewed',
+        to: 'fed',
+        select: `SELECT part, number FROM ${label} WHERE number > 0`,
+      });
+      const rows = rowsOf('a', 'b', 'c');
+      const insert = { table: label, columns, rows, deduplicationToken: 'same' };
+      await store.insert(insert);
+      await store.insert(insert);
+      expect(await count(label)).toBe(3);
+      expect(await count('fed')).toBe(2);
+      for (const name of ['fed_of_viewed', 'fed', label]) await store.drop(name);
     });
 
     it('takes the token again once its partition was emptied', async () => {
@@ -125,12 +164,18 @@ export function projectionStoreContract(
     });
 
     it('migrates once, and again without harm', async () => {
-      const step = (number: number, statement: string) => ({
+      const step = (number: number, one: MigrationStep) => ({
         projection: name,
         number,
-        statements: [statement],
+        steps: [one],
       });
-      const create = 'CREATE TABLE IF NOT EXISTS migrated (a UInt8) ENGINE = MergeTree ORDER BY a';
+      const create: MigrationStep = {
+        name: 'migrated',
+        columns: ['a UInt8'],
+        engine: 'MergeTree',
+        orderBy: ['a'],
+        tokensKept: 0,
+      };
       await migrate(store, [step(2, 'INSERT INTO migrated VALUES (1)'), step(1, create)]);
       await migrate(store, [step(1, create), step(2, 'INSERT INTO migrated VALUES (1)')]);
       expect(await count('migrated')).toBe(1);

@@ -133,7 +133,7 @@ export async function dropTables(store: ProjectionStore): Promise<void> {
     'SELECT name, engine FROM system.tables WHERE database = currentDatabase()',
   );
   const ordered = tables.sort((a) => (a.engine === 'MaterializedView' ? -1 : 1));
-  for (const { name } of ordered) await store.command(`DROP TABLE IF EXISTS ${name} SYNC`);
+  for (const { name } of ordered) await store.drop(name);
 }
 
 export interface ReadRecord {

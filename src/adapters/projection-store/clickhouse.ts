@@ -1,12 +1,27 @@
-import { GatewayError } from '../../kernel/errors.ts';
-import type { Insert, Lane, ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
-import type { Connection } from './connections.ts';
-import { openEmbedded, openServer, run } from './connections.ts';
+import type {
+  Insert,
+  Lane,
+  ProjectionStore,
+  SqlParams,
+  TableDefinition,
+  ViewDefinition,
+} from '../../ports/projection-store.ts';
+import type { Connection } from './connection.ts';
+import { createStatement, dropStatement } from './ddl.ts';
+import { openEmbedded } from './embedded.ts';
+import { attempt } from './engine-errors.ts';
+import { UnusableServer, parseServerAddress } from './server-address.ts';
+import { checkServer } from './server-check.ts';
+import { openServer } from './server.ts';
 
-/**
- * Connections by lane. Pages have two: the read-ahead of one reader must not hold up another's page.
- */
-const connectionsOfLane: Readonly<Record<Lane, number>> = {
+interface LaneShape {
+  readonly connections: number;
+  /** How long a server may take for one statement, ms. */
+  readonly timeoutMs: number;
+}
+
+/** In process, pages have two: the read-ahead of one reader must not hold up another's page. */
+const embeddedConnections: Readonly<Record<Lane, number>> = {
   insert: 1,
   build: 1,
   page: 2,
@@ -14,21 +29,13 @@ const connectionsOfLane: Readonly<Record<Lane, number>> = {
   cleanup: 1,
 };
 
-/** Errors that lie in the rows, not in the store: the same insert can never succeed. */
-const refusals = new Set([
-  '6', // CANNOT_PARSE_TEXT
-  '26', // CANNOT_PARSE_QUOTED_STRING
-  '27', // CANNOT_PARSE_INPUT_ASSERTION_FAILED
-  '33', // CANNOT_READ_ALL_DATA
-  '38', // CANNOT_PARSE_DATE
-  '41', // CANNOT_PARSE_DATETIME
-  '53', // TYPE_MISMATCH
-  '69', // ARGUMENT_OUT_OF_BOUND
-  '72', // CANNOT_PARSE_NUMBER
-  '117', // INCORRECT_DATA
-  '131', // TOO_LARGE_STRING_SIZE
-  '321', // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
-]);
+const serverLanes: Readonly<Record<Lane, LaneShape>> = {
+  insert: { connections: 1, timeoutMs: 60_000 },
+  page: { connections: 8, timeoutMs: 10_000 },
+  heavy: { connections: 2, timeoutMs: 300_000 },
+  cleanup: { connections: 1, timeoutMs: 3_600_000 },
+  build: { connections: 2, timeoutMs: 300_000 },
+};
 
 /** One connection and the statements that wait for it, so that none waits inside the engine's thread pool. */
 interface Queue {
@@ -36,47 +43,101 @@ interface Queue {
   waiting: number;
   last: Promise<unknown>;
 }
+type Lanes = ReadonlyMap<Lane, readonly Queue[]>;
 
 /**
- * Opens ClickHouse: `embedded:<folder>` in this process and thread, or `http(s)://user:password@host:port/database`.
- * @throws GatewayError `projection_unavailable`
+ * Opens ClickHouse: `embedded:<folder>` in this process and thread, or `http(s)://user:password@host:port/database`,
+ * with `cluster` replicated on all nodes of that name. A server that is away is no error: whatever is asked of the
+ * store says `projection_unavailable` until it is there.
+ * @throws UnusableServer where trying again does not help; GatewayError `projection_unavailable`: the folder cannot
+ *   be opened
  */
 export async function openClickHouseStore(options: {
   readonly url: string;
   readonly cluster?: string | null;
 }): Promise<ProjectionStore> {
-  const open = opener(options.url);
+  const { url, cluster = null } = options;
+  if (!url.startsWith('embedded:')) return openServerStore(url, cluster);
+  if (cluster !== null) throw new UnusableServer('a cluster needs the URL of a server');
   const lanes = new Map<Lane, Queue[]>();
-  for (const [lane, count] of Object.entries(connectionsOfLane)) {
+  for (const [lane, count] of Object.entries(embeddedConnections)) {
     const queues: Queue[] = [];
     for (let at = 0; at < count; at++) {
-      queues.push({ connection: await attempt(open), waiting: 0, last: Promise.resolve() });
+      queues.push(queueOf(await attempt(() => openEmbedded(url.slice('embedded:'.length)))));
     }
     lanes.set(lane as Lane, queues);
   }
-  return new ClickHouseStore(lanes);
+  return new ClickHouseStore(lanes, null, () => Promise.resolve());
 }
 
-function opener(url: string): () => Promise<Connection> {
-  if (url.startsWith('embedded:')) {
-    const path = url.slice('embedded:'.length);
-    return () => openEmbedded(path);
+async function openServerStore(url: string, cluster: string | null): Promise<ProjectionStore> {
+  const address = parseServerAddress(url);
+  const isReplicated = cluster !== null;
+  const lanes = new Map<Lane, Queue[]>();
+  for (const [lane, { connections, timeoutMs }] of Object.entries(serverLanes)) {
+    const queues = Array.from({ length: connections }, () =>
+      queueOf(openServer(address, { isReplicated, timeoutMs })),
+    );
+    lanes.set(lane as Lane, queues);
   }
-  return async () => openServer(url);
+  const check = async (): Promise<void> => {
+    const { timeoutMs } = serverLanes.page;
+    const system = openServer(
+      { ...address, database: 'system' },
+      { isReplicated: false, timeoutMs },
+    );
+    try {
+      await checkServer(system, address, cluster);
+    } finally {
+      await system.close();
+    }
+  };
+  const store = new ClickHouseStore(lanes, cluster, check);
+  await store.ready();
+  return store;
 }
+
+const queueOf = (connection: Connection): Queue => ({
+  connection,
+  waiting: 0,
+  last: Promise.resolve(),
+});
 
 class ClickHouseStore implements ProjectionStore {
-  readonly #lanes: ReadonlyMap<Lane, readonly Queue[]>;
+  readonly #lanes: Lanes;
+  readonly #cluster: string | null;
+  readonly #check: () => Promise<void>;
+  /** The check that runs or has succeeded. */
+  #checked: Promise<void> | null = null;
 
-  constructor(lanes: ReadonlyMap<Lane, readonly Queue[]>) {
+  constructor(lanes: Lanes, cluster: string | null, check: () => Promise<void>) {
     this.#lanes = lanes;
+    this.#cluster = cluster;
+    this.#check = check;
+  }
+
+  /** @throws UnusableServer */
+  async ready(): Promise<void> {
+    try {
+      await this.#checking();
+    } catch (error) {
+      if (error instanceof UnusableServer) throw error;
+    }
+  }
+
+  create(definition: TableDefinition | ViewDefinition): Promise<void> {
+    return this.command(createStatement(definition, this.#cluster));
+  }
+
+  drop(name: string): Promise<void> {
+    return this.command(dropStatement(name, this.#cluster));
   }
 
   async command(
     sql: string,
     { lane = 'insert', params }: { lane?: Lane; params?: SqlParams } = {},
   ): Promise<void> {
-    await this.#on(lane, ({ client }) => run(client, sql, params));
+    await this.#on(lane, (connection) => connection.run(sql, { params }));
   }
 
   async insert(insert: Insert): Promise<void> {
@@ -84,12 +145,14 @@ class ClickHouseStore implements ProjectionStore {
   }
 
   queryBinary(sql: string, params?: SqlParams, lane: Lane = 'page'): Promise<Buffer> {
-    return this.#on(lane, ({ client }) => run(client, `${sql} FORMAT RowBinary`, params));
+    const options = { params, isRead: true };
+    return this.#on(lane, (connection) => connection.run(`${sql} FORMAT RowBinary`, options));
   }
 
   async queryRows<T>(sql: string, params?: SqlParams, lane: Lane = 'heavy'): Promise<T[]> {
     const format = 'FORMAT JSONEachRow SETTINGS output_format_json_quote_64bit_integers = 1';
-    const text = await this.#on(lane, ({ client }) => run(client, `${sql} ${format}`, params));
+    const options = { params, isRead: true };
+    const text = await this.#on(lane, (connection) => connection.run(`${sql} ${format}`, options));
     const lines = text.toString().split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
   }
@@ -107,33 +170,25 @@ class ClickHouseStore implements ProjectionStore {
     const queues = this.#lanes.get(lane) ?? [];
     const queue = queues.reduce((best, next) => (next.waiting < best.waiting ? next : best));
     queue.waiting++;
-    const result = queue.last.then(() => attempt(() => work(queue.connection)));
+    const result = queue.last.then(() =>
+      attempt(async () => {
+        await this.#checking();
+        return work(queue.connection);
+      }),
+    );
     const ended = (): void => {
       queue.waiting--;
     };
     queue.last = result.then(ended, ended);
     return result;
   }
-}
 
-async function attempt<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    throw errorOf(cause);
+  /** Once for all calls that wait; again after a failure. */
+  #checking(): Promise<void> {
+    this.#checked ??= this.#check().catch((error: unknown) => {
+      this.#checked = null;
+      throw error;
+    });
+    return this.#checked;
   }
-}
-
-function errorOf(cause: unknown): GatewayError {
-  if (refusals.has(engineCode(cause))) {
-    return new GatewayError('projection_refused', {}, { cause });
-  }
-  return new GatewayError('projection_unavailable', { retryAfterS: 1 }, { cause });
-}
-
-/** The engine's own number of the error; the two ways in name it differently. */
-function engineCode(cause: unknown): string {
-  if (typeof cause !== 'object' || cause === null) return '';
-  if ('clickhouseCode' in cause) return String(cause.clickhouseCode);
-  return 'code' in cause ? String(cause.code) : '';
 }

@@ -1,4 +1,13 @@
-import type { Migration, ProjectionStore } from '../../ports/projection-store.ts';
+import type { Migration, ProjectionStore, TableDefinition } from '../../ports/projection-store.ts';
+
+/** What has been done. */
+const notes: TableDefinition = {
+  name: 'projection_migrations',
+  columns: ['name String', 'number UInt32', 'applied_at DateTime DEFAULT now()'],
+  engine: 'MergeTree',
+  orderBy: ['name', 'number'],
+  tokensKept: 0,
+};
 
 /**
  * Brings the tables to the present form: runs the steps that this store has not noted yet, in order.
@@ -8,21 +17,29 @@ export async function migrate(
   store: ProjectionStore,
   migrations: readonly Migration[],
 ): Promise<void> {
-  await store.command(`
-    CREATE TABLE IF NOT EXISTS projection_migrations (
-      name String, number UInt32, applied_at DateTime DEFAULT now()
-    ) ENGINE = MergeTree ORDER BY (name, number)`);
-  const done = await store.queryRows<{ name: string; number: number }>(
-    'SELECT name, number FROM projection_migrations',
-  );
-  const noted = new Set(done.map((row) => `${row.name}/${row.number}`));
+  const noted = await notedSteps(store);
   const ordered = [...migrations].sort((a, b) => a.number - b.number);
-  for (const { projection, number, statements } of ordered) {
+  for (const { projection, number, steps } of ordered) {
     if (noted.has(`${projection}/${number}`)) continue;
-    for (const statement of statements) await store.command(statement);
+    for (const step of steps) {
+      await (typeof step === 'string' ? store.command(step) : store.create(step));
+    }
     await store.command(
-      'INSERT INTO projection_migrations (name, number) VALUES ({projection:String}, {number:UInt32})',
+      `INSERT INTO ${notes.name} (name, number) VALUES ({projection:String}, {number:UInt32})`,
       { params: { projection, number } },
     );
   }
+}
+
+/** Where all is noted nothing is made: that would need every node of a cluster. */
+async function notedSteps(store: ProjectionStore): Promise<Set<string>> {
+  const [found] = await store.queryRows(
+    'SELECT name FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',
+    { name: notes.name },
+  );
+  if (found === undefined) await store.create(notes);
+  const done = await store.queryRows<{ name: string; number: number }>(
+    `SELECT name, number FROM ${notes.name}`,
+  );
+  return new Set(done.map((row) => `${row.name}/${row.number}`));
 }

@@ -308,6 +308,8 @@ function wrap(
   onCommand: (sql: string) => void = () => undefined,
 ): ProjectionStore {
   return {
+    create: (definition) => inner.create(definition),
+    drop: (name) => inner.drop(name),
     insert: async (insert) => {
       onInsert(insert);
       await inner.insert(insert);

@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream';
+import type { Insert, SqlParams } from '../../ports/projection-store.ts';
+
+/** One connection: it runs one statement after the other. */
+export interface Connection {
+  /** Runs the statement as it is; its FORMAT says what the bytes are. */
+  run(statement: string, options?: RunOptions): Promise<Buffer>;
+  insert(insert: Insert): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly params?: SqlParams | undefined;
+  /** A statement that changes nothing may be sent again where no answer came. */
+  readonly isRead?: boolean;
+}
+
+/**
+ * A block of an insert is taken whole: no threshold below a batch's size may cut it, so that the rows of
+ * one table partition become readable together. Views skip a block that they have, too.
+ */
+const insertSettings = {
+  async_insert: 0,
+  min_insert_block_size_rows: 1_048_576,
+  min_insert_block_size_bytes: 1_073_741_824,
+  max_partitions_per_insert_block: 0,
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+};
+
+/** Threads cost a small insert more than they bring. */
+const smallInsertBytes = 256 * 1024;
+
+export function settingsOf({ rows, deduplicationToken }: Insert): Record<string, string | number> {
+  const isSmall = rows.length < smallInsertBytes;
+  return {
+    ...insertSettings,
+    ...(isSmall ? { max_threads: 1, input_format_parallel_parsing: 0 } : {}),
+    insert_deduplication_token: deduplicationToken,
+  };
+}
+
+/** 64-bit integers travel as text: not every binder takes a bigint. */
+export function wire(params: SqlParams | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(params ?? {}).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? value.toString() : value,
+    ]),
+  );
+}
+
+export async function drain(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}

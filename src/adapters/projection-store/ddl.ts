@@ -1,0 +1,53 @@
+import type { TableDefinition, ViewDefinition } from '../../ports/projection-store.ts';
+
+/** How long a replicated table remembers tokens; the number of them is the table's own. */
+const tokensKeptS = 7 * 86_400;
+
+/**
+ * The statement that makes a table or a view where it is missing: on this node, or with `cluster` on all nodes of
+ * it, each a replica. Path and replica of a replicated table are the server's defaults (`default_replica_path`).
+ */
+export function createStatement(
+  definition: TableDefinition | ViewDefinition,
+  cluster: string | null,
+): string {
+  const name = `${definition.name}${onCluster(cluster)}`;
+  if ('select' in definition) {
+    return `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${definition.to} AS ${definition.select}`;
+  }
+  const { columns, partitionBy, orderBy } = definition;
+  const settings = Object.entries(tableSettings(definition, cluster !== null));
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')})`,
+    `ENGINE = ${cluster === null ? '' : 'Replicated'}${definition.engine}`,
+    ...(partitionBy === undefined ? [] : [`PARTITION BY ${partitionBy}`]),
+    `ORDER BY (${orderBy.join(', ')})`,
+    `SETTINGS ${settings.map(([setting, value]) => `${setting} = ${value}`).join(', ')}`,
+  ].join(' ');
+}
+
+/** Removes a table or a view at once, so that its name is free again. */
+export function dropStatement(name: string, cluster: string | null): string {
+  return `DROP TABLE IF EXISTS ${name}${onCluster(cluster)} SYNC`;
+}
+
+function tableSettings(
+  { settings, tokensKept }: TableDefinition,
+  isReplicated: boolean,
+): Record<string, number> {
+  return {
+    ...settings,
+    // What an insert has returned survives the loss of power.
+    fsync_after_insert: 1,
+    fsync_part_directory: 1,
+    ...(isReplicated
+      ? {
+          replicated_deduplication_window: tokensKept,
+          replicated_deduplication_window_seconds: tokensKeptS,
+        }
+      : { non_replicated_deduplication_window: tokensKept }),
+  };
+}
+
+const onCluster = (cluster: string | null): string =>
+  cluster === null ? '' : ` ON CLUSTER \`${cluster}\``;

@@ -1,0 +1,33 @@
+import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
+import { createClient } from '@clickhouse/client';
+import { drain, settingsOf, wire, type Connection } from './connection.ts';
+
+/** Opens the engine in this process. Only one thread of the process may, for one path (measured.md section 6). */
+export async function openEmbedded(path: string): Promise<Connection> {
+  // An optional dependency: a deployment with a server does not install it.
+  const { createChdbConnection } = await import('chdb/connection');
+  const connection = createChdbConnection({ path });
+  // It implements the client's interface, but declares it with another copy of the same types.
+  type Injected = NonNullable<ClickHouseClientConfigOptions['connection']>;
+  const client = createClient({ connection: connection as unknown as Injected });
+  return {
+    run: async (query, { params } = {}) => {
+      const answer = await client.exec({
+        query,
+        ...(params === undefined ? {} : { query_params: wire(params) }),
+      });
+      return drain(answer.stream);
+    },
+    // The client's own insert would turn the bytes into a string and back.
+    insert: async (insert) => {
+      await connection.chdb.rawInsert({
+        table: insert.table,
+        columns: [...insert.columns],
+        values: insert.rows,
+        format: 'TSV',
+        settings: settingsOf(insert),
+      });
+    },
+    close: () => client.close(),
+  };
+}
