@@ -21,7 +21,8 @@ const compact = (minLagMs: number, maxLagMs: number): Cleanup => ({
   maxLagMs,
   tombstoneMs: 7 * dayMs,
 });
-const keep = (days: number): Cleanup => ({ policy: 'delete', retentionMs: days * dayMs });
+const keep = (days: number) =>
+  ({ policy: 'delete' as const, retentionMs: days * dayMs }) satisfies Cleanup;
 const untilDecided: Cleanup = { policy: 'none' };
 
 /** Every topic of the service: read this first (contract/topics.md; design section 3). */

@@ -54,6 +54,7 @@ export async function openServices(
   const bodies = createRunBodies({ log, schemas, vault });
   const services: Services = {
     control,
+    log,
     vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     records: { writer, reader: connectRecordReader(projection.peer, clock) },

@@ -5,8 +5,9 @@ import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { openHost } from '../modules/runs/open-host.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
-import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
+import { openOrders } from '../../streams/reactors/orders.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
@@ -26,14 +27,14 @@ export async function startReactors(
   const publisher = createPublisher({ log, schemas, clock });
   const logs = stack.use(createRunLogs(publisher, logger));
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
-  const park = (consumer: string) => parkTo(publisher, consumer);
+  const orders = (group: ConsumerGroupName) => openOrders({ control, publisher }, group);
   const { roles } = config;
   if (roles.has('webhooks')) {
     const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
     stack.use(
       await startWebhookDeliveries({
         ...common,
-        park: park('svc.webhook-deliveries'),
+        orders: orders('svc.webhook-deliveries'),
         http,
         userAgent,
       }),
@@ -41,21 +42,21 @@ export async function startReactors(
     stack.use(
       await startSyncWebhooks({
         ...common,
-        park: park('svc.sync-webhooks'),
+        orders: orders('svc.sync-webhooks'),
         reader: records.reader,
       }),
     );
   }
   if (roles.has('runner')) {
     const sandbox = stack.use(await openSandbox());
-    stack.use(await startSyncInstances({ ...common, park: park('svc.sync-instances') }));
+    stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
     stack.use(
       await startFunctionRunner({
         ...common,
         records: records.writer,
         sandbox,
         bodies,
-        park: park('svc.runners'),
+        orders: orders('svc.runners'),
         openHost: (run) => openHost(services, run),
       }),
     );

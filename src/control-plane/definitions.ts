@@ -1,6 +1,7 @@
 import { actionRunEntity } from '../modules/actions/entity.ts';
 import { accountKeyEntity, apiKeyEntity } from '../modules/api-keys/entity.ts';
 import { connectionEntity } from '../modules/connections/entity.ts';
+import { consumerGroupEntity } from '../modules/consumer-groups/entity.ts';
 import { environmentEntity } from '../modules/environments/entity.ts';
 import { functionEntity } from '../modules/functions/entity.ts';
 import { integrationEntity } from '../modules/integrations/entity.ts';
@@ -21,4 +22,5 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   sync: syncEntity,
   'action-run': actionRunEntity,
   projection: projectionEntity,
+  'consumer-group': consumerGroupEntity,
 };

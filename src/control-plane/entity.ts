@@ -12,7 +12,8 @@ export type EntityKind =
   | 'function'
   | 'sync'
   | 'action-run'
-  | 'projection';
+  | 'projection'
+  | 'consumer-group';
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be

@@ -1,6 +1,7 @@
 import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
 import { connectionRoutes } from '../modules/connections/routes.ts';
+import { consumerGroupRoutes } from '../modules/consumer-groups/routes.ts';
 import { environmentRoutes } from '../modules/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/routes.ts';
 import { healthRoutes } from '../modules/health/routes.ts';
@@ -26,4 +27,5 @@ export const routes: readonly AnyRoute[] = [
   ...syncRoutes,
   ...actionRoutes,
   ...topicRoutes,
+  ...consumerGroupRoutes,
 ];

@@ -7,11 +7,13 @@ import type { RecordReader } from '../modules/records/reader.ts';
 import type { RecordWriter } from '../modules/records/writer.ts';
 import type { RunsClient } from '../modules/runs/client.ts';
 import type { Coordination } from '../ports/coordination.ts';
+import type { EventLog } from '../ports/event-log.ts';
 import type { HttpClient } from '../ports/http-client.ts';
 
 /** What handlers of routes may use; made by the composition root. */
 export interface Services {
   readonly control: ControlPlane;
+  readonly log: EventLog;
   readonly vault: Vault;
   readonly providers: ProviderCatalogue;
   readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };

@@ -115,6 +115,9 @@ export const catalogue = {
   invalid_content_type: kind(415, 'Send Content-Type: application/json.'),
   too_many_request: retryable(429, 'Too many requests.'),
   idempotency_conflict: kind(409, 'This Idempotency-Key was used with another request.'),
+  // operators
+  consumer_not_resettable: kind(409, 'The position of this consumer group cannot be moved so.'),
+  reset_skips_messages: kind(409, 'Messages that were not taken yet would be left out.'),
   // the log and its readers
   writer_fenced: retryable(503, 'Another writer took over.'),
   log_unavailable: retryable(503, 'The event log did not acknowledge in time.'),

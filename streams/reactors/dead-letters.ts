@@ -1,13 +1,13 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { scrub } from '../../src/modules/runs/events.ts';
 import type { Publisher } from '../../src/modules/runs/publisher.ts';
-import type { ReactorOptions } from './runner.ts';
+import type { ConsumerOrders } from './reactor.ts';
 
 /**
  * Sets aside what the consumer group `consumer` could not process, with its cause and its place
  * (contract/topics.md section 3).
  */
-export function parkTo(publisher: Publisher, consumer: string): ReactorOptions['park'] {
+export function parkTo(publisher: Publisher, consumer: string): ConsumerOrders['park'] {
   return async ({ topic, partition, message }, error, attempts) => {
     const { key, value, offset, headers } = message;
     const bytes = ([name, text]: [string, string]) => [name, Buffer.from(text)] as const;

@@ -17,9 +17,10 @@ export class DeliveryMemory {
 
   /** Takes in a step that the log holds. */
   learn(step: WebhookOut): void {
-    if (step.action === 'attempt_failed' && step.next_attempt_at !== null) {
+    if (isEnding(step)) this.#finish(nameOf(step));
+    else if (step.action === 'attempt_failed' && step.next_attempt_at !== null) {
       this.failed(step, step.attempt, millis(step.next_attempt_at));
-    } else if (endings.has(step.action)) this.#finish(nameOf(step));
+    }
   }
 
   failed(of: Name, attempt: number, dueAt: number | null): void {
@@ -59,6 +60,29 @@ export class DeliveryMemory {
   }
 }
 
+/**
+ * What the log says of the deliveries of one partition from an offset on: which of them have an outcome. It
+ * holds only those that have none, however long the way back.
+ */
+export class Backlog {
+  readonly #unfinished = new Set<string>();
+  #until = 0;
+
+  /** Takes in a step that the log holds at the offset. */
+  learn(step: WebhookOut, offset: number): void {
+    this.#until = offset + 1;
+    if (step.action === 'created') this.#unfinished.add(nameOf(step));
+    else if (isEnding(step)) this.#unfinished.delete(nameOf(step));
+  }
+
+  /** Whether the delivery that was asked for at the offset is over. */
+  isFinished(of: Name, offset: number): boolean {
+    return offset < this.#until && !this.#unfinished.has(nameOf(of));
+  }
+}
+
 /** A failed attempt without a next one is the last. */
 const endings = new Set<string>(['attempt_succeeded', 'attempt_failed', 'exhausted', 'cancelled']);
+const isEnding = ({ action, next_attempt_at: next }: WebhookOut): boolean =>
+  endings.has(action) && !(action === 'attempt_failed' && next !== null);
 const nameOf = ({ message_id, endpoint_id }: Name): string => `${message_id}/${endpoint_id}`;

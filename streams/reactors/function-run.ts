@@ -11,7 +11,8 @@ import type { Codec, Schemas } from '../../src/ports/schemas.ts';
 import { inputOf, refOfAction, runAction } from './action-run.ts';
 import { askUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { FairGate, type GateLimits, type Release } from './fair-gate.ts';
-import { startReactor, type ReactorOptions } from './runner.ts';
+import type { ConsumerOrders } from './reactor.ts';
+import { startReactor } from './runner.ts';
 import { refOfSync, runSync } from './sync-run.ts';
 
 const topic = 'svc.runs.v1';
@@ -31,7 +32,7 @@ const closeMs = 15_000;
 export interface FunctionRunnerDeps extends RunDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
-  readonly park: ReactorOptions['park'];
+  readonly orders: ConsumerOrders;
   readonly limits?: Readonly<Record<keyof typeof defaultLimits, GateLimits>>;
 }
 
@@ -47,9 +48,10 @@ export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<Asy
     group,
     topic,
     logger: deps.logger,
-    park: deps.park,
+    orders: deps.orders,
     inFlightMax: 10_000,
-    handle: (taken, signal) => runner.handle(decoded(codec, taken.message.value), signal),
+    handle: ({ message, replay }, signal) =>
+      runner.handle(decoded(codec, message.value), replay !== null, signal),
   });
   return {
     async [Symbol.asyncDispose]() {
@@ -88,10 +90,20 @@ class FunctionRunner {
     };
   }
 
-  async handle(change: RunChanged | null, signal: AbortSignal): Promise<void> {
+  async handle(change: RunChanged | null, isReplayed: boolean, signal: AbortSignal): Promise<void> {
     if (change === null) return;
     if (change.action === 'queued') await this.#start(change, signal);
-    else if (isEnd(change.action)) await this.#afterEnd(change);
+    else if (isEnd(change.action) && (!isReplayed || (await this.#isLast(change)))) {
+      await this.#afterEnd(change);
+    }
+  }
+
+  /** What the connection shows is of the last run: a replay must not show an earlier one. */
+  async #isLast(change: RunChanged): Promise<boolean> {
+    const { view } = this.#deps.control;
+    await view.caughtUp();
+    const instance = view.find<SyncInstance>('sync', refOfSync(change).path);
+    return instance?.last?.runId === change.run_id;
   }
 
   /** Resolves once the run has started here, or need not start. */

@@ -5,7 +5,8 @@ import { findConnection } from '../../src/modules/connections/queries.ts';
 import { createInstancesFor } from '../../src/modules/syncs/reconcile.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import { startReactor, type ReactorOptions } from './runner.ts';
+import type { ConsumerOrders } from './reactor.ts';
+import { startReactor } from './runner.ts';
 
 const topic = 'svc.connections.v1';
 
@@ -26,7 +27,7 @@ export async function startSyncInstances(deps: {
   readonly schemas: Schemas;
   readonly control: ControlPlane;
   readonly logger: Logger;
-  readonly park: ReactorOptions['park'];
+  readonly orders: ConsumerOrders;
 }): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<ConnectionChanged>(topic);
   return startReactor({
@@ -34,7 +35,7 @@ export async function startSyncInstances(deps: {
     group: 'svc.sync-instances',
     topic,
     logger: deps.logger,
-    park: deps.park,
+    orders: deps.orders,
     async handle({ message }) {
       if (message.value === null) return;
       const change = codec.decode(message.value);

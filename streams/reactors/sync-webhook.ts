@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import type { Clock } from '../../src/kernel/time.ts';
 import { findConnection } from '../../src/modules/connections/queries.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import type { Vault } from '../../src/modules/credentials/vault.ts';
@@ -8,27 +9,36 @@ import { findFunction } from '../../src/modules/functions/queries.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { isEnd, type RunChanged } from '../../src/modules/runs/events.ts';
 import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
 import { deliveriesOf, endpointsOf } from '../../src/modules/webhooks-out/outbox.ts';
 import {
   asyncActionPayloads,
   syncPayloads,
   type Payload,
 } from '../../src/modules/webhooks-out/sync-payload.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
+import type { EventLog, Position } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import { startReactor, type ReactorOptions } from './runner.ts';
+import { topics } from '../topics.ts';
+import type { ConsumerOrders } from './reactor.ts';
+import { startReactor } from './runner.ts';
 
 const topic = 'svc.runs.v1';
+const deliveriesTopic = 'svc.webhooks-out.v1';
+/** Of older runs the log does not know any more which webhooks were made: a replay leaves them out. */
+const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
+/** How far the clocks of two nodes may be apart. */
+const skewMs = 300_000;
 
 export interface SyncWebhookDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
   readonly control: ControlPlane;
   readonly vault: Vault;
+  readonly clock: Clock;
   readonly reader: Pick<RecordReader, 'published'>;
   readonly publisher: Publisher;
   readonly logger: Logger;
-  readonly park: ReactorOptions['park'];
+  readonly orders: ConsumerOrders;
 }
 
 /**
@@ -37,19 +47,64 @@ export interface SyncWebhookDeps {
  */
 export async function startSyncWebhooks(deps: SyncWebhookDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
+  const made = new Map<number, Names>();
   return startReactor({
     log: deps.log,
     group: 'svc.sync-webhooks',
     topic,
     logger: deps.logger,
-    park: deps.park,
+    orders: deps.orders,
     inFlightMax: 2_000,
-    async handle({ message }, signal) {
+    async prepare(partition, from, signal, replay) {
+      if (replay === null) made.delete(partition);
+      else made.set(partition, await alreadyMade(deps, { partition, from }, signal));
+    },
+    async handle({ partition, message, replay }, signal) {
       if (message.value === null) return;
+      if (replay !== null && deps.clock.now() - message.timestamp > rememberedMs) return;
       const change = codec.decode(message.value);
-      if (isAnnounced(change)) await announce(deps, change, signal);
+      const known = replay === null ? nothing : (made.get(partition) ?? nothing);
+      if (isAnnounced(change)) await announce(deps, change, known, signal);
     },
   });
+}
+
+/** Names of webhooks, by message and endpoint. */
+type Names = ReadonlySet<string>;
+const nothing: Names = new Set();
+const nameOf = (of: Pick<WebhookOut, 'message_id' | 'endpoint_id'>): string =>
+  `${of.message_id}/${of.endpoint_id}`;
+
+/**
+ * The webhooks made since the run at the offset ended, so that a replay makes only those that are missing.
+ * Runs and webhooks of a connection are on partitions of the same number.
+ */
+async function alreadyMade(
+  { log, schemas }: SyncWebhookDeps,
+  { partition, from }: { readonly partition: number; readonly from: number },
+  signal: AbortSignal,
+): Promise<Names> {
+  const codec = await schemas.codec<WebhookOut>(deliveriesTopic);
+  const since = await timeAt(log, { topic, partition, offset: from }, signal);
+  const names = new Set<string>();
+  if (since === null) return names;
+  const offset = await log.offsetAt(deliveriesTopic, partition, since - skewMs);
+  for await (const batch of log.read({ topic: deliveriesTopic, partition, offset }, { signal })) {
+    for (const { value } of batch.messages) {
+      const step = value === null ? null : codec.decode(value);
+      if (step?.action === 'created') names.add(nameOf(step));
+    }
+  }
+  return names;
+}
+
+/** When the first message from the place on was written; null when there is none. */
+async function timeAt(log: EventLog, from: Position, signal: AbortSignal): Promise<number | null> {
+  for await (const batch of log.read(from, { signal, maxBytes: 1 })) {
+    const [first] = batch.messages;
+    if (first !== undefined) return first.timestamp;
+  }
+  return null;
 }
 
 function isAnnounced(change: RunChanged): boolean {
@@ -60,6 +115,7 @@ function isAnnounced(change: RunChanged): boolean {
 async function announce(
   deps: SyncWebhookDeps,
   end: RunChanged,
+  made: Names,
   signal: AbortSignal,
 ): Promise<void> {
   const { control, vault, publisher } = deps;
@@ -77,7 +133,9 @@ async function announce(
   const kind = end.kind === 'sync' ? 'sync' : 'async_action';
   const runId = end.run_id ?? '';
   const messages = await deliveriesOf(vault, { environment, connection, kind, runId }, payloads);
-  await publisher.publish(messages, `run:${runId}`);
+  // The values are steps: `deliveriesOf` has just made them.
+  const missing = messages.filter(({ value }) => !made.has(nameOf(value as unknown as WebhookOut)));
+  if (missing.length > 0) await publisher.publish(missing, `run:${runId}`);
 }
 
 function payloadsOf(

@@ -26,9 +26,10 @@ import type { EventLog } from '../../src/ports/event-log.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
 import { throughOutage } from './attempt.ts';
-import { DeliveryMemory } from './delivery-memory.ts';
+import { Backlog, DeliveryMemory } from './delivery-memory.ts';
 import { FairGate } from './fair-gate.ts';
-import { startReactor, type ReactorOptions } from './runner.ts';
+import type { ConsumerOrders, Replay } from './reactor.ts';
+import { startReactor } from './runner.ts';
 
 const topic = 'svc.webhooks-out.v1';
 /** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
@@ -44,7 +45,7 @@ export interface WebhookDeliveryDeps {
   readonly logs: RunLogs;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly park: ReactorOptions['park'];
+  readonly orders: ConsumerOrders;
   readonly userAgent: string;
   /** Waits; given by tests. @throws the signal's reason */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -57,18 +58,25 @@ export interface WebhookDeliveryDeps {
 export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<WebhookOut>(topic);
   const dispatcher = new Dispatcher(deps);
+  const backlogs = new Map<number, Backlog>();
   return startReactor({
     log: deps.log,
     group: 'svc.webhook-deliveries',
     topic,
     logger: deps.logger,
-    park: deps.park,
+    orders: deps.orders,
     inFlightMax: 10_000,
-    prepare: (partition, from, signal) =>
-      recover(deps, codec, dispatcher.memory, { partition, from }, signal),
-    async handle({ message }, signal) {
+    prepare: async (partition, from, signal) => {
+      const backlog = await recover(deps, codec, dispatcher.memory, { partition, from }, signal);
+      backlogs.set(partition, backlog);
+    },
+    async handle({ partition, message, replay }, signal) {
       const step = message.value === null ? null : codec.decode(message.value);
-      if (step?.action === 'created') await dispatcher.handle(step, signal);
+      if (step?.action !== 'created') return;
+      if (replay?.isRepeat === true) await dispatcher.repeat(step, { partition, replay }, signal);
+      else if (backlogs.get(partition)?.isFinished(step, message.offset) !== true) {
+        await dispatcher.handle(step, signal);
+      }
     },
   });
 }
@@ -78,19 +86,28 @@ async function recover(
   { log }: WebhookDeliveryDeps,
   codec: Codec<WebhookOut>,
   memory: DeliveryMemory,
-  at: { readonly partition: number; readonly from: number },
+  { partition, from }: { readonly partition: number; readonly from: number },
   signal: AbortSignal,
-): Promise<void> {
-  for await (const batch of log.read(
-    { topic, partition: at.partition, offset: at.from },
-    { signal },
-  )) {
-    for (const { value } of batch.messages) if (value !== null) memory.learn(codec.decode(value));
+): Promise<Backlog> {
+  const backlog = new Backlog();
+  for await (const batch of log.read({ topic, partition, offset: from }, { signal })) {
+    for (const { value, offset } of batch.messages) {
+      const step = value === null ? null : codec.decode(value);
+      if (step === null) continue;
+      memory.learn(step);
+      backlog.learn(step, offset);
+    }
   }
+  return backlog;
 }
 
 class Dispatcher {
   readonly memory = new DeliveryMemory();
+  /** Of the replay under way in each partition that does finished deliveries again. */
+  readonly #repeats = new Map<
+    number,
+    { readonly until: number; readonly memory: DeliveryMemory }
+  >();
   readonly #deps: WebhookDeliveryDeps;
   readonly #gate = new FairGate({
     total: Number.MAX_SAFE_INTEGER,
@@ -104,13 +121,25 @@ class Dispatcher {
 
   /** A message made twice (its maker crashed) is sent once, as far as this process remembers. */
   async handle(created: WebhookOut, signal: AbortSignal): Promise<void> {
-    await this.memory.once(created, () => this.#deliver(created, signal));
+    await this.memory.once(created, () => this.#deliver(created, this.memory, signal));
   }
 
-  async #deliver(created: WebhookOut, signal: AbortSignal): Promise<void> {
+  /** Sends it once more, whatever became of it, with its own message id and attempts counted from 1. */
+  async repeat(
+    created: WebhookOut,
+    { partition, replay: { until } }: { readonly partition: number; readonly replay: Replay },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const known = this.#repeats.get(partition);
+    const memory = known?.until === until ? known.memory : new DeliveryMemory();
+    this.#repeats.set(partition, { until, memory });
+    await memory.once(created, () => this.#deliver(created, memory, signal));
+  }
+
+  async #deliver(created: WebhookOut, memory: DeliveryMemory, signal: AbortSignal): Promise<void> {
     const operation = beginLog(this.#deps, created);
-    for (let attempt = this.memory.attemptsOf(created) + 1; ; attempt++) {
-      await this.#sleepUntil(this.memory.dueOf(created), signal);
+    for (let attempt = memory.attemptsOf(created) + 1; ; attempt++) {
+      await this.#sleepUntil(memory.dueOf(created), signal);
       const result = await this.#attempt(created, attempt, signal);
       if (result === null) {
         await this.#say(created, { action: 'cancelled', attempt }, signal);
@@ -130,7 +159,7 @@ class Dispatcher {
       const waitMs = retryWaitMs(result, attempt);
       const dueAt = waitMs === null ? null : this.#deps.clock.now() + waitMs;
       await this.#say(created, { action: 'attempt_failed', attempt, result, dueAt }, signal);
-      this.memory.failed(created, attempt, dueAt);
+      memory.failed(created, attempt, dueAt);
       if (dueAt === null) {
         await this.#say(created, { action: 'exhausted', attempt, result }, signal);
         operation.end('failed', `The webhook was not delivered after ${attempt} attempts`);

@@ -51,6 +51,7 @@ export async function startApi(
   const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
   const services = {
     control,
+    log: world.log,
     vault,
     coordination,
     http,

@@ -24,7 +24,8 @@ import { syncRef } from '../../src/modules/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import { openOrders } from '../../streams/reactors/orders.ts';
+import type { ConsumerOrders } from '../../streams/reactors/reactor.ts';
 import {
   startFunctionRunner,
   type FunctionRunnerDeps,
@@ -107,7 +108,7 @@ export interface RunWorld extends AsyncDisposable {
   /** Everything on `svc.runs.v1` so far, partition by partition. */
   ledger(): Promise<RunChanged[]>;
   read<T>(topic: string): Promise<T[]>;
-  park(group: string): ReturnType<typeof parkTo>;
+  orders(group: string): ConsumerOrders;
 }
 
 export async function openRunWorld({
@@ -140,6 +141,7 @@ export async function openRunWorld({
   const records = new RecordedWrites();
   const services: Services = {
     control,
+    log,
     vault,
     providers: { find: () => provider, all: () => [provider] },
     records: { reader: aReader, writer: records.writer },
@@ -152,7 +154,7 @@ export async function openRunWorld({
     readiness: () => [],
   };
   const opened = stack.move();
-  const park = (group: string) => parkTo(publisher, group);
+  const orders = (group: string) => openOrders({ control, publisher }, group);
 
   const read = async <T>(topic: string): Promise<T[]> => {
     const codec = await schemas.codec<T>(topic);
@@ -178,7 +180,7 @@ export async function openRunWorld({
     logs,
     http,
     records,
-    park,
+    orders,
     read,
     ledger: () => read<RunChanged>('svc.runs.v1'),
     syncOf: (name) => {
@@ -205,7 +207,7 @@ export async function openRunWorld({
         logs,
         clock,
         logger: silent,
-        park: park('svc.runners'),
+        orders: orders('svc.runners'),
         openHost: (run) => openHost(services, run),
         ...more,
       }),

@@ -5,10 +5,12 @@ import {
 } from '../../../../src/adapters/event-log/embedded/open.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import type { EventLog } from '../../../../src/ports/event-log.ts';
-import { startReactor, type ReactorOptions } from '../../../../streams/reactors/runner.ts';
+import type { ReactorOptions, Taken } from '../../../../streams/reactors/reactor.ts';
+import { startReactor } from '../../../../streams/reactors/runner.ts';
 import { silent } from '../../../support/control.ts';
 import { temporaryFolder } from '../../../support/embedded-log.ts';
 import { keptTopic, message, placed } from '../../../support/log.ts';
+import { givenOrders } from '../../../support/orders.ts';
 import { until } from '../../../support/runs.ts';
 
 const topic = 'svc.test.v1';
@@ -37,7 +39,7 @@ const start = (handle: ReactorOptions['handle'], more: Partial<ReactorOptions> =
     logger: silent,
     retryWaitMs: 1,
     handle,
-    park: () => Promise.reject(new Error('nothing is to be parked')),
+    orders: givenOrders(),
     ...more,
   });
 const append = (...keys: string[]) =>
@@ -97,7 +99,11 @@ describe('a reactor', () => {
         if (key === 'bad') throw new Error('cannot');
         done.push(key);
       },
-      { park: async ({ message: { key } }, _error, attempts) => void parked.push([key, attempts]) },
+      {
+        orders: givenOrders(async ({ message: { key } }, _error, attempts) => {
+          parked.push([key, attempts]);
+        }),
+      },
     );
     await until(() => parked.length === 1 && done.length === 1);
     expect(parked).toEqual([['bad', 5]]);
@@ -145,5 +151,51 @@ describe('a reactor', () => {
     });
     await until(() => seen.length === 1);
     expect([places, seen]).toEqual([[1], ['b']]);
+  });
+
+  it('moves to where an operator wants it, without being started again', async () => {
+    await append('a', 'b', 'c');
+    const orders = givenOrders();
+    const seen: string[] = [];
+    const take = async ({ message: { key }, replay }: Taken) =>
+      void seen.push(replay === null ? key : `${key} again`);
+    await using _ = await start(take, { orders });
+    await until(() => seen.length === 3);
+    orders.reset({ to: 1, until: 3 });
+    await until(() => seen.length === 5);
+    await append('d');
+    await until(() => seen.length === 6);
+    expect(seen).toEqual(['a', 'b', 'c', 'b again', 'c again', 'd']);
+    expect(orders.moves).toEqual([1]);
+    await until(async () => (await committed()) === 4);
+  });
+
+  it('lets go of what is under way when it moves, and takes it no more when that lies behind', async () => {
+    await append('stuck', 'b', 'c');
+    const orders = givenOrders();
+    const seen: string[] = [];
+    const take = async ({ message: { key } }: Taken, signal: AbortSignal) => {
+      seen.push(key);
+      if (key !== 'stuck') return;
+      await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('let go')));
+      });
+    };
+    await using _ = await start(take, { orders });
+    await until(() => seen.length === 3);
+    orders.reset({ to: 2, until: 3 });
+    await until(() => seen.length === 4);
+    expect(seen).toEqual(['stuck', 'b', 'c', 'c']);
+    await until(async () => (await committed()) === 3);
+  });
+
+  it('moves before it takes anything when the order came while nobody held the partition', async () => {
+    await append('a', 'b', 'c');
+    const orders = givenOrders();
+    orders.reset({ to: 2 });
+    const seen: string[] = [];
+    await using _ = await start(async ({ message: { key } }) => void seen.push(key), { orders });
+    await until(() => seen.length === 1);
+    expect(seen).toEqual(['c']);
   });
 });

@@ -1,0 +1,64 @@
+import type { TopicName } from './topics.ts';
+
+interface ConsumerGroup {
+  readonly topic: TopicName;
+  readonly why: string;
+  /**
+   * What reading messages again leads to; `fixed` says why the group's position can't be moved.
+   * `canRepeat`: finished work can be done once more when an operator asks for it.
+   */
+  readonly replay:
+    { readonly fixed: string } | { readonly effect: string; readonly canRepeat?: true };
+}
+
+const decidedOnce =
+  'The position that counts stands in what the owner has written: the one of the group is only a hint, and what was decided is never decided again.';
+
+/** Every consumer group of the service, beside the projectors. */
+export const consumerGroups = {
+  'svc.record-owners': {
+    topic: 'svc.internal.record-commands.v1',
+    why: 'Decide what runs and callers ask of the streams of records.',
+    replay: { fixed: decidedOnce },
+  },
+  'svc.control-owners': {
+    topic: 'svc.internal.commands.v1',
+    why: 'Decide what is asked of the control plane.',
+    replay: { fixed: decidedOnce },
+  },
+  'svc.runners': {
+    topic: 'svc.runs.v1',
+    why: 'Start the runs that are queued.',
+    replay: {
+      effect:
+        'A queued run is offered to its owner once more, which refuses one that has started: nothing runs twice.',
+    },
+  },
+  'svc.sync-webhooks': {
+    topic: 'svc.runs.v1',
+    why: 'Make the webhooks of runs that have ended.',
+    replay: { effect: 'Webhooks that are missing are made; those that exist are left alone.' },
+  },
+  'svc.webhook-deliveries': {
+    topic: 'svc.webhooks-out.v1',
+    why: 'Deliver webhooks to the application.',
+    replay: {
+      effect:
+        'Webhooks without an outcome are sent; finished ones only when repeating is asked for.',
+      canRepeat: true,
+    },
+  },
+  'svc.sync-instances': {
+    topic: 'svc.connections.v1',
+    why: 'Make the syncs of connections that were created.',
+    replay: { effect: 'Connections get the syncs that they lack.' },
+  },
+} as const satisfies Record<string, ConsumerGroup>;
+
+export type ConsumerGroupName = keyof typeof consumerGroups;
+
+export const isConsumerGroup = (name: string): name is ConsumerGroupName =>
+  Object.hasOwn(consumerGroups, name);
+
+/** The group as data of one shape, whichever it is. */
+export const consumerGroup = (name: ConsumerGroupName): ConsumerGroup => consumerGroups[name];
