@@ -79,7 +79,7 @@ export async function planReset(deps: Deps, name: string, wanted: WantedReset): 
 }
 
 /** How long an answer waits for the holders of the partitions. */
-const applyWithinMs = 10_000;
+const applyWithinMs = 5_000;
 const lookEveryMs = 50;
 
 export interface MadeReset {
