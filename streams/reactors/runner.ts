@@ -64,7 +64,7 @@ async function work(
       await takeTurn(options, partition, tracker, signal);
       failures = 0;
     } catch (error) {
-      if (signal.aborted) break;
+      if (isOver(signal)) break;
       const { group, logger } = options;
       logger.warn({ err: error, group, partition }, 'a reactor starts again');
       await pause(options, failures++, signal);
@@ -149,3 +149,6 @@ async function take(
   }
   tracker.readTo(batch.next);
 }
+
+/** A signal that may have ended while something was awaited. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;
