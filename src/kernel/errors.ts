@@ -127,6 +127,8 @@ export const catalogue = {
   projection_unavailable: retryable(503, 'The records cannot be read at the moment.'),
   projection_refused: kind(500, 'The projection store refused the rows.'),
   command_expired: retryable(503, 'The command was not decided before its deadline.'),
+  coordination_unavailable: retryable(503, 'The nodes cannot reach one another at the moment.'),
+  registry_unavailable: retryable(503, 'The schema registry cannot be reached at the moment.'),
   incompatible_schema: kind(500, 'The schema breaks readers of the topic.'),
   server_error: kind(500, 'Something went wrong.'),
 } as const satisfies Record<string, ErrorKind>;

@@ -6,7 +6,8 @@ export interface Lease {
 
 /**
  * Leases, counters, short-lived values and wake-ups between nodes. Losing it costs time, never data:
- * nothing here is the truth.
+ * nothing here is the truth. What says nothing else fails with GatewayError `coordination_unavailable` while
+ * the nodes cannot reach one another; the call may then have taken effect or not.
  */
 export interface Coordination extends AsyncDisposable {
   /** Null when another holds it. Re-acquiring with the same token extends it. */
@@ -14,9 +15,12 @@ export interface Coordination extends AsyncDisposable {
     name: string,
     options: { readonly ttlMs: number; readonly token?: string },
   ): Promise<Lease | null>;
-  /** No effect unless the token still holds it. */
+  /** No effect unless the token still holds it. Never fails: a lease that cannot be given back ends by itself. */
   release(lease: Lease): Promise<void>;
-  /** Adds to a counter of a fixed window and returns its value and the seconds until it resets. */
+  /**
+   * Adds to a counter of a fixed window, begun by its first count, and returns its value and the milliseconds
+   * until it resets. Never fails: while the nodes cannot reach one another, each counts for itself.
+   */
   count(
     name: string,
     options: { readonly windowMs: number; readonly by?: number },
@@ -24,7 +28,8 @@ export interface Coordination extends AsyncDisposable {
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;
-  /** At most once, to whoever listens now. */
+  /** At most once, to whoever listens now; in order to each of them. */
   publish(channel: string, message: string): Promise<void>;
+  /** Hears what is published from now on, with holes where the nodes cannot reach one another. */
   subscribe(channel: string, listener: (message: string) => void): Promise<AsyncDisposable>;
 }

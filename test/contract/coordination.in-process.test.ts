@@ -1,9 +1,15 @@
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import { coordinationContract } from './coordination.contract.ts';
 
-let now = 0;
-
 coordinationContract('in process', {
-  open: async () => openInProcessCoordination(() => now),
-  pass: async (ms) => void (now += ms),
+  async begin() {
+    let now = 0;
+    const coordination = openInProcessCoordination(() => now);
+    return {
+      // Every part of the process has the same.
+      open: async () => coordination,
+      pass: async (ms) => void (now += ms),
+      [Symbol.asyncDispose]: () => coordination[Symbol.asyncDispose](),
+    };
+  },
 });

@@ -3,6 +3,7 @@ import { routes } from '../../src/http/routes.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
+import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/api-keys/handlers.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
@@ -42,25 +43,30 @@ export async function startApi(
   options: {
     readonly overlayPath?: string | null;
     readonly egressAllow?: readonly string[];
+    /** Default: in process. */
+    readonly coordination?: Coordination;
+    /** Default: none. */
+    readonly rateLimitPerMinute?: number;
   } = {},
 ): Promise<Api> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openControlWorld());
   stack.use(await world.startOwners());
-  const { control, vault, coordination } = stack.use(await world.startNode());
+  const node = stack.use(await world.startNode());
+  const { control, vault } = node;
   const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
   const services = {
     control,
     log: world.log,
     vault,
-    coordination,
+    coordination: options.coordination ?? node.coordination,
     http,
     providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),
     clock: systemClock,
     logger: silent,
     settings: {
       publicUrl: 'http://gateway.test',
-      rateLimitPerMinute: 0,
+      rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
       version: '0.0.0',
       partitions: 4,
     },

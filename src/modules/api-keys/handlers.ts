@@ -109,7 +109,7 @@ const useSharedEveryMs = 60_000;
 
 /**
  * Notes that a key was used: among the nodes at most once a minute, in the log at most once an hour. An
- * observation: losing one costs a line in a list.
+ * observation: losing one costs a line in a list, and while the nodes cannot reach one another the log's is told.
  */
 export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' | 'clock'>) {
   const { control, coordination, clock } = deps;
@@ -121,7 +121,8 @@ export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' |
       const now = clock.now();
       if (now - (shared.get(key.id) ?? 0) < useSharedEveryMs) return;
       shared.set(key.id, now);
-      await coordination.set(usedName(key.id), String(now), { ttlMs: 2 * useNotedEveryMs });
+      const kept = { ttlMs: 2 * useNotedEveryMs };
+      await coordination.set(usedName(key.id), String(now), kept).catch(unlessAway);
       const last = Math.max(key.lastUsedAt ?? 0, noted.get(key.id) ?? 0);
       if (now - last < useNotedEveryMs) return;
       noted.set(key.id, now);
@@ -129,10 +130,15 @@ export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' |
       await control.tell(ref, { type: 'ObserveUse', usedAt: now }, { actor: 'system' });
     },
     async lastUsedAt(key: ApiKey): Promise<Instant | null> {
-      const recent = Number((await coordination.get(usedName(key.id))) ?? 0);
+      const recent = Number((await coordination.get(usedName(key.id)).catch(unlessAway)) ?? 0);
       return Math.max(recent, key.lastUsedAt ?? 0) || null;
     },
   };
+}
+
+function unlessAway(error: unknown): null {
+  if (error instanceof GatewayError && error.code === 'coordination_unavailable') return null;
+  throw error;
 }
 
 const usedName = (id: string): string => `key-used/${id}`;

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Coordination, Lease } from '../../ports/coordination.ts';
+import { openInProcessCoordination } from './in-process.ts';
+import { Connection } from './redis/connection.ts';
+import { Subscriptions } from './redis/subscriptions.ts';
+
+export interface RedisCoordinationOptions {
+  /** `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS. */
+  readonly url: string;
+  /** First part of every key and channel: what keeps several gateways apart on one server. */
+  readonly prefix: string;
+  readonly logger?: Logger;
+}
+
+/** Takes the lease, or extends it for its holder: 1; 0 when another holds it. */
+const acquireScript = `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`;
+
+const releaseScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`;
+
+/** The value, and the milliseconds until the window ends; the first count begins one. */
+const countScript = `
+local value = redis.call('INCRBY', KEYS[1], ARGV[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  left = tonumber(ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], left)
+end
+return {value, left}`;
+
+/**
+ * Coordination by Redis: one server, or the address of its primary. While it is away, counts go on within
+ * this node, and everything else fails at once.
+ * @throws GatewayError `coordination_unavailable` when it answers and refuses, a wrong password say; when it
+ *   does not answer it is taken into use as soon as it does.
+ */
+export async function openRedisCoordination(
+  options: RedisCoordinationOptions,
+): Promise<Coordination> {
+  await using stack = new AsyncDisposableStack();
+  const { prefix, logger } = options;
+  const local = stack.use(openInProcessCoordination());
+  const connection = stack.use(new Connection(options));
+  const listening = stack.use(new Connection(options));
+  const subscriptions = new Subscriptions(listening, logger);
+  await Promise.all([connection.open(), listening.open()]);
+
+  const keyOf = (kind: string, name: string) => `${prefix}:${kind}:${name}`;
+  const opened = stack.move();
+  return {
+    async acquire(name, { ttlMs, token = randomUUID() }): Promise<Lease | null> {
+      const args = [token, Math.ceil(ttlMs)];
+      const key = keyOf('lease', name);
+      const taken = await connection.ask((client) => client.eval(acquireScript, 1, key, ...args));
+      return taken === 1 ? { name, token } : null;
+    },
+    async release({ name, token }) {
+      try {
+        const key = keyOf('lease', name);
+        await connection.ask((client) => client.eval(releaseScript, 1, key, token));
+      } catch (error) {
+        logger?.debug({ err: error, lease: name }, 'lease not released: it ends by itself');
+      }
+    },
+    async count(name, { windowMs, by = 1 }) {
+      try {
+        const args = [keyOf('count', name), by, Math.ceil(windowMs)];
+        const counted = await connection.ask((client) => client.eval(countScript, 1, ...args));
+        const [value, resetMs] = counted as [number, number];
+        return { value, resetMs };
+      } catch (error) {
+        logger?.debug({ err: error }, 'counted on this node alone');
+        return local.count(name, { windowMs, by });
+      }
+    },
+    async set(key, value, { ttlMs }) {
+      const px = Math.ceil(ttlMs);
+      await connection.ask((client) => client.set(keyOf('value', key), value, 'PX', px));
+    },
+    get: (key) => connection.ask((client) => client.get(keyOf('value', key))),
+    async delete(key) {
+      await connection.ask((client) => client.del(keyOf('value', key)));
+    },
+    async publish(channel, message) {
+      await connection.ask((client) => client.publish(keyOf('channel', channel), message));
+    },
+    subscribe: (channel, listener) => subscriptions.add(keyOf('channel', channel), listener),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}

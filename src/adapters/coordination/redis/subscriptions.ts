@@ -1,0 +1,74 @@
+import type { Logger } from 'pino';
+import type { Connection } from './connection.ts';
+
+type Listener = (message: string) => void;
+
+interface Channel {
+  readonly listeners: Set<Listener>;
+  readonly subscribed: Promise<unknown>;
+}
+
+/** The channels that this node listens on, over a connection of their own; taken up again when it comes back. */
+export class Subscriptions {
+  readonly #connection: Connection;
+  readonly #logger: Logger | undefined;
+  readonly #channels = new Map<string, Channel>();
+
+  constructor(connection: Connection, logger: Logger | undefined) {
+    this.#connection = connection;
+    this.#logger = logger;
+    const { client } = connection;
+    client.on('message', (name: string, message: string) => {
+      for (const listener of this.#channels.get(name)?.listeners ?? []) listener(message);
+    });
+    client.on('ready', () => void this.#again());
+  }
+
+  /** @throws GatewayError `coordination_unavailable`: then the listener hears nothing. */
+  async add(name: string, listener: Listener): Promise<AsyncDisposable> {
+    const channel = this.#channels.get(name) ?? this.#open(name);
+    channel.listeners.add(listener);
+    try {
+      await channel.subscribed;
+    } catch (error) {
+      this.#remove(name, channel, listener);
+      throw error;
+    }
+    return { [Symbol.asyncDispose]: () => this.#leave(name, channel, listener) };
+  }
+
+  #open(name: string): Channel {
+    const subscribed = this.#connection.ask((client) => client.subscribe(name));
+    const channel = { listeners: new Set<Listener>(), subscribed };
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  /** Whether nobody listens on the channel any more. */
+  #remove(name: string, channel: Channel, listener: Listener): boolean {
+    channel.listeners.delete(listener);
+    if (channel.listeners.size > 0 || this.#channels.get(name) !== channel) return false;
+    return this.#channels.delete(name);
+  }
+
+  async #leave(name: string, channel: Channel, listener: Listener): Promise<void> {
+    if (!this.#remove(name, channel, listener)) return;
+    try {
+      await this.#connection.ask((client) => client.unsubscribe(name));
+    } catch (error) {
+      // Without a connection there is no subscription either.
+      this.#logger?.debug({ err: error }, 'channel not left');
+    }
+  }
+
+  async #again(): Promise<void> {
+    const names = [...this.#channels.keys()];
+    if (names.length === 0) return;
+    try {
+      await this.#connection.ask((client) => client.subscribe(...names));
+    } catch (error) {
+      this.#logger?.warn({ err: error }, 'channels not subscribed again');
+      this.#connection.client.disconnect(true);
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/** Takes a lease at the Redis of the argument and tells it: which certificates are trusted is said at the start. */
+import { openRedisCoordination } from '../../src/adapters/coordination/redis.ts';
+
+const [url = ''] = process.argv.slice(2);
+await using coordination = await openRedisCoordination({ url, prefix: 'p' });
+console.log(JSON.stringify(await coordination.acquire('a', { ttlMs: 60_000, token: 't' })));
