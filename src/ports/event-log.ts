@@ -19,7 +19,7 @@ export interface ReadMessage {
   readonly timestamp: number;
 }
 
-/** Messages for one partition; they keep their order and are contiguous. */
+/** Messages for one partition. They keep their order, and are contiguous when they have less than 1 MiB together. */
 export interface Placed {
   readonly topic: string;
   readonly partition: number;
@@ -52,6 +52,7 @@ export type Cleanup =
       readonly maxLagMs: number;
       readonly tombstoneMs: number;
     }
+  /** Older messages go, also those that a group has not read. */
   | { readonly policy: 'delete'; readonly retentionMs: number }
   /** Kept until `deleteBefore`. */
   | { readonly policy: 'none' };
@@ -109,10 +110,10 @@ export interface EventLog extends AsyncDisposable {
   partitions(topic: string): Promise<number>;
 
   /**
-   * Durable when it resolves. Messages of one `Placed` keep their order and are contiguous; across
-   * partitions there is no order and no atomicity. Resolves with the offset of the first message of each.
+   * Durable when it resolves. Across partitions there is no order and no atomicity, nor among messages of
+   * one `Placed` that have more than 1 MiB together. Resolves with the offset of the first message of each.
    * @throws GatewayError `log_unavailable` after `timeoutMs` (default 30 s): may or may not be written;
-   *   `log_full`: not written.
+   *   `log_full`: not written; `request_too_large`: a message has more than 4 MiB.
    */
   append(batch: readonly Placed[], options?: { readonly timeoutMs?: number }): Promise<Position[]>;
 
@@ -147,14 +148,17 @@ export interface EventLog extends AsyncDisposable {
   /** Outside a transaction. Durable when it resolves. */
   commit(consumed: Consumed): Promise<void>;
 
-  /** Deletes the messages before the position for good (they may be read for a while yet). */
+  /**
+   * Deletes the messages before the position for good (they may be read for a while yet). For topics that
+   * are not compacted.
+   */
   deleteBefore(position: Position): Promise<void>;
 }
 
 export interface TransactionalWriter extends AsyncDisposable {
   /**
    * Appends the batch and moves the group's positions: all of it or none of it; durable when it
-   * resolves. Commits of one writer are applied in the order of the calls.
+   * resolves, and seen by readers then or a moment later. Commits of one writer are applied in the order of the calls.
    * @throws GatewayError `writer_fenced`: nothing was written, open no writer of this name again unless
    *   the partition is assigned anew; `log_full`: nothing was written; `log_unavailable`: may or may not
    *   be written, throw the writer away and take over from oneself.

@@ -77,7 +77,7 @@ export function cleanupContract(harness: EventLogHarness): void {
     });
   });
 
-  describe.runIf(harness.compact !== undefined)('compaction', () => {
+  describe('compaction', () => {
     it('keeps the last message of each key, in order, at its offset', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, compacted, []);
@@ -87,7 +87,7 @@ export function cleanupContract(harness: EventLogHarness): void {
         offsets.push(place!.offset);
       }
       await harness.settle();
-      await harness.compact?.();
+      await harness.compact();
       const left = await readAll(log, topic);
       expect(left.map((read) => [read.key, textOf(read), read.offset])).toEqual([
         ['c', '3', offsets[3]],
@@ -100,10 +100,10 @@ export function cleanupContract(harness: EventLogHarness): void {
       await using log = await harness.open();
       const topic = await topicWith(log, compacted, ['a', 'b', '-a', '-b']);
       const end = await log.endOffset(topic, 0);
-      await harness.compact?.();
-      await harness.compact?.();
+      await harness.compact();
+      await harness.compact();
       expect(await keysOf(log, topic)).toEqual([]);
-      expect(await log.endOffset(topic, 0)).toBe(end);
+      expect(await log.endOffset(topic, 0)).toBeGreaterThanOrEqual(end);
       await using follower = new Follower(log, [position(topic)]);
       await follower.until(({ batches }) => batches.some(({ next }) => next >= end));
       expect(follower.messages).toEqual([]);
@@ -112,9 +112,9 @@ export function cleanupContract(harness: EventLogHarness): void {
     it('goes on over what was compacted before', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, compacted, ['a', 'b', 'a']);
-      await harness.compact?.();
+      await harness.compact();
       await log.append([placed(topic, 0, message('b', 'new'), message('c', 'new'))]);
-      await harness.compact?.();
+      await harness.compact();
       const left = await readAll(log, topic);
       expect(left.map((read) => [read.key, textOf(read)])).toEqual([
         ['a', '2'],
@@ -126,45 +126,22 @@ export function cleanupContract(harness: EventLogHarness): void {
     it('touches no topic of another policy', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, { policy: 'none' }, ['a', 'a', '-a']);
-      await harness.compact?.();
+      await harness.compact();
       expect(await keysOf(log, topic)).toEqual(['a', 'a', 'a']);
     });
   });
 
-  describe.runIf(harness.expire !== undefined)('retention', () => {
+  describe('retention', () => {
     const daily: Cleanup = { policy: 'delete', retentionMs: 86_400_000 };
 
-    it('removes what is older, where no group is behind', async () => {
+    it('removes what is older', async () => {
       await using log = await harness.open();
       const topic = await topicWith(log, daily, ['a', 'b']);
       const kept = await topicWith(log, { policy: 'none' }, ['a', 'b']);
-      await harness.expire?.();
+      await harness.expire();
       expect(await keysOf(log, topic)).toEqual([]);
       expect(await keysOf(log, kept)).toEqual(['a', 'b']);
       expect(await log.startOffset(topic, 0)).toBe(await log.endOffset(topic, 0));
-    });
-
-    it('never goes past the position of a registered group', async () => {
-      await using log = await harness.open();
-      const topic = await topicWith(log, daily, ['a', 'b', 'c', 'd']);
-      const group = harness.name('group');
-      const { offset } = (await readAll(log, topic))[1]!;
-      await log.commit({ group, positions: [position(topic, 0, offset)] });
-      await harness.expire?.();
-      expect(await keysOf(log, topic)).toEqual(['b', 'c', 'd']);
-      const end = await log.endOffset(topic, 0);
-      await log.commit({ group, positions: [position(topic, 0, end)] });
-      await harness.expire?.();
-      expect(await keysOf(log, topic)).toEqual([]);
-    });
-
-    it('removes nothing that a group has joined for and not read', async () => {
-      await using log = await harness.open();
-      const topic = await topicWith(log, daily, ['a', 'b']);
-      const handler = { assigned: () => undefined, revoked: () => undefined };
-      await (await log.join(harness.name('group'), [topic], handler))[Symbol.asyncDispose]();
-      await harness.expire?.();
-      expect(await keysOf(log, topic)).toEqual(['a', 'b']);
     });
 
     it('of a topic that is kept removes nothing', async () => {
@@ -172,7 +149,7 @@ export function cleanupContract(harness: EventLogHarness): void {
       const topic = harness.name('kept');
       await log.ensureTopics([keptTopic(topic)]);
       await log.append([placed(topic, 0, { ...message('old'), timestamp: 1 })]);
-      await harness.expire?.();
+      await harness.expire();
       expect(await keysOf(log, topic)).toEqual(['old']);
     });
   });

@@ -16,12 +16,10 @@ export interface EventLogHarness {
   settle(): Promise<void>;
   /** Stops the log, with all clients closed, and starts it again where the adapter can; else does nothing. */
   restart(): Promise<void>;
-  /**
-   * Makes compaction happen as if a year had passed. Absent where that cannot be forced.
-   */
-  compact?(): Promise<void>;
-  /** Makes retention happen as if a year had passed. Absent where that cannot be forced. */
-  expire?(): Promise<void>;
+  /** Makes compaction happen as if a year had passed; may leave a hole at the end. */
+  compact(): Promise<void>;
+  /** Makes retention happen as if a year had passed. */
+  expire(): Promise<void>;
   close(): Promise<void>;
 }
 
