@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Assigned, JoinRequest, Revoked } from './protocol.ts';
-import { assignSticky } from './sticky-assignment.ts';
+import { assignSticky } from '../sticky-assignment.ts';
 
 /** How long a member may take to end its work on a partition (ports/event-log.ts). */
 export const releaseTimeoutMs = 10_000;
