@@ -1,0 +1,28 @@
+import type { Message } from '../../../ports/event-log.ts';
+
+/** Values of one record batch, before compression; a single larger message gets a batch of its own. */
+export const batchBytesMax = 1024 ** 2;
+const batchMessagesMax = 5_000;
+
+/** About what a message adds to a batch. */
+export function sizeOf({ key, value, headers }: Message): number {
+  let bytes = 16 + key.length + (value?.length ?? 0);
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0) + 2;
+  return bytes;
+}
+
+/** The messages from `from` on that fit into one batch: up to which one, and about how many bytes. */
+export function fitting(
+  messages: readonly Message[],
+  from: number,
+): { readonly to: number; readonly bytes: number } {
+  let to = from;
+  let bytes = 0;
+  for (const message of messages.slice(from, from + batchMessagesMax)) {
+    const more = sizeOf(message);
+    if (bytes + more > batchBytesMax && to > from) break;
+    bytes += more;
+    to++;
+  }
+  return { to, bytes };
+}

@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Clock } from '../../../kernel/time.ts';
+import type {
+  Batch,
+  Consumed,
+  EventLog,
+  FollowOptions,
+  GroupHandler,
+  Membership,
+  Placed,
+  Position,
+  TopicSpec,
+  TransactionalWriter,
+} from '../../../ports/event-log.ts';
+import { Appender } from './appender.ts';
+import { Directory } from './directory.ts';
+import { ensureTopics } from './ensure-topics.ts';
+import { logClosed } from './failure.ts';
+import { Feed } from './feed.ts';
+import { Fetcher } from './fetcher.ts';
+import { follow } from './follow.ts';
+import { Addresses, Link, type LinkOptions } from './link.ts';
+import { KafkaMembership } from './membership.ts';
+import type { Names } from './names.ts';
+import { Offsets } from './offsets.ts';
+import { openWriter } from './open-writer.ts';
+import { Positions } from './positions.ts';
+import { retried } from './retry.ts';
+import type { KafkaWriter } from './writer.ts';
+
+const connectTimeoutMs = 30_000;
+const appendTimeoutMs = 30_000;
+const batchBytesDefault = 4 * 1024 ** 2;
+/** A broker holds an answer back this long for messages to come; a new reader waits no longer for its turn. */
+const followWaitMs = 100;
+/** What is read to the end is there: an empty answer means that a leader has just moved. */
+const readWaitMs = 10;
+
+export interface ClientOptions {
+  readonly connection: LinkOptions;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly replication: number | undefined;
+  readonly allowsFuture: boolean;
+  readonly sessionTimeoutMs: number;
+  readonly onTrouble: (error: unknown, group: string) => void;
+}
+
+/** The log in Kafka. Names of the port are turned into Kafka's here, and nowhere below. */
+export class KafkaClient implements EventLog {
+  private readonly options: ClientOptions;
+  private readonly addresses = new Addresses();
+  private readonly links: Link[] = [];
+  private readonly link: Link;
+  private readonly directory: Directory;
+  private readonly appender: Appender;
+  private readonly offsets: Offsets;
+  private readonly following: Fetcher;
+  private readonly reading: Fetcher;
+  private readonly positions: Positions;
+  private readonly writers = new Set<TransactionalWriter>();
+  private readonly memberships = new Set<Membership>();
+  private positionWriter: Promise<KafkaWriter> | null = null;
+  private isClosed = false;
+
+  constructor(options: ClientOptions) {
+    this.options = options;
+    this.link = this.openLink();
+    this.directory = new Directory(this.link);
+    this.appender = new Appender(this.openLink(), this.directory, options.clock);
+    this.offsets = new Offsets(this.link, this.directory);
+    const { directory, offsets } = this;
+    this.following = new Fetcher(this.openLink(), directory, offsets, followWaitMs);
+    this.reading = new Fetcher(this.openLink(), directory, offsets, readWaitMs);
+    this.positions = new Positions(this.link, directory, (consumed) => this.commitApart(consumed));
+  }
+
+  /** @throws GatewayError `log_unavailable` when no broker answers in time */
+  async connect(): Promise<void> {
+    await retried(() => this.link.metadata([]), { timeoutMs: connectTimeoutMs });
+  }
+
+  async ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
+    this.mustBeOpen();
+    const { brokers } = await this.link.metadata([]);
+    const replication = this.options.replication ?? Math.min(3, brokers.length);
+    await ensureTopics(
+      specs.map((spec) => ({ ...spec, name: this.options.names.inKafka(spec.name) })),
+      {
+        link: this.link,
+        directory: this.directory,
+        replication,
+        inSyncMin: replication >= 3 ? 2 : 1,
+        allowsFuture: this.options.allowsFuture,
+      },
+    );
+  }
+
+  async partitions(topic: string): Promise<number> {
+    this.mustBeOpen();
+    return this.directory.partitions(this.options.names.inKafka(topic));
+  }
+
+  async append(
+    batch: readonly Placed[],
+    options: { readonly timeoutMs?: number } = {},
+  ): Promise<Position[]> {
+    this.mustBeOpen();
+    const placed = batch.map((one) => this.inKafka(one));
+    for (const { topic, partition } of placed) {
+      if (partition >= (this.directory.knownPartitions(topic) ?? 0)) {
+        await this.directory.mustHave(topic, partition);
+      }
+    }
+    const offsets = await this.appender.append(placed, options.timeoutMs ?? appendTimeoutMs);
+    return batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 }));
+  }
+
+  async openWriter(name: string): Promise<TransactionalWriter> {
+    this.mustBeOpen();
+    const writer = await this.writer(name);
+    const opened: TransactionalWriter = {
+      commit: async (batch, consumed) => {
+        const placed = batch.map((one) => this.inKafka(one));
+        const commit = { placed, consumed: consumed && this.consumedInKafka(consumed) };
+        const offsets = await writer.commit(commit);
+        return batch.map(({ topic, partition }, i) => ({
+          topic,
+          partition,
+          offset: offsets[i] ?? 0,
+        }));
+      },
+      [Symbol.asyncDispose]: async () => {
+        this.writers.delete(opened);
+        await writer[Symbol.asyncDispose]();
+      },
+    };
+    this.writers.add(opened);
+    return opened;
+  }
+
+  startOffset(topic: string, partition: number): Promise<number> {
+    return this.offsets.start(this.open(topic), partition);
+  }
+
+  endOffset(topic: string, partition: number): Promise<number> {
+    return this.offsets.end(this.open(topic), partition);
+  }
+
+  offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
+    return this.offsets.since(this.open(topic), partition, timestamp);
+  }
+
+  async *follow(from: readonly Position[], options: FollowOptions): AsyncGenerator<Batch> {
+    const feeds: Feed[] = [];
+    for (const { topic, partition, offset } of from) {
+      const name = this.open(topic);
+      await this.directory.mustHave(name, partition);
+      feeds.push(new Feed(topic, name, partition, offset));
+    }
+    const { maxBytes = batchBytesDefault, signal } = options;
+    yield* follow(feeds, this.following, maxBytes, signal);
+  }
+
+  read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
+    const end = this.endOffset(from.topic, from.partition);
+    // Thrown to who iterates.
+    end.catch(() => undefined);
+    return this.readTo(from, end, options);
+  }
+
+  async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
+    this.mustBeOpen();
+    const inKafka = topics.map((topic) => this.options.names.inKafka(topic));
+    const counts = await Promise.all(inKafka.map((topic) => this.directory.partitions(topic)));
+    const partitions = counts[0] ?? 0;
+    if (counts.some((count) => count !== partitions)) {
+      const message = `The topics of the group ${group} have different numbers of partitions.`;
+      throw new GatewayError('conflict', { message });
+    }
+    const membership = new KafkaMembership(
+      {
+        name: group,
+        group: this.options.names.inKafka(group),
+        topics: inKafka,
+        partitions,
+        sessionTimeoutMs: this.options.sessionTimeoutMs,
+        onTrouble: this.options.onTrouble,
+      },
+      this.openLink(),
+      handler,
+    );
+    this.memberships.add(membership);
+    await membership.ready();
+    return membership;
+  }
+
+  async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    const { names } = this.options;
+    return this.positions.committed(names.inKafka(group), this.open(topic));
+  }
+
+  async commit(consumed: Consumed): Promise<void> {
+    this.mustBeOpen();
+    await this.positions.commit(this.consumedInKafka(consumed));
+  }
+
+  deleteBefore({ topic, partition, offset }: Position): Promise<void> {
+    return this.offsets.deleteBefore(this.open(topic), partition, offset);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await Promise.all([...this.memberships].map((one) => one[Symbol.asyncDispose]()));
+    const apart = await this.positionWriter?.catch(() => null);
+    await apart?.[Symbol.asyncDispose]();
+    await Promise.all([...this.writers].map((one) => one[Symbol.asyncDispose]()));
+    this.appender.close();
+    for (const fetcher of [this.following, this.reading]) fetcher.close(logClosed());
+    await Promise.all(this.links.map((link) => link[Symbol.asyncDispose]()));
+  }
+
+  private async *readTo(
+    { topic, partition, offset }: Position,
+    end: Promise<number>,
+    { maxBytes = batchBytesDefault, signal }: Partial<FollowOptions>,
+  ): AsyncGenerator<Batch> {
+    const feed = new Feed(topic, this.open(topic), partition, offset, await end);
+    yield* follow([feed], this.reading, maxBytes, signal);
+  }
+
+  private openLink(): Link {
+    const link = new Link(this.options.connection, this.addresses);
+    this.links.push(link);
+    return link;
+  }
+
+  private async writer(name: string): Promise<KafkaWriter> {
+    const link = new Link(this.options.connection, this.addresses);
+    const transactionalId = this.options.names.inKafka(name);
+    return openWriter({ link, transactionalId }, this.directory, this.options.clock);
+  }
+
+  /** Through a writer of this client alone. */
+  private async commitApart(consumed: Consumed): Promise<void> {
+    this.positionWriter ??= this.writer(`positions/${randomUUID()}`);
+    try {
+      await (await this.positionWriter).commit({ placed: [], consumed });
+    } catch (error) {
+      const failed = this.positionWriter;
+      this.positionWriter = null;
+      await (await failed.catch(() => null))?.[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private inKafka({ topic, partition, messages }: Placed): Placed {
+    return { topic: this.options.names.inKafka(topic), partition, messages };
+  }
+
+  private consumedInKafka({ group, positions }: Consumed): Consumed {
+    const { names } = this.options;
+    return {
+      group: names.inKafka(group),
+      positions: positions.map((at) => ({ ...at, topic: names.inKafka(at.topic) })),
+    };
+  }
+
+  private open(topic: string): string {
+    this.mustBeOpen();
+    return this.options.names.inKafka(topic);
+  }
+
+  private mustBeOpen(): void {
+    if (this.isClosed) throw logClosed();
+  }
+}

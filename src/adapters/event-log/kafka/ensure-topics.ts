@@ -1,0 +1,114 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { TopicSpec } from '../../../ports/event-log.ts';
+import type { Directory } from './directory.ts';
+import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
+import type { Link } from './link.ts';
+import { retried } from './retry.ts';
+import {
+  differences,
+  initialConfig,
+  requiredConfig,
+  type NewTopicOptions,
+  type TopicConfig,
+} from './topic-config.ts';
+import { metadataCall } from './wire.ts';
+
+const timeoutMs = 30_000;
+const topicResource = 2;
+
+export interface TopicMaker extends NewTopicOptions {
+  readonly link: Link;
+  readonly directory: Directory;
+  readonly replication: number;
+}
+
+/** Topics with their names in Kafka: makes those that are missing, and compares the others. */
+export async function ensureTopics(specs: readonly TopicSpec[], maker: TopicMaker): Promise<void> {
+  if (specs.length === 0) return;
+  const missing = await missingOf(specs, maker.link);
+  await Promise.all(missing.map((spec) => retried(() => create(spec, maker), { timeoutMs })));
+  await retried(() => allBrokersKnow(missing, maker.link), { timeoutMs });
+  const configs = await retried(() => describe(specs, maker.link), { timeoutMs });
+  const drifts = await Promise.all(
+    specs.map(async (spec) => drift(spec, await maker.directory.refresh(spec.name), configs)),
+  );
+  const found = drifts.filter((one) => one !== null);
+  if (found.length > 0) throw new GatewayError('conflict', { message: found.join(' ') });
+}
+
+async function missingOf(specs: readonly TopicSpec[], link: Link): Promise<TopicSpec[]> {
+  const names = specs.map(({ name }) => name);
+  const { topics } = await retried(() => link.metadata(names), { timeoutMs });
+  const unknown = new Set(
+    topics
+      .filter(({ errorCode }) => errorCode === kafkaError.unknownTopicOrPartition)
+      .map(({ topic }) => topic),
+  );
+  return specs.filter(({ name }) => unknown.has(name));
+}
+
+async function create(spec: TopicSpec, maker: TopicMaker): Promise<void> {
+  const config = { ...requiredConfig(spec.cleanup), ...initialConfig(spec.cleanup, maker) };
+  const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
+  const broker = await maker.link.any();
+  try {
+    await broker.createTopics({
+      topics: [
+        {
+          topic: spec.name,
+          numPartitions: spec.partitions,
+          replicationFactor: maker.replication,
+          configEntries,
+        },
+      ],
+      timeout: timeoutMs,
+    });
+  } catch (error) {
+    if (codeOf(error) !== kafkaError.topicAlreadyExists) throw error;
+  }
+}
+
+/** Brokers learn of a topic one after the other; who asks a later one would be told that it is unknown. */
+async function allBrokersKnow(specs: readonly TopicSpec[], link: Link): Promise<void> {
+  if (specs.length === 0) return;
+  const names = specs.map(({ name }) => name);
+  const { brokers } = await link.metadata([]);
+  for (const { nodeId } of brokers) {
+    const { topics } = await link.send(nodeId, metadataCall(names));
+    for (const { topic, errorCode, leaders } of topics) {
+      const code = leaders.some((leader) => leader < 0) ? leaderNotAvailable : errorCode;
+      if (code !== kafkaError.none) throw new KafkaFailure(code, topic);
+    }
+  }
+}
+
+const leaderNotAvailable = 5;
+
+async function describe(
+  specs: readonly TopicSpec[],
+  link: Link,
+): Promise<ReadonlyMap<string, TopicConfig>> {
+  const broker = await link.any();
+  const { resources } = await broker.describeConfigs({
+    resources: specs.map(({ name }) => ({ type: topicResource, name })),
+  });
+  return new Map(
+    resources.map(({ resourceName, configEntries }) => [
+      resourceName,
+      Object.fromEntries(configEntries.map((one) => [one.configName, one.configValue ?? ''])),
+    ]),
+  );
+}
+
+function drift(
+  { name, partitions, cleanup }: TopicSpec,
+  leaders: readonly number[],
+  configs: ReadonlyMap<string, TopicConfig>,
+): string | null {
+  const found = differences(requiredConfig(cleanup), configs.get(name) ?? {});
+  if (leaders.length !== partitions) {
+    found.unshift(`partitions is ${leaders.length} instead of ${partitions}`);
+  }
+  if (found.length === 0) return null;
+  return `The topic ${name} differs from what is needed: ${found.join('; ')}. Mend it there, or use another prefix.`;
+}

@@ -1,0 +1,188 @@
+import type { Directory } from './directory.ts';
+import type { Feed } from './feed.ts';
+import { isTransient, KafkaFailure, kafkaError, logUnavailable } from './failure.ts';
+import type { Link } from './link.ts';
+import type { Offsets } from './offsets.ts';
+import { RecordSet } from './record-decoder.ts';
+import { pauseMs } from './retry.ts';
+import { fetchCall, type Fetched } from './wire.ts';
+
+/** Fetched bytes that wait to be read, over all feeds, as long as single batches are smaller. */
+const bufferBytesMax = 64 * 1024 ** 2;
+const responseBytesMax = 16 * 1024 ** 2;
+const partitionBytesMax = 1024 ** 2;
+const partitionBytesMin = 64 * 1024;
+
+/**
+ * Fetches for all feeds of one kind together: one request at a time to each broker, for the partitions that
+ * it leads and whose feeds have room.
+ */
+export class Fetcher {
+  private readonly link: Link;
+  private readonly directory: Directory;
+  private readonly offsets: Offsets;
+  private readonly maxWaitMs: number;
+  private readonly feeds = new Map<Feed, () => void>();
+  private readonly busyNodes = new Set<number>();
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private isScheduled = false;
+  private isClosed = false;
+
+  /** `maxWaitMs`: how long a broker waits for messages to come before it answers that there are none. */
+  constructor(link: Link, directory: Directory, offsets: Offsets, maxWaitMs: number) {
+    this.link = link;
+    this.directory = directory;
+    this.offsets = offsets;
+    this.maxWaitMs = maxWaitMs;
+  }
+
+  /** Fetches for the feed until it is removed; `wake` is called when it has become ready. */
+  add(feed: Feed, wake: () => void): void {
+    this.feeds.set(feed, wake);
+    this.schedule();
+  }
+
+  remove(feed: Feed): void {
+    this.feeds.delete(feed);
+  }
+
+  /** Something was taken out of a feed. */
+  taken(): void {
+    this.schedule();
+  }
+
+  close(error: unknown): void {
+    this.isClosed = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    for (const [feed, wake] of this.feeds) {
+      feed.fail(error);
+      wake();
+    }
+  }
+
+  private schedule(): void {
+    if (this.isScheduled || this.isClosed) return;
+    this.isScheduled = true;
+    queueMicrotask(() => {
+      this.isScheduled = false;
+      if (!this.isClosed) this.startFetches();
+    });
+  }
+
+  private get partitionBytes(): number {
+    const share = bufferBytesMax / Math.max(this.feeds.size, 1);
+    return Math.min(Math.max(Math.floor(share), partitionBytesMin), partitionBytesMax);
+  }
+
+  private startFetches(): void {
+    const byLeader = new Map<number, Feed[]>();
+    for (const feed of this.feeds.keys()) {
+      if (feed.isBusy || feed.isFetched || feed.bufferedBytes >= this.partitionBytes) continue;
+      const leader = this.directory.leader(feed.topic, feed.partition);
+      if (leader === null) this.later(feed, new KafkaFailure(leaderNotAvailable, feed.topic));
+      else if (!this.busyNodes.has(leader)) {
+        byLeader.set(leader, [...(byLeader.get(leader) ?? []), feed]);
+      }
+    }
+    for (const [leader, feeds] of byLeader) {
+      this.busyNodes.add(leader);
+      for (const feed of feeds) feed.isBusy = true;
+      void this.fetch(leader, feeds).finally(() => {
+        this.busyNodes.delete(leader);
+        this.schedule();
+      });
+    }
+  }
+
+  private async fetch(leader: number, feeds: readonly Feed[]): Promise<void> {
+    const places = feeds.map(({ topic, partition, fetchFrom }) => ({
+      topic,
+      partition,
+      offset: fetchFrom,
+    }));
+    const limits = {
+      maxWaitMs: this.maxWaitMs,
+      maxBytes: responseBytesMax,
+      partitionBytes: this.partitionBytes,
+    };
+    try {
+      const fetched = await this.link.send(leader, fetchCall(places, limits));
+      const byName = new Map(fetched.map((one) => [`${one.topic}/${one.partition}`, one]));
+      for (const feed of feeds) {
+        feed.isBusy = false;
+        const one = byName.get(`${feed.topic}/${feed.partition}`);
+        if (one !== undefined) this.accept(feed, one);
+        // Who got something goes to the back: brokers fill an answer in the order of the request.
+        if (one !== undefined && one.records.length > 0) this.toTheBack(feed);
+      }
+    } catch (error) {
+      for (const feed of feeds) this.later(feed, error);
+    }
+  }
+
+  private toTheBack(feed: Feed): void {
+    const wake = this.feeds.get(feed);
+    if (wake === undefined) return;
+    this.feeds.delete(feed);
+    this.feeds.set(feed, wake);
+  }
+
+  private accept(feed: Feed, { errorCode, records, aborted }: Fetched): void {
+    if (errorCode !== kafkaError.none) {
+      this.later(feed, new KafkaFailure(errorCode, `${feed.topic}/${feed.partition}`));
+      return;
+    }
+    feed.failures = 0;
+    if (records.length === 0) return;
+    feed.accept(new RecordSet(records, aborted));
+    this.wake(feed);
+  }
+
+  private wake(feed: Feed): void {
+    if (feed.isReady) this.feeds.get(feed)?.();
+  }
+
+  private fail(feed: Feed, error: unknown): void {
+    feed.fail(error);
+    this.feeds.get(feed)?.();
+  }
+
+  /** Fetches for the feed again a little later, once it is known what was wrong. */
+  private later(feed: Feed, error: unknown): void {
+    const isOutOfRange =
+      error instanceof KafkaFailure && error.code === kafkaError.offsetOutOfRange;
+    if (!isOutOfRange && !isTransient(error)) {
+      this.fail(feed, error instanceof KafkaFailure ? logUnavailable(error) : error);
+      return;
+    }
+    feed.isBusy = true;
+    feed.failures++;
+    const timer = setTimeout(
+      () => {
+        this.timers.delete(timer);
+        void this.mend(feed, isOutOfRange);
+      },
+      isOutOfRange && feed.failures === 1 ? 0 : pauseMs(feed.failures),
+    );
+    this.timers.add(timer);
+  }
+
+  private async mend(feed: Feed, isOutOfRange: boolean): Promise<void> {
+    try {
+      if (isOutOfRange) {
+        feed.skipTo(await this.offsets.start(feed.topic, feed.partition));
+        this.wake(feed);
+      } else await this.directory.refresh(feed.topic);
+    } catch (error) {
+      // Gone for good; what is merely away is tried again.
+      if (!this.isClosed && !isAway(error)) this.fail(feed, error);
+    }
+    feed.isBusy = false;
+    this.schedule();
+  }
+}
+
+const leaderNotAvailable = 5;
+
+const isAway = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'log_unavailable';

@@ -1,0 +1,42 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Batch } from '../../../ports/event-log.ts';
+import type { Feed } from './feed.ts';
+import type { Fetcher } from './fetcher.ts';
+
+/**
+ * Merges the feeds, one batch of each that has something in turn; ends with the signal, or when every feed
+ * has reached its end. Between batches other work of the thread gets its turn.
+ */
+export async function* follow(
+  feeds: readonly Feed[],
+  fetcher: Fetcher,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Batch> {
+  let rung = Promise.withResolvers<undefined>();
+  const ring = (): void => rung.resolve(undefined);
+  signal?.addEventListener('abort', ring);
+  const waiting = [...feeds];
+  for (const feed of feeds) fetcher.add(feed, ring);
+  try {
+    while (signal?.aborted !== true && waiting.some((feed) => !feed.isDone)) {
+      // Whoever was served goes to the back.
+      const index = waiting.findIndex((feed) => feed.isReady);
+      if (index < 0) {
+        await rung.promise;
+        rung = Promise.withResolvers();
+        continue;
+      }
+      const [feed] = waiting.splice(index, 1) as [Feed];
+      waiting.push(feed);
+      const batch = feed.take(maxBytes);
+      fetcher.taken();
+      if (batch === null) continue;
+      yield batch;
+      await breathe();
+    }
+  } finally {
+    signal?.removeEventListener('abort', ring);
+    for (const feed of feeds) fetcher.remove(feed);
+  }
+}

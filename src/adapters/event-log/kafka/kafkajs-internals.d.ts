@@ -1,0 +1,203 @@
+/**
+ * What this adapter uses of kafkajs 2.2.4 below its public interface: connections with sign-in and version
+ * negotiation, and its encodings of requests. docs/adr/0010-kafka-below-the-consumer.md says why.
+ */
+declare module 'kafkajs/src/protocol/encoder.js' {
+  export default class Encoder {
+    constructor(initialSize?: number);
+    readonly buffer: Buffer;
+    writeInt8(value: number): this;
+    writeInt16(value: number): this;
+    writeInt32(value: number): this;
+    writeUInt32(value: number): this;
+    writeInt64(value: number | bigint | string): this;
+    writeBoolean(value: boolean): this;
+    writeString(value: string | null): this;
+    writeBuffer(value: Buffer): this;
+    writeUVarInt(value: number): this;
+    writeUVarIntString(value: string | null): this;
+  }
+}
+
+declare module 'kafkajs/src/protocol/decoder.js' {
+  export default class Decoder {
+    constructor(buffer: Buffer);
+    readInt8(): number;
+    readInt16(): number;
+    readInt32(): number;
+    readInt64(): bigint;
+    readBoolean(): boolean;
+    readString(): string | null;
+    readBytes(): Buffer | null;
+    readUVarInt(): number;
+    readUVarIntString(): string | null;
+    readTaggedFields(): unknown;
+  }
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  export default class RequestQueue {
+    readonly pending: readonly unknown[];
+    throttledUntil: number;
+    throttleCheckTimeoutId: NodeJS.Timeout | null;
+    checkPendingRequests(): void;
+    scheduleCheckPendingRequests(): void;
+  }
+}
+
+declare module 'kafkajs/src/network/connection.js' {
+  export default class Connection {
+    readonly socket?: import('node:net').Socket;
+    connect: (this: Connection) => Promise<boolean>;
+    rejectRequests(error: Error): void;
+  }
+}
+
+declare module 'kafkajs/src/network/connectionPool.js' {
+  import type Connection from 'kafkajs/src/network/connection.js';
+  import type Encoder from 'kafkajs/src/protocol/encoder.js';
+
+  export interface ProtocolCall<T> {
+    readonly request: {
+      readonly apiKey: number;
+      readonly apiVersion: number;
+      readonly apiName: string;
+      encode(): Promise<Encoder>;
+    };
+    readonly response: {
+      decode(raw: Buffer): Promise<T>;
+      parse(decoded: T): Promise<T>;
+    };
+    readonly requestTimeout?: number;
+    readonly logResponseError?: boolean;
+  }
+
+  export default class ConnectionPool {
+    constructor(options: object);
+    readonly pool: readonly Connection[];
+    send<T>(call: ProtocolCall<T>): Promise<T>;
+  }
+}
+
+declare module 'kafkajs/src/network/socketFactory.js' {
+  export default function createSocketFactory(): unknown;
+}
+
+declare module 'kafkajs/src/loggers/index.js' {
+  export function createLogger(options: {
+    level: number;
+    logCreator: () => (entry: unknown) => void;
+  }): unknown;
+}
+
+declare module 'kafkajs/src/broker/index.js' {
+  import type ConnectionPool from 'kafkajs/src/network/connectionPool.js';
+
+  export interface TopicPartitions {
+    readonly topic: string;
+    readonly partitions: readonly number[];
+  }
+
+  export interface TopicOffsets {
+    readonly topic: string;
+    readonly partitions: readonly {
+      readonly partition: number;
+      readonly offset: string;
+      readonly metadata: string | null;
+    }[];
+  }
+
+  export interface Producer {
+    readonly producerId: string;
+    readonly producerEpoch: number;
+  }
+
+  interface InTransaction extends Producer {
+    readonly transactionalId: string;
+  }
+
+  export interface JoinAnswer {
+    readonly generationId: number;
+    readonly leaderId: string;
+    readonly memberId: string;
+    readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+  }
+
+  export default class Broker {
+    constructor(options: object);
+    readonly connectionPool: ConnectionPool;
+    isConnected(): boolean;
+    connect(): Promise<void>;
+    disconnect(): Promise<void>;
+    findGroupCoordinator(options: {
+      groupId: string;
+      coordinatorType: number;
+    }): Promise<{ coordinator: { nodeId: number; host: string; port: number } }>;
+    joinGroup(options: {
+      groupId: string;
+      sessionTimeout: number;
+      rebalanceTimeout: number;
+      memberId: string;
+      groupProtocols: readonly { name: string; metadata: Buffer }[];
+    }): Promise<JoinAnswer>;
+    syncGroup(options: {
+      groupId: string;
+      generationId: number;
+      memberId: string;
+      groupAssignment: readonly { memberId: string; memberAssignment: Buffer }[];
+    }): Promise<{ memberAssignment: Buffer }>;
+    heartbeat(options: {
+      groupId: string;
+      groupGenerationId: number;
+      memberId: string;
+    }): Promise<unknown>;
+    leaveGroup(options: { groupId: string; memberId: string }): Promise<unknown>;
+    offsetCommit(options: {
+      groupId: string;
+      groupGenerationId: number;
+      memberId: string;
+      topics: readonly TopicOffsets[];
+    }): Promise<unknown>;
+    listOffsets(options: {
+      replicaId: number;
+      isolationLevel: number;
+      topics: readonly {
+        topic: string;
+        partitions: readonly { partition: number; timestamp: string }[];
+      }[];
+    }): Promise<{ responses: readonly { partitions: readonly { offset: string }[] }[] }>;
+    initProducerId(options: {
+      transactionalId?: string | undefined;
+      transactionTimeout: number;
+    }): Promise<Producer>;
+    addPartitionsToTxn(
+      options: InTransaction & { topics: readonly TopicPartitions[] },
+    ): Promise<unknown>;
+    addOffsetsToTxn(options: InTransaction & { groupId: string }): Promise<unknown>;
+    txnOffsetCommit(
+      options: InTransaction & { groupId: string; topics: readonly TopicOffsets[] },
+    ): Promise<unknown>;
+    endTxn(options: InTransaction & { transactionResult: boolean }): Promise<unknown>;
+    createTopics(options: {
+      topics: readonly {
+        topic: string;
+        numPartitions: number;
+        replicationFactor: number;
+        configEntries: readonly { name: string; value: string }[];
+      }[];
+      timeout: number;
+    }): Promise<unknown>;
+    describeConfigs(options: { resources: readonly { type: number; name: string }[] }): Promise<{
+      resources: readonly {
+        resourceName: string;
+        configEntries: readonly { configName: string; configValue: string | null }[];
+      }[];
+    }>;
+    deleteRecords(options: {
+      topics: readonly {
+        topic: string;
+        partitions: readonly { partition: number; offset: string }[];
+      }[];
+    }): Promise<unknown>;
+  }
+}

@@ -1,0 +1,190 @@
+import Broker from 'kafkajs/src/broker/index.js';
+import { createLogger } from 'kafkajs/src/loggers/index.js';
+import ConnectionPool, { type ProtocolCall } from 'kafkajs/src/network/connectionPool.js';
+import createSocketFactory from 'kafkajs/src/network/socketFactory.js';
+import type { SASLOptions } from 'kafkajs';
+import type { ConnectionOptions } from 'node:tls';
+import './kafkajs-patches.ts';
+import { codeOf, logClosed } from './failure.ts';
+import { metadataCall, type BrokerAddress, type Metadata } from './wire.ts';
+
+export interface LinkOptions {
+  /** `host:port` of some brokers; the others are found from them. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly ssl?: ConnectionOptions | boolean;
+  readonly sasl?: SASLOptions;
+}
+
+export const coordinatorKind = { group: 0, transaction: 1 } as const;
+export type CoordinatorKind = (typeof coordinatorKind)[keyof typeof coordinatorKind];
+
+/** A request without an answer for this long has failed: the connection is given up. */
+export const requestTimeoutMs = 30_000;
+const connectTimeoutMs = 5_000;
+
+/** What went wrong is said by who called; kafkajs itself says every step. */
+const silent = createLogger({ level: 0, logCreator: () => () => undefined });
+
+/** Where the brokers of the cluster are, as any link learned it last. */
+export class Addresses {
+  readonly known = new Map<number, BrokerAddress>();
+
+  learn(brokers: readonly BrokerAddress[]): void {
+    if (brokers.length === 0) return;
+    const present = new Set(brokers.map(({ nodeId }) => nodeId));
+    for (const id of this.known.keys()) if (!present.has(id)) this.known.delete(id);
+    for (const broker of brokers) this.known.set(broker.nodeId, broker);
+  }
+}
+
+interface Node {
+  readonly broker: Broker;
+  readonly address: string;
+}
+
+/**
+ * Connections to the brokers for one purpose. A broker works on one request of a connection at a time, so
+ * what may wait there (a fetch, joining a group, a transaction) has a link of its own.
+ */
+export class Link implements AsyncDisposable {
+  private readonly options: LinkOptions;
+  private readonly addresses: Addresses;
+  private readonly nodes = new Map<number | string, Node>();
+  private readonly coordinators = new Map<string, number>();
+  private isClosed = false;
+
+  constructor(options: LinkOptions, addresses: Addresses) {
+    this.options = options;
+    this.addresses = addresses;
+  }
+
+  /** The broker with the id, connected. */
+  async node(id: number): Promise<Broker> {
+    const address = this.addresses.known.get(id);
+    if (address === undefined) {
+      await this.metadata([]);
+      if (!this.addresses.known.has(id)) return this.any();
+      return this.node(id);
+    }
+    return this.connected(id, address.host, address.port);
+  }
+
+  async send<T>(nodeId: number, call: ProtocolCall<T>): Promise<T> {
+    const { connectionPool } = await this.node(nodeId);
+    return connectionPool.send(call);
+  }
+
+  /** Any broker that answers. */
+  async any(): Promise<Broker> {
+    return this.first((broker) => Promise.resolve(broker));
+  }
+
+  metadata(topics: readonly string[]): Promise<Metadata> {
+    return this.first(async ({ connectionPool }) => {
+      const metadata = await connectionPool.send(metadataCall(topics));
+      this.addresses.learn(metadata.brokers);
+      return metadata;
+    });
+  }
+
+  /** Runs against the coordinator of a group or transactional id; looks for it anew after an error. */
+  async atCoordinator<T>(
+    kind: CoordinatorKind,
+    key: string,
+    run: (broker: Broker) => Promise<T>,
+  ): Promise<T> {
+    const name = `${kind} ${key}`;
+    try {
+      return await run(await this.coordinator(kind, key, name));
+    } catch (error) {
+      this.coordinators.delete(name);
+      throw error;
+    }
+  }
+
+  /** Breaks off what is under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.nodes.values()].map(({ broker }) => closed(broker)));
+    this.nodes.clear();
+  }
+
+  private async coordinator(kind: CoordinatorKind, key: string, name: string): Promise<Broker> {
+    const known = this.coordinators.get(name);
+    if (known !== undefined) return this.node(known);
+    const { coordinator } = await this.first((broker) =>
+      broker.findGroupCoordinator({ groupId: key, coordinatorType: kind }),
+    );
+    this.coordinators.set(name, coordinator.nodeId);
+    return this.node(coordinator.nodeId);
+  }
+
+  /** The first broker that carries it out: connected ones, then known ones, then the configured ones. */
+  private async first<T>(run: (broker: Broker) => Promise<T>): Promise<T> {
+    const known = [...this.addresses.known.values()].map(({ nodeId, host, port }) => ({
+      id: nodeId,
+      host,
+      port,
+    }));
+    const seeds = this.options.brokers.map((address) => ({ id: address, ...hostAndPort(address) }));
+    const isOpen = (id: number | string): boolean =>
+      this.nodes.get(id)?.broker.isConnected() === true;
+    const candidates = [...known, ...seeds].sort(
+      (a, b) => Number(isOpen(b.id)) - Number(isOpen(a.id)),
+    );
+    let failure: unknown = logClosed();
+    for (const { id, host, port } of candidates) {
+      if (this.isClosed) throw logClosed();
+      try {
+        return await run(await this.connected(id, host, port));
+      } catch (error) {
+        if (codeOf(error) !== null) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  private async connected(id: number | string, host: string, port: number): Promise<Broker> {
+    if (this.isClosed) throw logClosed();
+    const address = `${host}:${port}`;
+    let node = this.nodes.get(id);
+    if (node?.address !== address) {
+      if (node !== undefined) void closed(node.broker);
+      node = { address, broker: this.create(host, port) };
+      this.nodes.set(id, node);
+    }
+    if (!node.broker.isConnected()) await node.broker.connect();
+    return node.broker;
+  }
+
+  private create(host: string, port: number): Broker {
+    const { clientId, ssl, sasl } = this.options;
+    const connectionPool = new ConnectionPool({
+      host,
+      port,
+      ssl: ssl === true ? {} : ssl === false ? undefined : ssl,
+      sasl,
+      clientId,
+      socketFactory: createSocketFactory(),
+      connectionTimeout: connectTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      enforceRequestTimeout: true,
+      logger: silent,
+    });
+    return new Broker({ connectionPool, logger: silent, allowAutoTopicCreation: false });
+  }
+}
+
+function hostAndPort(address: string): { host: string; port: number } {
+  const at = address.lastIndexOf(':');
+  return { host: address.slice(0, at), port: Number(address.slice(at + 1)) };
+}
+
+/** Requests under way fail; kafkajs would wait for their answers first. */
+async function closed(broker: Broker): Promise<void> {
+  for (const connection of broker.connectionPool.pool) connection.rejectRequests(logClosed());
+  await broker.disconnect();
+  for (const connection of broker.connectionPool.pool) connection.socket?.destroy();
+}

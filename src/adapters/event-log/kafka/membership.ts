@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JoinAnswer } from 'kafkajs/src/broker/index.js';
+import type { GroupHandler, Membership } from '../../../ports/event-log.ts';
+import {
+  assign,
+  decodeAssignment,
+  encodeAssignment,
+  encodeClaim,
+  protocolName,
+} from './assignment.ts';
+import { codeOf, isTransient, kafkaError } from './failure.ts';
+import { coordinatorKind, type Link } from './link.ts';
+import { pauseMs } from './retry.ts';
+import { Work } from './work.ts';
+
+/** How often a member shows that it lives, and so the longest it takes to hear of a new assignment. */
+const heartbeatMs = 500;
+/** How long members have to join again when the group changes. */
+const rebalanceTimeoutMs = 15_000;
+
+export interface GroupOptions {
+  /** Names as in Kafka, but for `name`, the group's at the port. */
+  readonly name: string;
+  readonly group: string;
+  readonly topics: readonly string[];
+  readonly partitions: number;
+  /** A member that is silent for this long is dropped by the coordinator. */
+  readonly sessionTimeoutMs: number;
+  readonly onTrouble: (error: unknown, group: string) => void;
+}
+
+/** The coordinator no longer knows the member: what it held is given to others. */
+const isForgotten = (error: unknown): boolean => codeOf(error) === kafkaError.unknownMember;
+
+const mustJoinAgain = (error: unknown): boolean =>
+  codeOf(error) === kafkaError.rebalanceInProgress ||
+  codeOf(error) === kafkaError.illegalGeneration;
+
+/**
+ * A member of a consumer group that only shares out partition numbers: reading them is for who holds them.
+ * Work goes on while the group changes, until the new assignment is known.
+ */
+export class KafkaMembership implements Membership {
+  readonly group: string;
+  private readonly options: GroupOptions;
+  private readonly link: Link;
+  private readonly work: Work;
+  private readonly stop = new AbortController();
+  private readonly joined = Promise.withResolvers<undefined>();
+  private readonly running: Promise<void>;
+  private memberId = '';
+  private generation = -1;
+  private mustJoin = true;
+  private failures = 0;
+  private leaving: Promise<void> | null = null;
+
+  constructor(options: GroupOptions, link: Link, handler: GroupHandler) {
+    this.group = options.name;
+    this.options = options;
+    this.link = link;
+    this.work = new Work(handler, () => (this.mustJoin = true));
+    this.running = this.run();
+  }
+
+  /** Resolves when the first assignment is known. */
+  ready(): Promise<undefined> {
+    return this.joined.promise;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.leaving ??= this.leave();
+    return this.leaving;
+  }
+
+  private async leave(): Promise<void> {
+    this.stop.abort();
+    await this.work.revokeAll();
+    const { memberId, options } = this;
+    // Joining may be waiting for others: it is broken off with the link, and the session then runs out.
+    const ended = await Promise.race([this.running.then(() => true), sleep(heartbeatMs, false)]);
+    if (ended && memberId !== '') {
+      await this.link
+        .atCoordinator(coordinatorKind.group, options.group, (broker) =>
+          broker.leaveGroup({ groupId: options.group, memberId }),
+        )
+        .catch((error: unknown) => options.onTrouble(error, this.group));
+    }
+    await this.link[Symbol.asyncDispose]();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stop;
+    while (!signal.aborted) {
+      try {
+        if (this.mustJoin) await this.join();
+        await this.rest(heartbeatMs);
+        await this.heartbeat();
+        this.failures = 0;
+      } catch (error) {
+        await this.failed(error);
+      }
+    }
+  }
+
+  private async failed(error: unknown): Promise<void> {
+    if (mustJoinAgain(error)) this.mustJoin = true;
+    else if (isForgotten(error)) {
+      this.memberId = '';
+      this.mustJoin = true;
+      await this.work.revokeAll();
+    } else if (!this.stop.signal.aborted) {
+      this.failures++;
+      this.options.onTrouble(error, this.group);
+      if (!isTransient(error)) this.joined.reject(error);
+      await this.rest(pauseMs(this.failures));
+    }
+  }
+
+  private async join(): Promise<void> {
+    const { group, topics, sessionTimeoutMs } = this.options;
+    this.mustJoin = false;
+    try {
+      const metadata = encodeClaim({ topics, held: this.work.held, generation: this.generation });
+      const answer = await this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+        broker.joinGroup({
+          groupId: group,
+          sessionTimeout: sessionTimeoutMs,
+          rebalanceTimeout: rebalanceTimeoutMs,
+          memberId: this.memberId,
+          groupProtocols: [{ name: protocolName, metadata }],
+        }),
+      );
+      this.memberId = answer.memberId;
+      await this.sync(answer);
+    } catch (error) {
+      this.mustJoin = true;
+      throw error;
+    }
+  }
+
+  private async sync(answer: JoinAnswer): Promise<void> {
+    const { group, topics, partitions } = this.options;
+    const { generationId, memberId } = answer;
+    const isLeader = answer.leaderId === memberId;
+    const given = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
+    const { memberAssignment } = await this.link.atCoordinator(
+      coordinatorKind.group,
+      group,
+      (broker) =>
+        broker.syncGroup({
+          groupId: group,
+          generationId,
+          memberId,
+          groupAssignment: [...given].map(([id, numbers]) => ({
+            memberId: id,
+            memberAssignment: encodeAssignment(topics, numbers),
+          })),
+        }),
+    );
+    this.generation = generationId;
+    this.work.assigned(decodeAssignment(memberAssignment), generationId);
+    this.joined.resolve(undefined);
+  }
+
+  private async heartbeat(): Promise<void> {
+    const { group } = this.options;
+    if (this.stop.signal.aborted || this.mustJoin) return;
+    const { memberId, generation } = this;
+    await this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+      broker.heartbeat({ groupId: group, groupGenerationId: generation, memberId }),
+    );
+  }
+
+  /** Sooner when there is something to tell the group. */
+  private async rest(ms: number): Promise<void> {
+    const wait = Promise.race([
+      sleep(ms, undefined, { signal: this.stop.signal }),
+      this.work.changed(),
+    ]);
+    await wait.catch(() => undefined); // stopped
+  }
+}

@@ -1,0 +1,19 @@
+/** The first part of names at the port; what stands for it in Kafka is configured. */
+const ownPrefix = 'svc.';
+
+/**
+ * Names of topics, groups and writers at the port, and in Kafka. `svc.records.v1` becomes
+ * `<prefix>.records.v1`; a name of another form becomes `<prefix>-<name>`, so that no two meet.
+ */
+export class Names {
+  private readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  inKafka(name: string): string {
+    if (name.startsWith(ownPrefix)) return `${this.prefix}.${name.slice(ownPrefix.length)}`;
+    return `${this.prefix}-${name}`;
+  }
+}

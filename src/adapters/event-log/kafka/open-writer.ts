@@ -1,0 +1,33 @@
+import type { Clock } from '../../../kernel/time.ts';
+import type { Directory } from './directory.ts';
+import { coordinatorKind, type Link } from './link.ts';
+import { retried } from './retry.ts';
+import { transactionTimeoutMs } from './transaction.ts';
+import { KafkaWriter } from './writer.ts';
+
+const timeoutMs = 30_000;
+
+/**
+ * Fences the former owner of the transactional id, and ends what it left open: when this resolves nothing
+ * of it can come any more.
+ */
+export async function openWriter(
+  { link, transactionalId }: { readonly link: Link; readonly transactionalId: string },
+  directory: Directory,
+  clock: Clock,
+): Promise<KafkaWriter> {
+  try {
+    const identity = await retried(
+      () =>
+        link.atCoordinator(coordinatorKind.transaction, transactionalId, (broker) =>
+          broker.initProducerId({ transactionalId, transactionTimeout: transactionTimeoutMs }),
+        ),
+      { timeoutMs },
+    );
+    const context = { link, directory, transactionalId, identity, sequences: new Map() };
+    return new KafkaWriter(context, directory, clock);
+  } catch (error) {
+    await link[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import type { SASLOptions } from 'kafkajs';
+import type { ConnectionOptions } from 'node:tls';
+import { systemClock, type Clock } from '../../../kernel/time.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import { KafkaClient } from './client.ts';
+import { Names } from './names.ts';
+
+export interface KafkaLogOptions {
+  /** `host:port` of some brokers. */
+  readonly brokers: readonly string[];
+  readonly ssl?: ConnectionOptions | boolean;
+  readonly sasl?: SASLOptions;
+  readonly clientId?: string;
+  /** What stands for `svc` in the names of topics, groups and transactional ids. */
+  readonly prefix?: string;
+  /** Copies of each partition of new topics. Default: 3, or one on each broker where there are fewer. */
+  readonly replication?: number;
+  /** Gives messages without a timestamp theirs. */
+  readonly clock?: Clock;
+  /** Makes topics that take timestamps far ahead of the broker's clock: for tests that move theirs. */
+  readonly allowsFuture?: boolean;
+  /** A group member that is silent for this long is taken for dead. Default 10 s. */
+  readonly sessionTimeoutMs?: number;
+  readonly logger?: KafkaLogger;
+}
+
+export interface KafkaLogger {
+  warn(fields: object, message: string): void;
+}
+
+export interface KafkaLog extends AsyncDisposable {
+  readonly log: EventLog;
+}
+
+/**
+ * Connects to Kafka (2.5 or later). One log may be opened in each thread: it has connections of its own.
+ * @throws GatewayError `log_unavailable` when no broker answers in 30 s or the sign-in is refused
+ */
+export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
+  const { ssl, sasl, logger, prefix = 'svc' } = options;
+  const client = new KafkaClient({
+    connection: {
+      brokers: options.brokers,
+      clientId: options.clientId ?? prefix,
+      ...(ssl === undefined ? {} : { ssl }),
+      ...(sasl === undefined ? {} : { sasl }),
+    },
+    names: new Names(prefix),
+    clock: options.clock ?? systemClock,
+    replication: options.replication,
+    allowsFuture: options.allowsFuture ?? false,
+    sessionTimeoutMs: options.sessionTimeoutMs ?? 10_000,
+    onTrouble: (error, group) => logger?.warn({ err: error, group }, 'group member in trouble'),
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    await client[Symbol.asyncDispose]();
+    throw error;
+  }
+  return { log: client, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,83 @@
+import type { Consumed, Position } from '../../../ports/event-log.ts';
+import type { Directory } from './directory.ts';
+import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
+import { coordinatorKind, type Link } from './link.ts';
+import { retried } from './retry.ts';
+import { byTopic, committedCall } from './wire.ts';
+
+const timeoutMs = 30_000;
+
+/** Codes by which a group with members refuses a commit from outside. */
+const refusedBesideMembers: ReadonlySet<number | null> = new Set([
+  kafkaError.unknownMember,
+  kafkaError.illegalGeneration,
+  kafkaError.rebalanceInProgress,
+]);
+
+/** Positions by topic, as requests carry them. */
+export const topicOffsets = (positions: readonly Position[]) =>
+  byTopic(positions).map(([topic, ofTopic]) => ({
+    topic,
+    partitions: ofTopic.map(({ partition, offset }) => ({
+      partition,
+      offset: String(offset),
+      metadata: '',
+    })),
+  }));
+
+/** Committed positions of groups. Names as in Kafka. */
+export class Positions {
+  private readonly link: Link;
+  private readonly directory: Directory;
+  private readonly commitInTransaction: (consumed: Consumed) => Promise<unknown>;
+
+  /** A group that has members takes a position from outside only in a transaction. */
+  constructor(
+    link: Link,
+    directory: Directory,
+    commitInTransaction: (consumed: Consumed) => Promise<unknown>,
+  ) {
+    this.link = link;
+    this.directory = directory;
+    this.commitInTransaction = commitInTransaction;
+  }
+
+  async committed(group: string, topic: string): Promise<Map<number, number>> {
+    const partitions = await this.directory.partitions(topic);
+    return retried(() => this.ask(group, topic, partitions), { timeoutMs });
+  }
+
+  async commit(consumed: Consumed): Promise<void> {
+    const { group, positions } = consumed;
+    if (positions.length === 0) return;
+    for (const { topic, partition } of positions) await this.directory.mustHave(topic, partition);
+    try {
+      await retried(() => this.send(group, positions), { timeoutMs });
+    } catch (error) {
+      if (!refusedBesideMembers.has(codeOf(error))) throw error;
+      await this.commitInTransaction(consumed);
+    }
+  }
+
+  private send(group: string, positions: readonly Position[]): Promise<unknown> {
+    return this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+      broker.offsetCommit({
+        groupId: group,
+        groupGenerationId: -1,
+        memberId: '',
+        topics: topicOffsets(positions),
+      }),
+    );
+  }
+
+  private ask(group: string, topic: string, partitions: number): Promise<Map<number, number>> {
+    return this.link.atCoordinator(coordinatorKind.group, group, async ({ connectionPool }) => {
+      const answer = await connectionPool.send(committedCall(group, topic, partitions));
+      const codes = [answer.errorCode, ...answer.partitions.map(({ errorCode }) => errorCode)];
+      const code = codes.find((one) => one !== kafkaError.none);
+      if (code !== undefined) throw new KafkaFailure(code, `the group ${group}`);
+      const found = answer.partitions.filter(({ offset }) => offset >= 0);
+      return new Map(found.map(({ partition, offset }) => [partition, offset]));
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import type { Cleanup } from '../../../ports/event-log.ts';
+
+const dayMs = 86_400_000;
+const mebibyte = 1024 ** 2;
+
+/**
+ * A record may have 4 MiB (contract/topics.md section 3), and a batch of small messages is kept below 1 MiB
+ * (batches.ts); the rest is for key, headers and framing.
+ */
+const messageBytesMax = 4 * mebibyte + 256 * 1024;
+
+/** Settings of a topic by their names in Kafka. */
+export type TopicConfig = Readonly<Record<string, string>>;
+
+/** What a topic of this cleanup must be like: another value makes promises of the port untrue. */
+export function requiredConfig(cleanup: Cleanup): TopicConfig {
+  return {
+    ...retention(cleanup),
+    'max.message.bytes': String(messageBytesMax),
+    'message.timestamp.type': 'CreateTime',
+  };
+}
+
+function retention(cleanup: Cleanup): TopicConfig {
+  switch (cleanup.policy) {
+    case 'compact':
+      return {
+        'cleanup.policy': 'compact',
+        'min.compaction.lag.ms': String(cleanup.minLagMs),
+        'max.compaction.lag.ms': String(cleanup.maxLagMs),
+        'delete.retention.ms': String(cleanup.tombstoneMs),
+      };
+    case 'delete':
+      return {
+        'cleanup.policy': 'delete',
+        'retention.ms': String(cleanup.retentionMs),
+        'retention.bytes': '-1',
+      };
+    case 'none':
+      return { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
+  }
+}
+
+export interface NewTopicOptions {
+  readonly inSyncMin: number;
+  /** Takes timestamps of any time to come; else the broker's limit holds, an hour as it is delivered. */
+  readonly allowsFuture: boolean;
+}
+
+/** What a new topic gets beside: an operator may choose otherwise later. */
+export function initialConfig(cleanup: Cleanup, options: NewTopicOptions): TopicConfig {
+  return {
+    'min.insync.replicas': String(options.inSyncMin),
+    'compression.type': 'producer',
+    'segment.bytes': String(256 * mebibyte),
+    'segment.ms': String(segmentMs(cleanup)),
+    ...(options.allowsFuture ? { 'message.timestamp.after.max.ms': String(2n ** 63n - 1n) } : {}),
+  };
+}
+
+/** Only closed segments are compacted or deleted: none stays open past a day, nor past what is promised. */
+function segmentMs(cleanup: Cleanup): number {
+  switch (cleanup.policy) {
+    case 'compact':
+      return Math.min(dayMs, cleanup.maxLagMs);
+    case 'delete':
+      return Math.min(dayMs, cleanup.retentionMs);
+    case 'none':
+      return dayMs;
+  }
+}
+
+/** The settings that differ, each as `name is … instead of …`. */
+export function differences(wanted: TopicConfig, found: TopicConfig): string[] {
+  return Object.entries(wanted)
+    .filter(([name, value]) => found[name] !== value)
+    .map(([name, value]) => `${name} is ${found[name] ?? 'not set'} instead of ${value}`);
+}

@@ -1,0 +1,223 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Consumed, Message, Placed, Position } from '../../../ports/event-log.ts';
+import { fitting } from './batches.ts';
+import type { Directory } from './directory.ts';
+import {
+  asRefusal,
+  isFenced,
+  isLostAnswer,
+  isTransient,
+  kafkaError,
+  KafkaFailure,
+} from './failure.ts';
+import { coordinatorKind, requestTimeoutMs, type Link } from './link.ts';
+import { topicOffsets } from './positions.ts';
+import type { ProducerIdentity } from './producer-identity.ts';
+import { encodeRecords, recordBatch } from './record-encoder.ts';
+import { retried } from './retry.ts';
+import { byTopic, produceCall } from './wire.ts';
+
+/** A commit that takes longer is given up; the coordinator undoes it a little later by itself. */
+const commitTimeoutMs = 30_000;
+export const transactionTimeoutMs = 45_000;
+const sequences = 2 ** 31;
+
+export interface TransactionContext {
+  readonly link: Link;
+  readonly directory: Directory;
+  readonly transactionalId: string;
+  readonly identity: ProducerIdentity;
+  /** The next place in the producer's sequence, by partition. */
+  readonly sequences: Map<string, number>;
+}
+
+export interface Commit {
+  readonly placed: readonly Placed[];
+  readonly consumed: Consumed | undefined;
+}
+
+/** Where the messages of one `Placed` stand among those of the transaction for its partition. */
+interface Share {
+  readonly count: number;
+  readonly wrote: (offset: number) => void;
+}
+
+interface PartitionWork {
+  readonly topic: string;
+  readonly partition: number;
+  readonly messages: Message[];
+  readonly shares: Share[];
+}
+
+/** Several commits as one transaction of Kafka: all of them or none. */
+export class Transaction {
+  private readonly context: TransactionContext;
+  private readonly commits: readonly Commit[];
+  private readonly now: number;
+  private readonly work = new Map<string, PartitionWork>();
+  private readonly offsets: readonly number[][];
+
+  constructor(context: TransactionContext, commits: readonly Commit[], now: number) {
+    this.context = context;
+    this.commits = commits;
+    this.now = now;
+    this.offsets = commits.map(({ placed }) => {
+      const offsets = placed.map(() => 0);
+      placed.forEach(({ topic, partition, messages }, index) => {
+        const name = `${topic}/${partition}`;
+        const work = this.work.get(name) ?? { topic, partition, messages: [], shares: [] };
+        this.work.set(name, work);
+        for (const message of messages) work.messages.push(message);
+        const wrote = (offset: number): void => void (offsets[index] = offset);
+        work.shares.push({ count: messages.length, wrote });
+      });
+      return offsets;
+    });
+  }
+
+  /**
+   * Resolves with the first offset of each `Placed` of each commit.
+   * @throws GatewayError `writer_fenced`, `request_too_large`: nothing has effect; another error: not known
+   */
+  async commit(): Promise<readonly number[][]> {
+    const positions = this.positions();
+    if (this.work.size === 0 && positions.size === 0) return this.offsets;
+    try {
+      if (this.work.size > 0) await this.register();
+      const parts = [...this.work.values()].map((work) => this.write(work));
+      for (const [group, ofGroup] of positions) parts.push(this.moveGroup(group, ofGroup));
+      await settled(parts);
+    } catch (error) {
+      if (isFenced(error)) throw fenced(error);
+      if (error instanceof GatewayError && error.code === 'request_too_large')
+        await this.end(false);
+      throw error;
+    }
+    await this.end(true);
+    return this.offsets;
+  }
+
+  /** The last position of each group and partition. */
+  private positions(): Map<string, Position[]> {
+    const groups = new Map<string, Map<string, Position>>();
+    for (const { consumed } of this.commits) {
+      if (consumed === undefined) continue;
+      const group = groups.get(consumed.group) ?? new Map<string, Position>();
+      for (const at of consumed.positions) group.set(`${at.topic}/${at.partition}`, at);
+      if (group.size > 0) groups.set(consumed.group, group);
+    }
+    return new Map([...groups].map(([group, of]) => [group, [...of.values()]]));
+  }
+
+  private get producer() {
+    const { transactionalId, identity } = this.context;
+    const { producerId, producerEpoch } = identity;
+    return { transactionalId, producerId, producerEpoch };
+  }
+
+  private register(): Promise<unknown> {
+    const topics = byTopic([...this.work.values()]).map(([topic, of]) => ({
+      topic,
+      partitions: of.map(({ partition }) => partition),
+    }));
+    return this.atCoordinator((broker) => broker.addPartitionsToTxn({ ...this.producer, topics }));
+  }
+
+  private async write(work: PartitionWork): Promise<void> {
+    const bases: { readonly from: number; readonly base: number }[] = [];
+    for (let from = 0; from < work.messages.length;) {
+      const { to } = fitting(work.messages, from);
+      bases.push({ from, base: await this.writeBatch(work, work.messages.slice(from, to)) });
+      from = to;
+    }
+    let at = 0;
+    for (const { count, wrote } of work.shares) {
+      const { from, base } = bases.findLast((one) => one.from <= at) ?? { from: 0, base: 0 };
+      wrote(base + at - from);
+      at += count;
+    }
+  }
+
+  private async writeBatch(work: PartitionWork, messages: readonly Message[]): Promise<number> {
+    const { link, directory, sequences: next } = this.context;
+    const { topic, partition } = work;
+    const name = `${topic}/${partition}`;
+    const sequence = next.get(name) ?? 0;
+    const { producerId, producerEpoch, transactionalId } = this.producer;
+    const owner = { producerId, producerEpoch, sequence, isTransactional: true };
+    const batch = recordBatch(encodeRecords(messages, this.now), owner);
+    const call = produceCall([{ topic, partition, batch }], transactionalId, requestTimeoutMs);
+    const base = await retried(
+      async () => {
+        const leader = directory.leader(topic, partition);
+        if (leader === null) throw new KafkaFailure(leaderNotAvailable, name);
+        const [answer] = await link.send(leader, call);
+        return offsetOf(answer, topic);
+      },
+      { timeoutMs: commitTimeoutMs, onFailure: () => void directory.refresh(topic).catch(() => 0) },
+    );
+    next.set(name, (sequence + messages.length) % sequences);
+    return base;
+  }
+
+  private async moveGroup(group: string, positions: readonly Position[]): Promise<void> {
+    await this.atCoordinator((broker) =>
+      broker.addOffsetsToTxn({ ...this.producer, groupId: group }),
+    );
+    const topics = topicOffsets(positions);
+    await retried(
+      () =>
+        this.context.link.atCoordinator(coordinatorKind.group, group, (broker) =>
+          broker.txnOffsetCommit({ ...this.producer, groupId: group, topics }),
+        ),
+      { timeoutMs: commitTimeoutMs },
+    );
+  }
+
+  /** Once an answer was lost, being fenced no longer means that nothing was written. */
+  private async end(isCommit: boolean): Promise<void> {
+    const lost: unknown[] = [];
+    try {
+      await this.atCoordinator(
+        (broker) => broker.endTxn({ ...this.producer, transactionResult: isCommit }),
+        (error) => lost.push(error),
+      );
+    } catch (error) {
+      if (isFenced(error) && !lost.some(isLostAnswer)) throw fenced(error);
+      throw error;
+    }
+  }
+
+  private atCoordinator(
+    run: Parameters<Link['atCoordinator']>[2],
+    onFailure: (error: unknown) => void = () => undefined,
+  ): Promise<unknown> {
+    const { link, transactionalId } = this.context;
+    return retried(() => link.atCoordinator(coordinatorKind.transaction, transactionalId, run), {
+      timeoutMs: commitTimeoutMs,
+      onFailure,
+    });
+  }
+}
+
+const leaderNotAvailable = 5;
+
+function offsetOf(
+  answer: { readonly errorCode: number; readonly baseOffset: number } | undefined,
+  topic: string,
+): number {
+  if (answer?.errorCode === kafkaError.none && answer.baseOffset >= 0) return answer.baseOffset;
+  const code = answer?.errorCode ?? -1;
+  const failure = new KafkaFailure(code, topic);
+  if (isTransient(failure) || isFenced(failure)) throw failure;
+  throw asRefusal(code, topic);
+}
+
+const fenced = (cause: unknown): GatewayError => new GatewayError('writer_fenced', {}, { cause });
+
+/** Waits for all, so that nothing is on its way any more when the first error is thrown. */
+async function settled(parts: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(parts)) {
+    if (result.status === 'rejected') throw result.reason;
+  }
+}

@@ -1,0 +1,256 @@
+import type { ProtocolCall } from 'kafkajs/src/network/connectionPool.js';
+import Decoder from 'kafkajs/src/protocol/decoder.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
+import type { AbortedTransaction } from './record-decoder.ts';
+
+/**
+ * Requests that this adapter encodes itself, because kafkajs answers the first error of any partition for
+ * all of them, decodes every record at once, or lacks the version. Versions are those of Kafka 2.5 and later.
+ */
+interface Call<T> {
+  readonly name: string;
+  readonly key: number;
+  readonly version: number;
+  readonly encode: (to: Encoder) => void;
+  readonly decode: (from: Decoder) => T;
+}
+
+function protocolCall<T>({ name, key, version, encode, decode }: Call<T>): ProtocolCall<T> {
+  return {
+    request: {
+      apiKey: key,
+      apiVersion: version,
+      apiName: name,
+      encode: () => {
+        const encoder = new Encoder();
+        encode(encoder);
+        return Promise.resolve(encoder);
+      },
+    },
+    response: {
+      decode: (raw) => Promise.resolve(decode(new Decoder(raw))),
+      parse: (decoded) => Promise.resolve(decoded),
+    },
+  };
+}
+
+function array<T>(to: Encoder, items: readonly T[], write: (item: T) => void): void {
+  to.writeInt32(items.length);
+  items.forEach(write);
+}
+
+function items<T>(from: Decoder, read: () => T): T[] {
+  return Array.from({ length: Math.max(from.readInt32(), 0) }, read);
+}
+
+/** What is about one topic, together: requests name each topic once. */
+export function byTopic<T extends { readonly topic: string }>(all: readonly T[]): [string, T[]][] {
+  return [...Map.groupBy(all, ({ topic }) => topic)];
+}
+
+export interface BrokerAddress {
+  readonly nodeId: number;
+  readonly host: string;
+  readonly port: number;
+  readonly rack: string | null;
+}
+
+export interface TopicMetadata {
+  readonly errorCode: number;
+  readonly topic: string;
+  /** Node ids of the leaders by partition; negative where there is none. */
+  readonly leaders: number[];
+}
+
+export interface Metadata {
+  readonly brokers: BrokerAddress[];
+  readonly topics: TopicMetadata[];
+}
+
+export const metadataCall = (topics: readonly string[]): ProtocolCall<Metadata> =>
+  protocolCall({
+    name: 'Metadata',
+    key: 3,
+    version: 6,
+    encode: (to) => {
+      array(to, topics, (topic) => to.writeString(topic));
+      to.writeBoolean(false); // makes no topics
+    },
+    decode: (from) => {
+      from.readInt32(); // throttle
+      const brokers = items(from, () => ({
+        nodeId: from.readInt32(),
+        host: from.readString() ?? '',
+        port: from.readInt32(),
+        rack: from.readString(),
+      }));
+      from.readString(); // cluster id
+      from.readInt32(); // controller
+      return { brokers, topics: items(from, () => topicMetadata(from)) };
+    },
+  });
+
+function topicMetadata(from: Decoder): TopicMetadata {
+  const errorCode = from.readInt16();
+  const topic = from.readString() ?? '';
+  from.readBoolean(); // internal
+  const leaders: number[] = [];
+  items(from, () => {
+    from.readInt16(); // error of the partition: it then has no leader
+    const partition = from.readInt32();
+    leaders[partition] = from.readInt32();
+    for (let lists = 0; lists < 3; lists++) items(from, () => from.readInt32()); // replicas
+  });
+  return { errorCode, topic, leaders };
+}
+
+export interface ProducedBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly batch: Buffer;
+}
+
+export interface ProduceAnswer {
+  readonly topic: string;
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly baseOffset: number;
+}
+
+/** Acknowledged by all replicas in sync. */
+export const produceCall = (
+  batches: readonly ProducedBatch[],
+  transactionalId: string | null,
+  timeoutMs: number,
+): ProtocolCall<ProduceAnswer[]> =>
+  protocolCall({
+    name: 'Produce',
+    key: 0,
+    version: 7,
+    encode: (to) => {
+      to.writeString(transactionalId).writeInt16(-1).writeInt32(timeoutMs);
+      array(to, byTopic(batches), ([topic, ofTopic]) => {
+        to.writeString(topic);
+        array(to, ofTopic, ({ partition, batch }) => {
+          to.writeInt32(partition).writeInt32(batch.length).writeBuffer(batch);
+        });
+      });
+    },
+    decode: (from) =>
+      items(from, () => {
+        const topic = from.readString() ?? '';
+        return items(from, () => {
+          const partition = from.readInt32();
+          const errorCode = from.readInt16();
+          const baseOffset = Number(from.readInt64());
+          from.readInt64(); // append time
+          from.readInt64(); // start offset
+          return { topic, partition, errorCode, baseOffset };
+        });
+      }).flat(),
+  });
+
+export interface FetchPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface FetchOptions {
+  readonly maxWaitMs: number;
+  readonly maxBytes: number;
+  readonly partitionBytes: number;
+}
+
+export interface Fetched {
+  readonly topic: string;
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly aborted: AbortedTransaction[];
+  readonly records: Buffer;
+}
+
+const readCommitted = 1;
+
+/** What is committed at the places, in their order as far as `maxBytes` goes. */
+export const fetchCall = (
+  places: readonly FetchPlace[],
+  { maxWaitMs, maxBytes, partitionBytes }: FetchOptions,
+): ProtocolCall<Fetched[]> =>
+  protocolCall({
+    name: 'Fetch',
+    key: 1,
+    version: 11,
+    encode: (to) => {
+      to.writeInt32(-1).writeInt32(maxWaitMs).writeInt32(1).writeInt32(maxBytes);
+      to.writeInt8(readCommitted).writeInt32(0).writeInt32(-1); // no session
+      array(to, places, ({ topic, partition, offset }) => {
+        to.writeString(topic).writeInt32(1).writeInt32(partition).writeInt32(-1);
+        to.writeInt64(offset).writeInt64(-1).writeInt32(partitionBytes);
+      });
+      to.writeInt32(0).writeString(''); // forgets none; no rack
+    },
+    decode: (from) => {
+      from.readInt32(); // throttle
+      const errorCode = from.readInt16();
+      from.readInt32(); // session
+      return items(from, () => {
+        const topic = from.readString() ?? '';
+        return items(from, () => fetchedPartition(from, topic, errorCode));
+      }).flat();
+    },
+  });
+
+function fetchedPartition(from: Decoder, topic: string, errorOfAll: number): Fetched {
+  const partition = from.readInt32();
+  const errorCode = from.readInt16();
+  for (let offsets = 0; offsets < 3; offsets++) from.readInt64();
+  const aborted = items(from, () => ({
+    producerId: from.readInt64(),
+    firstOffset: Number(from.readInt64()),
+  }));
+  from.readInt32(); // preferred replica
+  const records = from.readBytes() ?? Buffer.alloc(0);
+  return { topic, partition, errorCode: errorCode || errorOfAll, aborted, records };
+}
+
+export interface CommittedAnswer {
+  readonly errorCode: number;
+  readonly partitions: { partition: number; offset: number; errorCode: number }[];
+}
+
+/** The committed offsets of a group; an error where a transaction may still change them. */
+export const committedCall = (
+  group: string,
+  topic: string,
+  partitions: number,
+): ProtocolCall<CommittedAnswer> =>
+  protocolCall({
+    name: 'OffsetFetch',
+    key: 9,
+    version: 7,
+    encode: (to) => {
+      to.writeUVarInt(0).writeUVarIntString(group).writeUVarInt(2); // tags; one topic
+      to.writeUVarIntString(topic).writeUVarInt(partitions + 1);
+      for (let partition = 0; partition < partitions; partition++) to.writeInt32(partition);
+      to.writeUVarInt(0).writeBoolean(true).writeUVarInt(0); // only stable offsets
+    },
+    decode: (from) => {
+      from.readTaggedFields();
+      from.readInt32(); // throttle
+      const answered: CommittedAnswer['partitions'] = [];
+      for (let topics = from.readUVarInt() - 1; topics > 0; topics--) {
+        from.readUVarIntString();
+        for (let left = from.readUVarInt() - 1; left > 0; left--) {
+          const partition = from.readInt32();
+          const offset = Number(from.readInt64());
+          from.readInt32(); // leader epoch
+          from.readUVarIntString(); // metadata
+          answered.push({ partition, offset, errorCode: from.readInt16() });
+          from.readTaggedFields();
+        }
+        from.readTaggedFields();
+      }
+      return { errorCode: from.readInt16(), partitions: answered };
+    },
+  });

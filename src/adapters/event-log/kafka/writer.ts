@@ -1,0 +1,117 @@
+import type { Clock } from '../../../kernel/time.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { sizeOf } from './batches.ts';
+import type { Directory } from './directory.ts';
+import { logClosed, logUnavailable } from './failure.ts';
+import { Transaction, type Commit, type TransactionContext } from './transaction.ts';
+
+/** Data of one transaction, so that a follower does not wait long for its end. A single commit may exceed it. */
+const groupBytesMax = 4 * 1024 ** 2;
+
+interface Queued extends Commit {
+  readonly bytes: number;
+  readonly answer: PromiseWithResolvers<number[]>;
+}
+
+/**
+ * The only writer of a transactional id. Commits that wait become one transaction together; one that is
+ * refused is taken out and the others are tried alone. After a failure whose outcome is not known it takes
+ * no more: who goes on opens the writer anew, which ends what was left open.
+ */
+export class KafkaWriter implements AsyncDisposable {
+  private readonly context: TransactionContext;
+  private readonly directory: Directory;
+  private readonly clock: Clock;
+  private readonly queue: Queued[] = [];
+  private running: Promise<void> | null = null;
+  private failure: GatewayError | null = null;
+
+  constructor(context: TransactionContext, directory: Directory, clock: Clock) {
+    this.context = context;
+    this.directory = directory;
+    this.clock = clock;
+  }
+
+  /** Names as in Kafka. Resolves with the offset of the first message of each. */
+  commit({ placed, consumed }: Commit): Promise<number[]> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    const answer = Promise.withResolvers<number[]>();
+    let bytes = 0;
+    for (const { messages } of placed) for (const message of messages) bytes += sizeOf(message);
+    this.queue.push({ placed, consumed, bytes, answer });
+    this.running ??= this.run();
+    return answer.promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    while (this.running !== null) await this.running;
+    this.failure ??= logClosed();
+    await this.context.link[Symbol.asyncDispose]();
+  }
+
+  private async run(): Promise<void> {
+    // What comes in the same turn of the event loop goes together.
+    await Promise.resolve();
+    while (this.queue.length > 0 && this.failure === null) await this.together(this.takeGroup());
+    for (const { answer } of this.queue.splice(0)) answer.reject(this.failure ?? logClosed());
+    this.running = null;
+  }
+
+  private takeGroup(): Queued[] {
+    let bytes = 0;
+    let count = 0;
+    for (const queued of this.queue) {
+      bytes += queued.bytes;
+      if (count > 0 && bytes > groupBytesMax) break;
+      count++;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private async together(group: readonly Queued[]): Promise<void> {
+    const known = await this.withKnownTopics(group);
+    if (known.length === 0) return;
+    const transaction = new Transaction(this.context, known, this.clock.now());
+    try {
+      const offsets = await transaction.commit();
+      known.forEach(({ answer }, i) => answer.resolve(offsets[i] ?? []));
+    } catch (error) {
+      await this.failed(known, error);
+    }
+  }
+
+  private async failed(group: readonly Queued[], error: unknown): Promise<void> {
+    if (!isRefusal(error)) this.failure = asFinal(error);
+    else if (group.length > 1) {
+      for (const queued of group) if (this.failure === null) await this.together([queued]);
+    }
+    const { failure } = this;
+    // Of those that were tried alone, most have had their answer.
+    for (const { answer } of group) answer.reject(failure ?? error);
+  }
+
+  private async withKnownTopics(group: readonly Queued[]): Promise<Queued[]> {
+    const known: Queued[] = [];
+    for (const queued of group) {
+      try {
+        for (const { topic, partition } of [
+          ...queued.placed,
+          ...(queued.consumed?.positions ?? []),
+        ]) {
+          await this.directory.mustHave(topic, partition);
+        }
+        known.push(queued);
+      } catch (error) {
+        queued.answer.reject(error);
+      }
+    }
+    return known;
+  }
+}
+
+/** The transaction was undone for certain, and the writer goes on. */
+const isRefusal = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'request_too_large';
+
+const asFinal = (error: unknown): GatewayError =>
+  error instanceof GatewayError ? error : logUnavailable(error);
