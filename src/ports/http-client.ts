@@ -13,6 +13,8 @@ export interface OutgoingRequest {
   /** Headers dropped when a redirect leaves the origin. */
   readonly credentialHeaders?: readonly string[];
   readonly signal?: AbortSignal;
+  /** Of the client, for mutual TLS; both in PEM. */
+  readonly certificate?: { readonly certificate: string; readonly privateKey: string };
 }
 
 export interface HttpReply {

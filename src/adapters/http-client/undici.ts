@@ -54,26 +54,32 @@ const codes: Readonly<Record<string, string>> = {
 /** The way out over undici; the egress policy is kept at the name, at the address and at the socket. */
 export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOptions): HttpClient {
   const policy = createEgressPolicy(allow);
-  const agent = new Agent({
-    allowH2: false,
-    bodyTimeout: 0,
-    headersTimeout: 0,
-    maxHeaderSize: headerBytesMax,
-    connect: guardedConnector(policy, resolve),
-  });
+  const newAgent = (certificate?: OutgoingRequest['certificate']): Agent =>
+    new Agent({
+      allowH2: false,
+      bodyTimeout: 0,
+      headersTimeout: 0,
+      maxHeaderSize: headerBytesMax,
+      connect: guardedConnector(policy, resolve, certificate),
+    });
+  const shared = newAgent();
   return {
     async request(request) {
       const deadline = startDeadline(request);
+      // A connection that proves a client belongs to that client's requests alone.
+      const { certificate } = request;
+      const agent = certificate === undefined ? shared : newAgent(certificate);
       try {
         return await follow(request, { policy, agent, signal: deadline.signal });
       } catch (error) {
         throw asFailure(error, deadline.signal);
       } finally {
         deadline.stop();
+        if (agent !== shared) await agent.destroy();
       }
     },
     async [Symbol.asyncDispose]() {
-      await agent.destroy();
+      await shared.destroy();
     },
   };
 }
@@ -160,7 +166,11 @@ function redirected(request: OutgoingRequest, status: number, location: string):
 }
 
 /** Connects only to addresses that were checked, and looks at the socket's other end once more. */
-function guardedConnector(policy: EgressPolicy, resolve: Resolve): buildConnector.connector {
+function guardedConnector(
+  policy: EgressPolicy,
+  resolve: Resolve,
+  client: OutgoingRequest['certificate'],
+): buildConnector.connector {
   // One per origin keeps its TLS sessions; the lookup needs the port, which Node does not pass to it.
   const connectors = new Map<string, buildConnector.connector>();
   return (options, callback) => {
@@ -170,7 +180,8 @@ function guardedConnector(policy: EgressPolicy, resolve: Resolve): buildConnecto
     if (!connect) {
       if (connectors.size >= connectorsMax) connectors.clear();
       const lookup = guardedLookup(policy, resolve, port);
-      connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs, lookup });
+      const proof = client ? { cert: client.certificate, key: client.privateKey } : {};
+      connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs, lookup, ...proof });
       connectors.set(key, connect);
     }
     connect(options, (...outcome) => {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import { uuidV5 } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../kernel/stable-json.ts';
-import type { ImportedCredentials } from '../credentials/import.ts';
+import type { Obtained } from '../credentials/modes/mode.ts';
 import { connectionSealer } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
 import { connectionRef } from './entity.ts';
@@ -22,7 +22,7 @@ export interface ConnectionImport {
   /** Made when absent. */
   readonly connectionId?: string | undefined;
   readonly provider: Provider;
-  readonly credentials: ImportedCredentials;
+  readonly credentials: Obtained;
   readonly metadata?: JsonObject | undefined;
   readonly connectionConfig?: JsonObject | undefined;
   readonly webhookUrlOverride?: string | null | undefined;
@@ -213,7 +213,7 @@ export async function writeMetadata(
 export async function storeCredentials(
   { control, vault }: Deps,
   known: Connection,
-  renewed: ImportedCredentials,
+  renewed: Obtained,
   options: AskOptions,
 ): Promise<Connection> {
   const { environmentUid, integrationKey, connectionId, uid } = known;

@@ -16,11 +16,11 @@ import { askOptions, repeatableOptions } from '../../http/options.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
-import { parseImport, type ImportedCredentials } from '../credentials/import.ts';
-import { readIntegrationCredentials } from '../integrations/handlers.ts';
+import { importCredentials } from '../credentials/import.ts';
+import type { ModeContext, Obtained } from '../credentials/modes/mode.ts';
+import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { Integration } from '../integrations/state.ts';
-import type { Provider } from '../providers/definition.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 import {
   deleteConnection,
@@ -101,8 +101,9 @@ const create = defineRoute({
       const message = `The provider "${integration.provider}" is not in the catalogue any more.`;
       throw new GatewayError('not_found', { message });
     }
-    const credentials = parseImport(provider, body.credentials);
-    await tryCredentials(services, { integration, provider, credentials, body });
+    const context = await modeContext(services, integration, provider, body.connection_config);
+    const credentials = await importCredentials(context, body.credentials);
+    await tryCredentials(services, { integration, context, credentials, body });
     const { connection } = await importConnection(
       services,
       {
@@ -112,7 +113,7 @@ const create = defineRoute({
         provider,
         credentials,
         metadata: body.metadata,
-        connectionConfig: body.connection_config,
+        connectionConfig: { ...body.connection_config, ...credentials.connectionConfig },
         webhookUrlOverride: cleared(body.webhook_url_override),
         endUser: body.end_user && endUserOf(body.end_user),
         tags: body.tags,
@@ -313,27 +314,23 @@ async function tryCredentials(
   services: Services,
   imported: {
     readonly integration: Integration;
-    readonly provider: Provider;
-    readonly credentials: ImportedCredentials;
-    readonly body: {
-      readonly metadata?: JsonObject | undefined;
-      readonly connection_config?: JsonObject | undefined;
-    };
+    readonly context: ModeContext;
+    readonly credentials: Obtained;
+    readonly body: { readonly metadata?: JsonObject | undefined };
   },
 ): Promise<void> {
-  const { integration, provider, credentials, body } = imported;
-  const client = await readIntegrationCredentials(services, integration);
+  const { integration, context, credentials, body } = imported;
   await verifyCredentials(
     services,
-    provider,
+    context.provider,
     {
       credentials: credentials.credentials,
-      connectionConfig: body.connection_config ?? {},
+      connectionConfig: { ...context.connectionConfig, ...credentials.connectionConfig },
       metadata: body.metadata ?? {},
     },
     {
-      clientId: client?.clientId,
-      clientSecret: client?.clientSecret,
+      clientId: context.client?.clientId,
+      clientSecret: context.client?.clientSecret,
       integrationConfig: integration.integrationConfig,
     },
   );

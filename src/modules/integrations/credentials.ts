@@ -1,54 +1,9 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { GatewayError, type Issue } from '../../kernel/errors.ts';
-import type { AuthMode, Provider } from '../providers/definition.ts';
+import type { IntegrationFields } from '../credentials/modes/mode.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
+import type { Provider } from '../providers/definition.ts';
 import type { IntegrationCredentials } from './state.ts';
-
-const scopes = z
-  .string()
-  .regex(/^(?:[0-9a-zA-Z:/_.*-]+(?:,[0-9a-zA-Z:/_.*-]+)*)?$/)
-  .optional();
-const privateKey = z
-  .string()
-  .trim()
-  .regex(/^-----BEGIN RSA PRIVATE KEY----[^]*-----END RSA PRIVATE KEY-----$/);
-const id = z.string().min(1).max(255);
-const secret = z.string().min(1);
-
-const oauth = <Mode extends 'OAUTH1' | 'OAUTH2' | 'TBA'>(mode: Mode) =>
-  z.strictObject({
-    type: z.literal(mode),
-    client_id: id,
-    client_secret: secret,
-    scopes,
-    webhook_secret: z.string().max(255).optional(),
-  });
-
-/** What an integration holds by mode (contract/http.md section 2, "Credentials in"). */
-const shapes = {
-  OAUTH1: oauth('OAUTH1'),
-  OAUTH2: oauth('OAUTH2'),
-  TBA: oauth('TBA'),
-  APP: z.strictObject({
-    type: z.literal('APP'),
-    app_id: id,
-    app_link: z.string().min(1),
-    private_key: privateKey,
-  }),
-  CUSTOM: z.strictObject({
-    type: z.literal('CUSTOM'),
-    client_id: id,
-    client_secret: secret,
-    app_id: id,
-    app_link: z.string().min(1),
-    private_key: privateKey,
-  }),
-} as const satisfies Partial<Record<AuthMode, z.ZodType>>;
-
-type SecretMode = keyof typeof shapes;
-
-const required: ReadonlySet<AuthMode> = new Set<AuthMode>(['OAUTH1', 'OAUTH2', 'APP', 'CUSTOM']);
-
-const isSecretMode = (mode: AuthMode): mode is SecretMode => Object.hasOwn(shapes, mode);
 
 /**
  * Credentials of a body, checked against the provider's mode; null when none are sent and none are needed.
@@ -61,33 +16,30 @@ export function parseIntegrationCredentials(
   known: IntegrationCredentials | null = null,
 ): IntegrationCredentials | null {
   const mode = provider.auth_mode;
+  const needs = authModeRules[mode].integration;
   if (body === undefined || body === null) {
-    if (!required.has(mode)) return null;
+    if (needs?.isRequired !== true) return null;
     throw refused('invalid_type', `Integrations of ${mode} need credentials.`, []);
   }
   const sent = typeof body === 'object' && 'type' in body ? body.type : undefined;
-  if (sent !== mode || !isSecretMode(mode)) {
-    const takes = isSecretMode(mode) ? `takes credentials of type ${mode}` : 'takes no credentials';
+  if (sent !== mode || needs === null) {
+    const takes = needs !== null ? `takes credentials of type ${mode}` : 'takes no credentials';
     throw refused('invalid_value', `The provider "${provider.name}" ${takes}.`, ['type']);
   }
-  const parsed = shapes[mode].safeParse(body);
+  const parsed = needs.shape.safeParse(body);
   if (!parsed.success) throw new GatewayError('invalid_body', { errors: issuesOf(parsed.error) });
   return toStored(parsed.data, provider, known);
 }
 
 function toStored(
-  data: z.output<(typeof shapes)[SecretMode]>,
+  data: IntegrationFields,
   provider: Provider,
   known: IntegrationCredentials | null,
 ): IntegrationCredentials {
-  const { type } = data;
-  const client =
-    'client_id' in data ? { clientId: data.client_id, clientSecret: data.client_secret } : {};
-  const app =
-    'app_id' in data
-      ? { appId: data.app_id, appLink: data.app_link, privateKey: data.private_key }
-      : {};
-  if (data.type === 'APP' || data.type === 'CUSTOM') return { type, ...client, ...app };
+  const { type, client_id: clientId, client_secret: clientSecret = '' } = data;
+  const { app_id: appId, app_link: appLink = '', private_key: privateKey = '' } = data;
+  const client = clientId === undefined ? {} : { clientId, clientSecret };
+  if (appId !== undefined) return { type, ...client, appId, appLink, privateKey };
   const defaultScopes = known?.scopes ?? provider.default_scopes?.join(',') ?? '';
   const webhookSecret = data.webhook_secret ?? known?.webhookSecret ?? null;
   return {

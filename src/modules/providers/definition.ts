@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../kernel/stable-json.ts';
+
 /** The authentication modes of the specification (section 2.6). */
 export const authModes = [
   'OAUTH1',
@@ -34,6 +36,38 @@ export interface FieldSchema {
   readonly automated?: boolean;
   readonly hidden?: boolean;
   readonly order?: number;
+  /** Asked for, and required, only while another field has this value. */
+  readonly visible_when?: { readonly field: string; readonly equals: string };
+}
+
+/** How a provider's tokens are signed by this service (contract/auth-modes.md section 4.4). */
+export interface SigningRules {
+  readonly protocol: 'RSA' | 'EC' | 'HMAC' | 'WSSE';
+  readonly hmac_secret_encoding?: 'hex' | 'utf8';
+}
+
+/** A token to sign; its values are templates. */
+export interface TokenTemplate {
+  readonly signing_key?: string;
+  readonly expires_in_ms: number;
+  readonly header?: JsonObject;
+  readonly payload?: JsonObject;
+}
+
+/** One call of a token exchange of several (contract/auth-modes.md section 4.5). */
+export interface TokenStep {
+  readonly token_url: string;
+  readonly token_params?: JsonObject;
+  readonly token_headers?: Readonly<Record<string, string>>;
+  readonly token_request_method?: 'GET' | 'POST';
+}
+
+/** Dotted paths into the answer of the last call. */
+export interface TokenResponsePaths {
+  readonly token: string;
+  readonly token_expiration?: string;
+  readonly token_expiration_strategy?: 'expireAt' | 'expireIn';
+  readonly refresh_token?: string;
 }
 
 export interface PaginateDefinition {
@@ -90,9 +124,45 @@ export interface Provider {
   readonly categories: readonly string[];
   readonly auth_mode: AuthMode;
   readonly docs: string;
+  readonly request_url?: string;
+  readonly request_params?: JsonObject;
+  readonly signature_method?: 'HMAC-SHA1' | 'PLAINTEXT';
   readonly authorization_url?: string;
-  readonly token_url?: string;
+  readonly authorization_params?: JsonObject;
+  readonly authorization_url_replacements?: Readonly<Record<string, string>>;
+  readonly authorization_url_skip_empty?: boolean;
+  readonly authorization_url_skip_encode?: readonly string[];
+  readonly authorization_url_fragment?: string;
+  readonly authorization_code_param_in_callback?: string;
+  readonly redirect_uri_metadata?: readonly string[];
+  readonly disable_pkce?: boolean;
   readonly default_scopes?: readonly string[];
+  readonly scope_separator?: string;
+  readonly installation?: 'outbound';
+  /** Two for the mode CUSTOM: the user's half and the app's. */
+  readonly token_url?: string | { readonly OAUTH2: string; readonly APP: string };
+  readonly token_params?: JsonObject;
+  readonly token_headers?: Readonly<Record<string, string>>;
+  readonly token_request_auth_method?: 'basic' | 'custom' | 'private_key_jwt';
+  readonly authorization_method?: 'header' | 'body';
+  readonly token_request_method?: 'GET' | 'POST';
+  readonly body_format?: 'json' | 'form' | 'query' | 'xml';
+  readonly token_response?: TokenResponsePaths;
+  readonly token_response_metadata?: readonly string[];
+  readonly token_response_headers?: readonly string[];
+  readonly alternate_access_token_response_path?: string;
+  /** Milliseconds; 0 = the token does not end. */
+  readonly token_expires_in_ms?: number;
+  readonly expires_in_unit?: 'seconds' | 'milliseconds';
+  readonly require_client_certificate?: boolean;
+  readonly additional_steps?: readonly TokenStep[];
+  readonly signature?: SigningRules;
+  readonly token?: TokenTemplate;
+  readonly refresh_params?: JsonObject;
+  readonly refresh_url?: string;
+  readonly refresh_token_params?: JsonObject;
+  readonly refresh_token_headers?: Readonly<Record<string, string>>;
+  readonly refresh_token_response_metadata?: readonly string[];
   readonly connection_configuration?: readonly string[];
   readonly connection_config?: Readonly<Record<string, FieldSchema>>;
   readonly credentials?: Readonly<Record<string, FieldSchema>>;

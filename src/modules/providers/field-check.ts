@@ -33,7 +33,7 @@ export function checkFields(
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
     const isMissing = value === undefined || value === '';
     if (!isMissing) {
-      const problem = problemOf(field, value);
+      const problem = fieldProblem(field, value);
       if (problem !== null) refuse('custom', key, problem);
     } else if (!field.optional && !field.automated && !(isPatch && value === undefined)) {
       refuse('custom', key, 'The field is required.');
@@ -42,7 +42,11 @@ export function checkFields(
   if (errors.length > 0) throw new GatewayError('invalid_body', { errors });
 }
 
-function problemOf({ pattern, format, enum: choices }: FieldSchema, value: string): string | null {
+/** What is wrong with a value that is given; null when it fits. */
+export function fieldProblem(
+  { pattern, format, enum: choices }: FieldSchema,
+  value: string,
+): string | null {
   if (value.length > valueCharsMax) return `At most ${valueCharsMax} characters.`;
   if (choices && !choices.includes(value)) return `One of ${choices.join(', ')}.`;
   if (format && !formats[format].test(value)) return `Not a valid ${format}.`;

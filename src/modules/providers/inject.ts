@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
 import { encodeBody } from './encode-body.ts';
 import {
@@ -68,7 +69,8 @@ const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
 export function buildProviderRequest(call: ProviderCall): ProviderRequest {
   const values = valuesOf(call);
   const method = call.method.toUpperCase();
-  const injected = injectedHeaders(call, values);
+  const url = urlOf(call, values);
+  const injected = injectedHeaders(call, values, { method, url });
   const headers: Record<string, string> = { ...injected };
   const providerAgent = injected['user-agent'];
   for (const [name, value] of Object.entries(call.headers ?? {}))
@@ -81,7 +83,7 @@ export function buildProviderRequest(call: ProviderCall): ProviderRequest {
   checkHeaders(headers);
   return {
     method,
-    url: urlOf(call, values),
+    url,
     headers,
     ...(body === undefined ? {} : { body }),
     credentialHeaders: call.provider.proxy?.forward_headers_on_redirect
@@ -141,9 +143,23 @@ function genericKey(call: ProviderCall, values: TemplateValues): string | null {
   return interpolate(call.integration.integrationConfig?.['valueTemplate'] ?? '${apiKey}', values);
 }
 
-function injectedHeaders(call: ProviderCall, values: TemplateValues): Record<string, string> {
+function injectedHeaders(
+  call: ProviderCall,
+  values: TemplateValues,
+  target: { readonly method: string; readonly url: URL },
+): Record<string, string> {
   const headers: Record<string, string> = {};
-  const authorization = authorizationOf(call);
+  const authorization = authModeRules[call.provider.auth_mode].authorization({
+    ...target,
+    form: signedForm(call),
+    provider: call.provider,
+    credentials: call.connection.credentials ?? {},
+    connectionConfig: call.connection.connectionConfig,
+    clientId: call.integration.clientId,
+    clientSecret: call.integration.clientSecret,
+    now: call.now,
+    nonce: values.random,
+  });
   if (authorization !== null) headers['authorization'] = authorization;
   for (const [name, template] of Object.entries(call.provider.proxy?.headers ?? {})) {
     const value = interpolate(template, values);
@@ -155,44 +171,14 @@ function injectedHeaders(call: ProviderCall, values: TemplateValues): Record<str
   return headers;
 }
 
-/** What the mode itself puts into `Authorization` (contract/providers-format.md section 4). */
-function authorizationOf({ provider, connection }: ProviderCall): string | null {
-  const credentials = connection.credentials ?? {};
-  switch (provider.auth_mode) {
-    case 'OAUTH2':
-    case 'APP':
-    case 'APP_STORE':
-      return bearer(credentials['access_token']);
-    case 'OAUTH2_CC':
-    case 'JWT':
-    case 'SIGNATURE':
-      return bearer(credentials['token']);
-    case 'TWO_STEP':
-      return placesItsToken(provider) ? null : bearer(credentials['token']);
-    case 'CUSTOM':
-      return bearer((credentials['app'] as JsonObject | undefined)?.['access_token']);
-    case 'BASIC': {
-      const { username, password } = credentials as { username?: string; password?: string };
-      const pair = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');
-      return `Basic ${pair}`;
-    }
-    case 'OAUTH1':
-    case 'TBA':
-      throw new GatewayError('unsupported_auth');
-    case 'API_KEY':
-    case 'BILL':
-    case 'NONE':
-      return null;
-  }
-}
-
-function placesItsToken(provider: Provider): boolean {
-  const templates = Object.values(provider.proxy?.headers ?? {});
-  return templates.some((text) => /\$\{(accessToken|credentials\._cookies)\}/.test(text));
-}
-
-function bearer(token: Json | undefined): string | null {
-  return typeof token === 'string' ? `Bearer ${token}` : null;
+/** Of a form body, which OAuth 1.0 signs with the query. */
+function signedForm({ data, headers }: ProviderCall): readonly (readonly [string, string])[] {
+  if (data instanceof URLSearchParams) return [...data];
+  const type = Object.entries(headers ?? {}).find(
+    ([name]) => name.toLowerCase() === 'content-type',
+  );
+  const isForm = type?.[1].startsWith('application/x-www-form-urlencoded') === true;
+  return isForm && typeof data === 'string' ? [...new URLSearchParams(data)] : [];
 }
 
 function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<string, string>) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { atPath } from '../../kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis, type Instant } from '../../kernel/time.ts';
 
@@ -14,6 +15,8 @@ export interface TemplateValues {
   /** `now` and `random` are the same in all values of one request. */
   readonly now: Instant;
   readonly random: string;
+  /** Further values by name: `token`, `refresh_token`, `stepN.path`, `assertionOption.x`. */
+  readonly extra?: JsonObject;
 }
 
 type Part = { readonly text: string } | { readonly token: string };
@@ -182,7 +185,7 @@ function valueOf(token: string, values: TemplateValues): string | null {
   if (isPlain(token)) return plainValue(token, values);
   const group = groups.find((name) => token.startsWith(`${name}.`));
   if (group) return asText(atPath(values[group], token.slice(group.length + 1)));
-  return formatNow(token, values.now);
+  return asText(atPath(values.extra, token)) ?? formatNow(token, values.now);
 }
 
 function plainValue(token: PlainToken, values: TemplateValues): string | null {
@@ -200,15 +203,6 @@ function plainValue(token: PlainToken, values: TemplateValues): string | null {
     case 'password':
       return asText(atPath(credentials, token));
   }
-}
-
-/** Own properties only: a name such as `__proto__` is a name. A key may itself hold dots. */
-function atPath(value: Json | undefined, path: string): Json | undefined {
-  if (!isJsonObject(value)) return undefined;
-  if (Object.hasOwn(value, path)) return value[path];
-  const [head = '', ...rest] = path.split('.');
-  if (rest.length === 0 || !Object.hasOwn(value, head)) return undefined;
-  return atPath(value[head], rest.join('.'));
 }
 
 function asText(value: Json | undefined): string | null {

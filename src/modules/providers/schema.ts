@@ -117,9 +117,32 @@ const authorization = {
   installation: z.literal('outbound').optional(),
   request_url: text.optional(),
   request_params: params.optional(),
-  signature_method: text.optional(),
+  signature_method: z.enum(['HMAC-SHA1', 'PLAINTEXT']).optional(),
   auth: z.unknown().optional(),
 };
+
+const signing = z.strictObject({
+  protocol: z.enum(['RSA', 'EC', 'HMAC', 'WSSE']),
+  hmac_secret_encoding: z.enum(['hex', 'utf8']).optional(),
+});
+const tokenTemplate = z.strictObject({
+  signing_key: text.optional(),
+  expires_in_ms: z.number().int().min(1),
+  header: params.optional(),
+  payload: params.optional(),
+});
+const tokenStep = z.strictObject({
+  token_url: text,
+  token_params: params.optional(),
+  token_headers: textMap.optional(),
+  token_request_method: z.enum(['GET', 'POST']).optional(),
+});
+const tokenResponse = z.strictObject({
+  token: text,
+  token_expiration: text.optional(),
+  token_expiration_strategy: z.enum(['expireAt', 'expireIn']).optional(),
+  refresh_token: text.optional(),
+});
 
 const token = {
   token_url: z.union([text, z.strictObject({ OAUTH2: text, APP: text })]).optional(),
@@ -129,7 +152,7 @@ const token = {
   authorization_method: z.enum(['header', 'body']).optional(),
   token_request_method: z.enum(['GET', 'POST']).optional(),
   body_format: z.enum(['json', 'form', 'query', 'xml']).optional(),
-  token_response: params.optional(),
+  token_response: tokenResponse.optional(),
   token_response_metadata: texts.optional(),
   token_response_headers: texts.optional(),
   alternate_access_token_response_path: text.optional(),
@@ -138,10 +161,10 @@ const token = {
   expires_in_unit: z.enum(['seconds', 'milliseconds']).optional(),
   token_url_skip_encode: texts.optional(),
   require_client_certificate: z.boolean().optional(),
-  additional_steps: z.array(params).optional(),
+  additional_steps: z.array(tokenStep).optional(),
   assertion: params.optional(),
-  signature: params.optional(),
-  token: params.optional(),
+  signature: signing.optional(),
+  token: tokenTemplate.optional(),
   refresh_params: params.optional(),
   refresh_url: text.optional(),
   refresh_token_params: params.optional(),

@@ -1,14 +1,12 @@
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
 import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
 
 const timeoutMs = 15_000;
 const answerBytesMax = 1024 ** 2;
-/** Modes that prove their credentials by a call; the others do so when they fetch a token. */
-const testedModes = new Set(['API_KEY', 'BASIC', 'TBA', 'JWT', 'SIGNATURE']);
-
 /**
  * Tries the credentials on the provider's verification endpoints, in order: any answer in 200 to 299
  * passes. Without such endpoints nothing is tried (contract/auth-modes.md section 3).
@@ -21,7 +19,7 @@ export async function verifyCredentials(
   integration: OpenedIntegration,
 ): Promise<void> {
   const { verification } = provider.proxy ?? {};
-  if (!verification || !testedModes.has(provider.auth_mode)) return;
+  if (!verification || !authModeRules[provider.auth_mode].isTested) return;
   let last = '';
   for (const endpoint of verification.endpoints) {
     const request = buildProviderRequest({

@@ -155,10 +155,18 @@ describe('credentials of a call', () => {
     );
   });
 
-  it('refuses modes whose signatures it cannot make', () => {
-    const request = call({ provider: provider({ auth_mode: 'OAUTH1' }) });
-    expect(() => buildProviderRequest(request)).toThrow(
-      expect.objectContaining({ code: 'unsupported_auth' }) as Error,
+  it('of OAUTH1 sign the whole request', () => {
+    const request = call({
+      provider: provider({ auth_mode: 'OAUTH1' }),
+      connection: {
+        credentials: { oauth_token: 't', oauth_token_secret: 's' },
+        connectionConfig: {},
+        metadata: {},
+      },
+    });
+    const { headers } = buildProviderRequest(request);
+    expect(headers['authorization']).toMatch(
+      /^OAuth oauth_consumer_key=.*oauth_token="t".*oauth_signature=/,
     );
   });
 });

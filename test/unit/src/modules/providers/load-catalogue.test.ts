@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { authModes } from '../../../../../src/modules/providers/definition.ts';
 import { loadCatalogue } from '../../../../../src/modules/providers/load-catalogue.ts';
 
 let folder = '';
@@ -37,18 +38,25 @@ const mistakesOf = (text: string) => {
 describe('the built-in catalogue', () => {
   const catalogue = loadCatalogue({ overlayPath: null });
 
-  it('is in order of names and covers the modes of this release', () => {
+  it('is in order of names and covers every mode and kind of pagination', () => {
     const names = catalogue.all().map(({ name }) => name);
     expect(names).toEqual([...names].sort());
     const modes = new Set(catalogue.all().map(({ auth_mode }) => auth_mode));
-    expect(modes).toEqual(new Set(['NONE', 'API_KEY', 'BASIC', 'OAUTH2']));
+    expect(modes).toEqual(new Set(authModes));
+    const types = new Set(catalogue.all().flatMap(({ proxy }) => proxy?.paginate?.type ?? []));
+    expect(types).toEqual(new Set(['cursor', 'link', 'offset']));
+  });
+
+  it('describes at least 150 APIs, not counting second ways into the same one', () => {
+    const documented = new Set(catalogue.all().map(({ docs }) => docs));
+    expect(documented.size).toBeGreaterThanOrEqual(150);
   });
 
   it('resolves aliases: own fields win over those of the target', () => {
-    const drive = catalogue.find('google-drive');
-    expect(drive?.token_url).toBe(catalogue.find('google-calendar')?.token_url);
-    expect(drive?.display_name).toBe('Google Drive');
-    expect(drive).not.toHaveProperty('alias');
+    const sandbox = catalogue.find('salesforce-sandbox');
+    expect(sandbox?.proxy).toEqual(catalogue.find('salesforce')?.proxy);
+    expect(sandbox?.display_name).toBe('Salesforce (sandbox)');
+    expect(sandbox).not.toHaveProperty('alias');
   });
 
   it('knows nothing by names of the prototype', () => {

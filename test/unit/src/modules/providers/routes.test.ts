@@ -18,7 +18,12 @@ describe('providers', () => {
     const found = (await (
       await app.fetch('/providers?search=GitHub', { key })
     ).json()) as typeof all;
-    expect(found.data.map(({ name }) => name)).toEqual(['github', 'github-pat']);
+    expect(found.data.map(({ name }) => name)).toEqual([
+      'github',
+      'github-app',
+      'github-app-oauth',
+      'github-pat',
+    ]);
     const one = (await (await app.fetch('/providers/slack', { key })).json()) as { data: object };
     expect(one.data).toMatchObject({
       name: 'slack',

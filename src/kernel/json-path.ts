@@ -1,0 +1,28 @@
+import { isJsonObject, type Json, type JsonObject } from './stable-json.ts';
+
+/**
+ * The value at a dotted path: own properties only (`__proto__` is a name like others), a key may itself hold
+ * dots, a number picks from a list.
+ */
+export function atPath(value: Json | undefined, path: string): Json | undefined {
+  const [head = '', ...rest] = path.split('.');
+  if (Array.isArray(value)) {
+    const item = /^\d+$/.test(head) ? (value as readonly Json[])[Number(head)] : undefined;
+    return rest.length === 0 ? item : atPath(item, rest.join('.'));
+  }
+  if (!isJsonObject(value)) return undefined;
+  if (Object.hasOwn(value, path)) return value[path];
+  if (rest.length === 0 || !Object.hasOwn(value, head)) return undefined;
+  return atPath(value[head], rest.join('.'));
+}
+
+/** A value as a parameter has it: text as it is, anything else as JSON. */
+export const plainText = (value: Json): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** Text or a number at the path, as text; null where there is neither. */
+export function textAt(value: JsonObject, path: string): string | null {
+  const found = atPath(value, path);
+  if (typeof found === 'number') return String(found);
+  return typeof found === 'string' && found !== '' ? found : null;
+}

@@ -1,0 +1,75 @@
+import { SignJWT } from 'jose';
+import { textAt } from '../../../kernel/json-path.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Credentials } from '../../connections/state.ts';
+import { requireClient } from './client.ts';
+import { iso } from './expiry.ts';
+import type { ModeContext, Obtained } from './mode.ts';
+import { expiryOf } from './oauth2-token.ts';
+import { ProviderAuthError } from './provider-auth-error.ts';
+import { privateKeyOf } from './signed-token.ts';
+import { addressOf, askForToken, headersOf, tokenValues } from './token-request.ts';
+
+const jwtSeconds = 600;
+/** The token's end when the provider does not say it (contract/auth-modes.md section 1). */
+const lifetimeMs = 3_600_000;
+
+/** The app's own JWT: RS256, issuer = app, ten minutes (contract/auth-modes.md section 4.7). */
+export async function appJwt(context: ModeContext, appId: string): Promise<string> {
+  const { privateKey = '' } = requireClient(context);
+  const issuedAt = Math.floor(context.clock.now() / 1000);
+  return new SignJWT({})
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuer(appId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + jwtSeconds)
+    .sign(privateKeyOf(privateKey));
+}
+
+/** Trades the app's JWT for a token of one installation. @throws ProviderAuthError */
+export async function installationToken(
+  context: ModeContext,
+  installation: { readonly appId: string; readonly installationId: string },
+): Promise<Obtained> {
+  const { provider, clock } = context;
+  const { appId, installationId } = installation;
+  const config: JsonObject = {
+    ...context.connectionConfig,
+    app_id: appId,
+    installation_id: installationId,
+  };
+  const jwt = await appJwt(context, appId);
+  const values = tokenValues({ ...context, connectionConfig: config }, null);
+  const { token_url: tokenUrl } = provider;
+  const template = typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.APP;
+  const { body } = await askForToken(context, {
+    url: addressOf(provider, 'token_url', template, values),
+    params: {},
+    format: 'json',
+    headers: { ...headersOf(provider.token_headers, values), authorization: `Bearer ${jwt}` },
+    failure: 'invalid_credentials',
+  });
+  const token = textAt(body, 'token') ?? textAt(body, 'access_token');
+  if (token === null) {
+    throw new ProviderAuthError({
+      code: 'unable_to_parse_token_response',
+      message: `The answer of the provider "${provider.name}" holds no installation token.`,
+      isDefinitive: false,
+      providerStatus: 200,
+      providerCode: null,
+    });
+  }
+  const expiresAt = expiryOf(body, provider, clock.now()) ?? clock.now() + lifetimeMs;
+  const credentials: Credentials = {
+    type: 'APP',
+    access_token: token,
+    expires_at: iso(expiresAt),
+    raw: body,
+    jwtToken: jwt,
+  };
+  return {
+    credentials,
+    expiresAt,
+    connectionConfig: { app_id: appId, installation_id: installationId },
+  };
+}

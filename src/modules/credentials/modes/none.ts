@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import type { AuthModeRules, Obtained } from './mode.ts';
+import { strict } from './shapes.ts';
+
+const nothing: Obtained = { credentials: null, expiresAt: null };
+
+/** Nothing stored, nothing injected (contract/auth-modes.md section 4.7). */
+export const none: AuthModeRules = {
+  mode: 'NONE',
+  integration: null,
+  importShape: () => strict({ type: z.literal('NONE') }),
+  import: async () => nothing,
+  form: { shape: () => strict({}), submit: async () => nothing },
+  redirect: null,
+  renewal: null,
+  isTested: false,
+  authorization: () => null,
+};

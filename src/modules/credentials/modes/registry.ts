@@ -1,0 +1,34 @@
+import type { AuthMode } from '../../providers/definition.ts';
+import { apiKeyMode } from './api-key.ts';
+import { appStore } from './app-store.ts';
+import { app } from './app.ts';
+import { basic } from './basic.ts';
+import { bill } from './bill.ts';
+import { custom } from './custom.ts';
+import { jwt } from './jwt.ts';
+import type { AuthModeRules } from './mode.ts';
+import { none } from './none.ts';
+import { oauth1 } from './oauth1.ts';
+import { oauth2Cc } from './oauth2-cc.ts';
+import { oauth2 } from './oauth2.ts';
+import { signature } from './signature.ts';
+import { tba } from './tba.ts';
+import { twoStep } from './two-step.ts';
+
+/** Every authentication mode of the specification (section 2.6). */
+export const authModeRules: Readonly<Record<AuthMode, AuthModeRules>> = {
+  OAUTH1: oauth1,
+  OAUTH2: oauth2,
+  OAUTH2_CC: oauth2Cc,
+  BASIC: basic,
+  API_KEY: apiKeyMode,
+  APP_STORE: appStore,
+  CUSTOM: custom,
+  APP: app,
+  NONE: none,
+  TBA: tba,
+  JWT: jwt,
+  BILL: bill,
+  TWO_STEP: twoStep,
+  SIGNATURE: signature,
+};

@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { textAt } from '../../../kernel/json-path.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { iso } from './expiry.ts';
+import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { strict } from './shapes.ts';
+
+const lifetimeMsDefault = 300_000;
+const field = z.string().min(1).max(1024);
+const fields = { type: z.literal('SIGNATURE'), username: field, password: field };
+
+/** WSSE UsernameToken (contract/auth-modes.md section 4.4). */
+export const signature: AuthModeRules = {
+  mode: 'SIGNATURE',
+  integration: null,
+  importShape: () => strict(fields),
+  import: async (given, context) => signed(given, context),
+  form: { shape: () => strict(fields), submit: async (given, context) => signed(given, context) },
+  redirect: null,
+  renewal: {
+    isPossible: () => true,
+    spendsToken: false,
+    renew: async (held, context) => signed(held, context),
+  },
+  isTested: true,
+  authorization: ({ credentials }) => bearer(credentials['token']),
+};
+
+function signed(given: JsonObject, { provider, clock }: ModeContext): Obtained {
+  const now = clock.now();
+  const username = textAt(given, 'username') ?? '';
+  const password = textAt(given, 'password') ?? '';
+  const expiresAt = now + (provider.token?.expires_in_ms ?? lifetimeMsDefault);
+  const token = usernameToken({ username, password, now, nonce: randomBytes(16).toString('hex') });
+  return {
+    credentials: { type: 'SIGNATURE', username, password, token, expires_at: iso(expiresAt) },
+    expiresAt,
+  };
+}
+
+/** The digest is base64 of the hexadecimal text of SHA-1, as the providers of this mode read it. */
+export function usernameToken(of: {
+  readonly username: string;
+  readonly password: string;
+  readonly now: number;
+  readonly nonce: string;
+}): string {
+  const created = iso(of.now);
+  const digest = createHash('sha1').update(`${of.nonce}${created}${of.password}`).digest('hex');
+  const encoded = Buffer.from(digest).toString('base64');
+  return `UsernameToken Username="${of.username}", PasswordDigest="${encoded}", Nonce="${of.nonce}", Created="${created}"`;
+}
