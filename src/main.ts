@@ -36,10 +36,14 @@ function announce({ url, firstKeys }: Running): void {
   console.log(`  account  ${firstKeys.accountKey}`);
 }
 
+/** By its name: one that was thrown in a thread has lost its class. */
+const isConfigError = (error: unknown): error is Error =>
+  error instanceof Error && error.name === ConfigError.name;
+
 try {
   await main();
   process.exit(0);
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(isConfigError(error) ? error.message : error);
   process.exit(1);
 }

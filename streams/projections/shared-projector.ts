@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { EventLog, Membership } from '../../src/ports/event-log.ts';
 import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
+import { InsertWatch } from './insert-watch.ts';
 import { startProjector, type Projector, type ProjectorDeps } from './projector.ts';
 import { records } from './records.ts';
 
@@ -23,6 +24,11 @@ export interface SharedProjectorDeps extends Omit<ProjectorDeps, 'log' | 'held'>
 export interface SharedProjector extends AsyncDisposable {
   /** Whether this process projects the partition at this moment: nobody else writes its rows. */
   holds(partition: number): boolean;
+  /**
+   * Resolves when what is known of the partition here may be told.
+   * @throws GatewayError `projection_unavailable` while what was saved cannot be inserted
+   */
+  readable(partition: number): Promise<void>;
   /** Rejects when the projector cannot go on. */
   readonly stopped: Promise<void>;
 }
@@ -41,6 +47,7 @@ class Shared implements SharedProjector {
   readonly stopped: Promise<void>;
   readonly #deps: SharedProjectorDeps;
   readonly #store: ProjectionStore;
+  readonly #inserts: InsertWatch;
   readonly #failed = Promise.withResolvers<undefined>();
   readonly #timer: NodeJS.Timeout;
   #membership: Promise<Membership> | null = null;
@@ -55,6 +62,8 @@ class Shared implements SharedProjector {
   constructor(deps: SharedProjectorDeps) {
     this.#deps = deps;
     this.#store = this.#guarded(deps.store);
+    // What was read ahead is older than what waits to be inserted.
+    this.#inserts = new InsertWatch(() => deps.heads.drop('all'));
     this.stopped = this.#failed.promise;
     this.stopped.catch(() => undefined);
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
@@ -76,6 +85,11 @@ class Shared implements SharedProjector {
 
   holds(partition: number): boolean {
     return this.#held.has(partition) && !this.#isSilent();
+  }
+
+  async readable(partition: number): Promise<void> {
+    if (!this.#held.has(partition) || !this.#inserts.isHeldUp) return;
+    throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -120,7 +134,14 @@ class Shared implements SharedProjector {
         await this.#deps.prepare();
         // Others have projected since these heads were learnt.
         heads.drop('all');
-        return await startProjector({ cleanupAfterMs, ...this.#deps, store: this.#store, held });
+        const projector = await startProjector({
+          cleanupAfterMs,
+          ...this.#deps,
+          store: this.#store,
+          held,
+        });
+        this.#inserts.reset();
+        return projector;
       } catch (error) {
         if (!isOutage(error)) throw error;
         logger.warn({ err: error, partitions: held }, 'partitions cannot be projected yet');
@@ -163,7 +184,7 @@ class Shared implements SharedProjector {
       queryRows: (sql, params, lane) => store.queryRows(sql, params, lane),
       insert: async (insert: Insert) => {
         if (this.#isSilent()) throw new GatewayError('projection_unavailable');
-        await store.insert(insert);
+        await this.#inserts.during(() => store.insert(insert));
       },
       [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     };

@@ -18,7 +18,10 @@ import type { ReadRecord } from './projection.ts';
 import { composeWhole, type WholeNode } from './whole-node.ts';
 
 /** API, owners and projector of a gateway over the folder, as `npm start` composes them. */
-export function startNode(folder: string): Promise<WholeNode> {
+export function startNode(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<WholeNode> {
   return composeWhole(
     loadConfig({
       ...process.env,
@@ -27,6 +30,7 @@ export function startNode(folder: string): Promise<WholeNode> {
       SVC_ROLES: 'api,owner,projector',
       SVC_PARTITIONS: '2',
       SVC_LOG_LEVEL: 'error',
+      ...env,
     }),
   );
 }

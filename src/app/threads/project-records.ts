@@ -78,8 +78,8 @@ async function projectShared(
 ): Promise<Projected> {
   const publication = stack.use(createSharedPublication({ store, name: tables.name, logger }));
   const { published } = publication;
-  const beforeReading = (): Promise<void> => Promise.resolve();
   if (projecting === 'none') {
+    const beforeReading = (): Promise<void> => Promise.resolve();
     const stopped = Promise.withResolvers<undefined>().promise;
     return { published, beforeReading, isCurrent: () => false, stopped };
   }
@@ -94,6 +94,10 @@ async function projectShared(
       advanced: publication.advance,
     }),
   );
-  const isCurrent = (partition: number): boolean => projector.holds(partition);
-  return { published, beforeReading, isCurrent, stopped: projector.stopped };
+  return {
+    published,
+    beforeReading: (partition) => projector.readable(partition),
+    isCurrent: (partition) => projector.holds(partition),
+    stopped: projector.stopped,
+  };
 }

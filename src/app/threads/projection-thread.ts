@@ -1,4 +1,3 @@
-import { openClickHouseStore } from '../../adapters/projection-store/clickhouse.ts';
 import {
   recordSourceMethods,
   announceDropped,
@@ -9,16 +8,25 @@ import { createStreamHeads } from '../../modules/records/heads.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
 import { recordTables } from '../../modules/records/tables.ts';
 import { records } from '../../../streams/projections/records.ts';
+import { openTables } from '../open-tables.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
+import { watchTables } from './watch-tables.ts';
 
 /** The tables, their reader, and what this process projects into them: ClickHouse in process belongs to one thread. */
 serveThread(async (ground, stack, data, main) => {
   const { vault, clock, logger } = ground;
   const { clickhouse, partitions } = data;
-  const store = stack.use(await openClickHouseStore(clickhouse));
+  const store = stack.use(await openTables(clickhouse));
   const tables = records.tableSet(1);
   const heads = createStreamHeads();
+  const tell = (reason: string | null): void => {
+    main.emit('unready', reason);
+    // What was read ahead must not outlive the server that it came from.
+    if (reason !== null) heads.drop('all');
+  };
+  const isServer = !clickhouse.url.startsWith('embedded:');
+  const watch = isServer ? stack.use(watchTables({ store, logger, tell })) : null;
   const projected = await projectRecords(stack, ground, data, {
     store,
     tables,
@@ -29,7 +37,11 @@ serveThread(async (ground, stack, data, main) => {
     logger.fatal({ err }, 'the records projector cannot go on');
     main.emit('fatal', 'the records projector cannot go on');
   });
-  const { published, isCurrent, beforeReading } = projected;
+  const { published, isCurrent } = projected;
+  const beforeReading = async (partition: number): Promise<void> => {
+    watch?.refuseAway();
+    await projected.beforeReading(partition);
+  };
   const source = createRecordSource({
     store,
     tables: recordTables(tables.generation),

@@ -8,6 +8,8 @@ export interface RunningThread extends AsyncDisposable {
   readonly peer: Peer;
   /** Rejects when the thread ends without being asked to, or says that it cannot go on. */
   readonly failed: Promise<never>;
+  /** Told what the thread waits for that is outside of this process; null = nothing any more. */
+  onUnready(listener: (reason: string | null) => void): void;
 }
 
 type Given = Omit<ThreadData, 'mainPort'>;
@@ -24,6 +26,7 @@ export async function startThread(given: Given): Promise<RunningThread> {
   const peer = connect(port1);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   peer.on('fatal', (reason: string) => fail(new Error(reason)));
+  const unready = keepLast(peer);
   let isClosing = false;
   worker.once('exit', (code) => {
     if (!isClosing) fail(new Error(`the ${given.name} thread ended with ${String(code)}`));
@@ -42,10 +45,27 @@ export async function startThread(given: Given): Promise<RunningThread> {
   return {
     peer,
     failed,
+    onUnready: (listener) => unready.on(listener),
     async [Symbol.asyncDispose]() {
       isClosing = true;
       await Promise.race([peer.call('close', []), failed.catch(() => undefined)]);
       await end();
+    },
+  };
+}
+
+/** What the thread has told last is told to who listens later, too. */
+function keepLast(peer: Peer) {
+  const listeners: ((reason: string | null) => void)[] = [];
+  let last: string | null = null;
+  peer.on('unready', (reason: string | null) => {
+    last = reason;
+    for (const listener of listeners) listener(reason);
+  });
+  return {
+    on(listener: (reason: string | null) => void): void {
+      listeners.push(listener);
+      listener(last);
     },
   };
 }

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { ProjectionStore } from '../../ports/projection-store.ts';
+
+const lookEveryMs = 2_000;
+const lookEveryAwayMs = 500;
+
+export interface TablesWatch extends AsyncDisposable {
+  /** @throws GatewayError `projection_unavailable` while the server is known not to answer */
+  refuseAway(): void;
+}
+
+/**
+ * Looks whether the tables' server answers, and tells when that changes: null = it does, otherwise the reason. Said
+ * once in the log, however long it lasts.
+ */
+export function watchTables(deps: {
+  readonly store: Pick<ProjectionStore, 'queryRows'>;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly tell: (reason: string | null) => void;
+}): TablesWatch {
+  const ending = new AbortController();
+  const { signal } = ending;
+  let known: string | null = null;
+
+  const look = async (): Promise<void> => {
+    const reason = await reasonOf(deps.store);
+    if (reason === known || signal.aborted) return;
+    known = reason;
+    deps.tell(reason);
+    if (reason === null) deps.logger.info('ClickHouse answers again');
+    else
+      deps.logger.warn({ reason }, 'records cannot be read until ClickHouse answers; saves go on');
+  };
+  const watch = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await look();
+      const waitMs = known === null ? lookEveryMs : lookEveryAwayMs;
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const watching = watch();
+  return {
+    refuseAway() {
+      if (known !== null) throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await watching;
+    },
+  };
+}
+
+async function reasonOf(store: Pick<ProjectionStore, 'queryRows'>): Promise<string | null> {
+  try {
+    await store.queryRows('SELECT 1', {}, 'page');
+    return null;
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return `SVC_CLICKHOUSE_URL cannot be used: ${describe(cause)}`;
+  }
+}
+
+/** A refused connection to a name of several addresses has no message of its own. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

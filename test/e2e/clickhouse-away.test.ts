@@ -1,0 +1,202 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-front.ts';
+import { apply, operation, sameRecords, type Kept, type Records } from '../support/crash-model.ts';
+import { startGateway } from '../support/gateway.ts';
+import {
+  connectionUid,
+  originOf,
+  pagesOf,
+  readable,
+  recordsIn,
+  startNode,
+  streamOf,
+} from '../support/node-child.ts';
+import { seeded, seedOfRun, type Random } from '../support/random.ts';
+import type { WholeNode } from '../support/whole-node.ts';
+
+const seed = seedOfRun();
+console.log(`ClickHouse away: SVC_TEST_SEED=${seed}`);
+
+const stream = streamOf('Alpha');
+const origin = originOf('write-Alpha', 1);
+
+/** One model's records, saved through the node and kept beside it. */
+class Saver {
+  readonly #node: WholeNode;
+  readonly #random: Random;
+  expected: Records = new Map<string, Kept>();
+
+  constructor(node: WholeNode, random: Random) {
+    this.#node = node;
+    this.#random = random;
+  }
+
+  /** Resolves when the save is acknowledged. */
+  async save(): Promise<void> {
+    const made = operation(this.#random);
+    await this.#node.services.records.writer[made.kind](stream, origin, made.records);
+    this.expected = apply(this.expected, made);
+  }
+
+  /** Waits until all of it can be read, and compares all pages with what was saved. */
+  async judge(): Promise<void> {
+    const { failures } = await readable(this.#node, stream, origin);
+    expect(failures).toEqual([]);
+    const found = (await pagesOf(this.#node, stream, { limit: 37 })).flatMap(recordsIn);
+    const held = new Map(
+      found.map(({ _svc_metadata: { deleted_at: deletedAt }, ...payload }) => [
+        payload.id,
+        { payload, isDeleted: deletedAt !== null } as Kept,
+      ]),
+    );
+    expect(held.size).toBe(found.length);
+    if (!sameRecords(held, this.expected)) {
+      expect(Object.fromEntries(held)).toEqual(Object.fromEntries(this.expected));
+    }
+  }
+}
+
+const readCode = (node: WholeNode): Promise<string> =>
+  pagesOf(node, stream, { limit: 37 }).then(
+    () => 'read',
+    (error: unknown) => (error as { code: string }).code,
+  );
+
+/** Until a page is refused: what was saved meanwhile cannot be in it. */
+async function untilRefused(node: WholeNode): Promise<void> {
+  while ((await readCode(node)) === 'read') await sleep(20);
+  expect(await readCode(node)).toBe('projection_unavailable');
+}
+
+describe('ClickHouse as a server', () => {
+  let folder: string;
+  let front: ClickHouseFront;
+  let node: WholeNode;
+  let saver: Saver;
+  const random = seeded(seed);
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-away-'));
+    front = await startClickHouseFront();
+    node = await startNode(folder, { SVC_CLICKHOUSE_URL: front.url, SVC_LOG_LEVEL: 'silent' });
+    await node.services.vault.create(connectionUid);
+    saver = new Saver(node, random);
+  });
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+    await front[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('shows what was saved', async () => {
+    for (let n = 0; n < 20; n++) await saver.save();
+    await saver.judge();
+  });
+
+  it('that was killed during inserts and reads loses and doubles nothing', async () => {
+    for (let round = 0; round < 5; round++) {
+      const stop = new AbortController();
+      const saving = (async () => {
+        while (!stop.signal.aborted) await saver.save();
+      })();
+      const reading = (async () => {
+        const codes = new Set<string>();
+        while (!stop.signal.aborted) codes.add(await readCode(node));
+        return codes;
+      })();
+      await sleep(random.int(300));
+      await front.kill();
+      await sleep(random.int(1_000));
+      await front.start();
+      await sleep(random.int(300));
+      stop.abort();
+      await saving;
+      const codes = await reading;
+      expect([...codes].filter((code) => code !== 'read')).toEqual(['projection_unavailable']);
+      await saver.judge();
+    }
+  });
+
+  it('that is away leaves saves acknowledged, and refuses reads until they are shown', async () => {
+    await saver.judge();
+    await front.kill();
+    await saver.save();
+    await untilRefused(node);
+    for (let n = 0; n < 10; n++) {
+      await saver.save();
+      expect(await readCode(node)).toBe('projection_unavailable');
+    }
+    await front.start();
+    await saver.judge();
+  });
+
+  it('that stands still refuses reads, too', async () => {
+    front.pause();
+    await saver.save();
+    await untilRefused(node);
+    front.resume();
+    await saver.judge();
+  });
+
+  it('that comes back later than the gateway starts is filled then', async () => {
+    await node[Symbol.asyncDispose]();
+    await front.kill();
+    const env = { SVC_CLICKHOUSE_URL: front.url, SVC_LOG_LEVEL: 'silent' };
+    node = await startNode(folder, env);
+    const { expected } = saver;
+    saver = new Saver(node, random);
+    saver.expected = expected;
+    await saver.save();
+    expect(await readCode(node)).toBe('projection_unavailable');
+    await front.start();
+    await saver.judge();
+  });
+});
+
+describe('a gateway whose ClickHouse is a server', () => {
+  it('answers 503 with Retry-After while it is away, and says so to probes', async () => {
+    await using front = await startClickHouseFront();
+    await using gateway = await startGateway({ env: { SVC_CLICKHOUSE_URL: front.url } });
+    const integration = { provider: 'hacker-news', unique_key: 'news' };
+    await gateway.call('POST', '/integrations', { body: integration });
+    const connection = {
+      provider_config_key: 'news',
+      connection_id: 'me',
+      credentials: { type: 'NONE' },
+    };
+    await gateway.call('POST', '/connections', { body: connection });
+    const headers = { 'provider-config-key': 'news', 'connection-id': 'me' };
+    const read = () => gateway.call('GET', '/records?model=Story', { headers });
+    const ready = () => gateway.call('GET', '/ready', { key: null });
+    expect((await read()).status).toBe(200);
+    await expect.poll(async () => (await ready()).status).toBe(200);
+    await front.kill();
+    await expect.poll(async () => (await ready()).status, { timeout: 30_000 }).toBe(503);
+    const refused = await read();
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { error: { code: 'projection_unavailable' } },
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(JSON.stringify((await ready()).body)).toContain('SVC_CLICKHOUSE_URL');
+    const { password } = new URL(front.url);
+    expect(gateway.log.join('\n')).not.toContain(decodeURIComponent(password));
+    expect(gateway.log.join('\n')).toContain('records cannot be read until ClickHouse answers');
+    await front.start();
+    await expect.poll(async () => (await ready()).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await read()).status).toBe(200);
+  });
+
+  it('does not start with a wrong password, and names the setting and not the password', async () => {
+    await using front = await startClickHouseFront();
+    const url = new URL(front.url);
+    url.password = 'wrong-password';
+    const starting = startGateway({ env: { SVC_CLICKHOUSE_URL: url.href } });
+    await expect(starting).rejects.toThrow(/SVC_CLICKHOUSE_URL cannot be used.*refuses the user/s);
+    await expect(starting).rejects.not.toThrow(/wrong-password/);
+  });
+});
