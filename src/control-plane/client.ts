@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../kernel/errors.ts';
 import type { JsonObject } from '../kernel/stable-json.ts';
-import { partitionOf } from '../kernel/partition.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
 import type { AskOptions, Asked, ControlPlane } from './control-plane.ts';
 import type { ControlCommand } from './entity.ts';
 import type { Replies, Reply } from './replies.ts';
+import { openCommands, openTeller } from './tell.ts';
 import type { OpenControlView } from './view.ts';
-import { commandsTopic, toCommandValue, type CommandValue } from './wire.ts';
 
 const defaultTimeoutMs = 15_000;
 /** How much longer than the command's deadline its reply may take. */
@@ -26,16 +25,8 @@ export async function createControlPlane(deps: {
   readonly replies: Replies;
 }): Promise<ControlPlane> {
   const { log, schemas, clock, view, replies } = deps;
-  const codec = await schemas.codec<CommandValue>(commandsTopic);
-  const partitions = await log.partitions(commandsTopic);
-
-  const append = async (command: ControlCommand, timeoutMs: number): Promise<void> => {
-    const value = toCommandValue(command);
-    const headers = { 'content-type': 'application/avro' };
-    const message = { key: value.scope, value: codec.encode(value), headers };
-    const partition = partitionOf(value.scope, partitions);
-    await log.append([{ topic: commandsTopic, partition, messages: [message] }], { timeoutMs });
-  };
+  const append = await openCommands({ log, schemas });
+  const tell = await openTeller({ log, schemas, clock });
 
   const decide = async <T>(items: readonly Asked[], options: Options): Promise<Reply<T>> => {
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
@@ -62,22 +53,16 @@ export async function createControlPlane(deps: {
       await decide(commands, options);
       return commands.map(({ ref }) => view.find<JsonObject>(ref.kind, ref.path));
     },
-    async tell(ref, body, { actor }) {
-      const command = toCommand([{ ref, body }], { actor }, clock.now(), tellWithinMs, null);
-      await append(command, defaultTimeoutMs);
-    },
+    tell,
   };
 }
-
-/** Nobody waits for it, so that only a long standstill makes it stale. */
-const tellWithinMs = 24 * 3_600_000;
 
 function toCommand(
   items: readonly Asked[],
   options: Options,
   now: number,
   timeoutMs: number,
-  replyTo: string | null,
+  replyTo: string,
 ): ControlCommand {
   return {
     id: randomUUID(),

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TableSet } from './define.ts';
 
@@ -75,10 +74,9 @@ export function createCleanup(deps: {
 /** Live positions are known from the bitmaps, which also remember what was cleaned before. */
 async function isHalfDead(
   store: ProjectionStore,
-  { generation }: TableSet,
+  { names: { records, segments } }: TableSet,
   partition: number,
 ): Promise<boolean> {
-  const { records, segments } = recordTables(generation);
   const [live] = await store.queryRows<{ positions: string }>(
     `SELECT sum(known) - sum(dead) AS positions FROM (
        SELECT groupBitmapMerge(known) AS known, groupBitmapIfMerge(dead) AS dead

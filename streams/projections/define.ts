@@ -1,3 +1,4 @@
+import type { RecordTables } from '../../src/modules/records/tables.ts';
 import type { Migration } from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import type { TopicName } from '../topics.ts';
@@ -7,6 +8,7 @@ export interface TableSet {
   /** Unique among all projections and generations; names the stored positions. */
   readonly name: string;
   readonly generation: number;
+  readonly names: RecordTables;
   /** The tables as they came about; applied in order. */
   readonly migrations: readonly Migration[];
   /** All of them split by `log_partition`. The first takes the rows; the others follow by views. */
@@ -23,7 +25,8 @@ export interface Projection<E, C> {
   readonly topic: TopicName;
   /** Grows when the tables or their rows change in a way that only a rebuild brings about. */
   readonly schemaVersion: number;
-  readonly tableSet: (generation: number) => TableSet;
+  /** The tables of a generation, or the copies of them that are compared. */
+  readonly tableSet: (generation: number, use?: 'read' | 'compare') => TableSet;
   readonly columns: readonly string[];
   /** Writes the rows of one message. The highest version wins, so a replay gives the same table. */
   write(rows: TabWriter, event: E, context: C): void;

@@ -4,7 +4,6 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeads } from '../../src/modules/records/heads.ts';
-import { recordTables } from '../../src/modules/records/tables.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
@@ -289,8 +288,7 @@ class RunningProjector implements Projector {
   async #publish(batch: Batch): Promise<void> {
     if (batch.tombstones.length > 0) {
       const { store, tables } = this.#deps;
-      const names = recordTables(tables.generation);
-      await this.#retrying(() => buryTombstones(store, batch, names));
+      await this.#retrying(() => buryTombstones(store, batch, tables.names));
     }
     if (batch.rows.rows > 0) {
       await this.#fault('projector:before-insert');

@@ -119,8 +119,9 @@ const positionsTable: TableDefinition = {
   tokensKept: 0,
 };
 
-function tableSet(generation: number): TableSet {
-  const { records: table, segments, byId } = recordTables(generation);
+function tableSet(generation: number, use: 'read' | 'compare' = 'read'): TableSet {
+  const names = recordTables(generation, use);
+  const { records: table, segments, byId } = names;
   const views = [`${segments}_of_records`, `${byId}_of_records`] as const;
   const steps = [
     recordsTable(table),
@@ -133,6 +134,7 @@ function tableSet(generation: number): TableSet {
   return {
     name: table,
     generation,
+    names,
     migrations: [{ projection: table, number: 1, steps }],
     tables: [table, segments, byId],
     views,

@@ -1,9 +1,15 @@
-import type { EntityDefinition } from '../../control-plane/entity.ts';
+import type { EntityDefinition, EntityRef } from '../../control-plane/entity.ts';
 import { projection, type ProjectionCommand } from './decider.ts';
 import type { ProjectionEvent } from './events.ts';
 import { messageOf, projectionsTopic } from './public.ts';
 import type { Projection } from './state.ts';
 import { verificationState } from './state.ts';
+
+export const projectionRef = (name: string): EntityRef => ({
+  kind: 'projection',
+  scope: 'projections',
+  path: [name],
+});
 
 /** Which generation of a projection is read, built, kept. Projectors follow what is published of it. */
 export const projectionEntity: EntityDefinition<Projection, ProjectionCommand, ProjectionEvent> = {

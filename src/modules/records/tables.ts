@@ -9,9 +9,13 @@ export interface RecordTables {
   readonly byId: string;
 }
 
-/** The first generation has the plain names; the others stand beside it, each under its number. */
-export function recordTables(generation: number): RecordTables {
-  const suffix = generation === 1 ? '' : `_g${generation}`;
+/**
+ * The first generation has the plain names; the others stand beside it, each under its number. The copies that a
+ * comparison makes of a generation have names of their own.
+ */
+export function recordTables(generation: number, use: 'read' | 'compare' = 'read'): RecordTables {
+  const number = generation === 1 ? '' : `_g${generation}`;
+  const suffix = use === 'compare' ? `${number}_compared` : number;
   return {
     generation,
     records: `records${suffix}`,

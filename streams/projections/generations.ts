@@ -1,0 +1,289 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
+import type { GenerationTold, ProjectionTold } from '../../src/modules/projections/public.ts';
+import type { Place, VerifiedPart } from '../../src/modules/projections/state.ts';
+import type { RecordSource } from '../../src/modules/records/reader.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { createActiveSource, type ActiveSource } from './active-source.ts';
+import { FedGeneration, type FeedDeps } from './fed-generation.ts';
+import { records } from './records.ts';
+import { dropCopies, dropTables } from './verify.ts';
+
+/** Readers of other nodes may take so long to hear of a switch; what they had read ahead lives shorter. */
+const readersLeaveMs = 10_000;
+const levelEveryMs = 10;
+const retryMs = 1_000;
+const tickMs = 1_000;
+/** While it is built, the state is told every so many ticks, and when it has caught up. */
+const ticksPerReport = 5;
+
+/** What a projector says of its generation; becomes a command (`src/modules/projections/decider.ts`). */
+export type Report = { readonly generation: number } & (
+  | {
+      readonly type: 'ReportProgress';
+      readonly places: Readonly<Record<string, Place>>;
+      readonly rows: number;
+    }
+  | { readonly type: 'ReportFailure'; readonly code: string }
+  | {
+      readonly type: 'ReportVerified';
+      readonly id: string;
+      readonly parts: Readonly<Record<string, VerifiedPart>>;
+    }
+  | { readonly type: 'ReportVerificationFailed'; readonly id: string; readonly code: string }
+  | { readonly type: 'ReportRetired' }
+);
+
+export interface GenerationsDeps extends Pick<FeedDeps, 'openFeed' | 'openSource'> {
+  readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
+  readonly store: ProjectionStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** SVC_PARTITIONS. */
+  readonly partitions: number;
+  /** What is decided. */
+  readonly projection: FollowedProjection;
+  readonly report: (report: Report) => Promise<void>;
+  readonly verify: (
+    generations: { readonly expected: number; readonly found: number },
+    signal: AbortSignal,
+  ) => Promise<Readonly<Record<string, VerifiedPart>>>;
+}
+
+export interface Generations extends AsyncDisposable {
+  /** Reads whatever generation is active. */
+  readonly source: RecordSource;
+  /** Rejects when the active generation cannot be kept up to date. */
+  readonly stopped: Promise<void>;
+}
+
+/** Feeds every generation of the records projection that is decided to be there, and reads the active one. */
+export async function startGenerations(deps: GenerationsDeps): Promise<Generations> {
+  const generations = new RunningGenerations(deps);
+  try {
+    await generations.open();
+  } catch (error) {
+    await generations[Symbol.asyncDispose]();
+    throw error;
+  }
+  return generations;
+}
+
+class RunningGenerations implements Generations {
+  readonly source: ActiveSource;
+  readonly #deps: GenerationsDeps;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #fed = new Map<number, FedGeneration>();
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #active: FedGeneration;
+  #work: Promise<void> = Promise.resolve();
+  #ticks = 0;
+  /** By partition, where the topic ended at the last tick. */
+  #ends = new Map<number, number>();
+  #verification: { readonly id: string; readonly done: Promise<void> } | null = null;
+
+  constructor(deps: GenerationsDeps) {
+    this.#deps = deps;
+    this.#active = this.#add(deps.projection.current.active_generation);
+    this.source = createActiveSource(this.#active.source);
+    this.source.watch(this.#active.source);
+    this.stopped.catch(() => undefined);
+    this.#timer = setInterval(() => this.#then(() => this.#tick()), tickMs).unref();
+  }
+
+  get stopped(): Promise<void> {
+    return this.#failed.promise;
+  }
+
+  async open(): Promise<void> {
+    const { projection } = this.#deps;
+    await this.#follow(projection.current);
+    projection.onChange(() => this.#then(() => this.#follow(projection.current)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stop.abort();
+    await this.#work;
+    await this.#verification?.done;
+    for (const fed of this.#fed.values()) await fed[Symbol.asyncDispose]();
+  }
+
+  /** One thing after the other. What fails is done again with the next change or tick. */
+  #then(work: () => Promise<void>): void {
+    this.#work = this.#work
+      .then(() => (this.#isStopped() ? undefined : work()))
+      .catch((err: unknown) => {
+        if (!this.#isStopped()) this.#deps.logger.warn({ err }, 'generations of the projection');
+      });
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  #add(number: number): FedGeneration {
+    const { openFeed, openSource } = this.#deps;
+    const failed = (generation: number, error: unknown): void => this.#fail(generation, error);
+    const fed = new FedGeneration({ openFeed, openSource, failed }, number);
+    this.#fed.set(number, fed);
+    return fed;
+  }
+
+  #addBeside(number: number): FedGeneration {
+    const fed = this.#add(number);
+    this.source.watch(fed.source);
+    return fed;
+  }
+
+  #fail(generation: number, error: unknown): void {
+    this.#deps.logger.error({ err: error, generation }, 'a generation cannot be fed any more');
+    if (generation === this.#deps.projection.current.active_generation) {
+      this.#failed.reject(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.#tell({ type: 'ReportFailure', generation, code: codeOf(error) });
+  }
+
+  #tell(report: Report): void {
+    this.#deps.report(report).catch((err: unknown) => {
+      this.#deps.logger.warn({ err, report: report.type }, 'the owner could not be told');
+    });
+  }
+
+  /** Makes this node what is decided. */
+  async #follow(told: ProjectionTold): Promise<void> {
+    for (const one of told.generations) await this.#feed(one);
+    if (told.active_generation !== this.#active.number) {
+      await this.#switchTo(told.active_generation);
+    }
+    const known = new Set(told.generations.map(({ generation }) => generation));
+    for (const fed of [...this.#fed.values()]) {
+      if (!known.has(fed.number)) await this.#forget(fed);
+    }
+    for (const one of told.generations) {
+      if (one.state === 'retiring') await this.#retire(one);
+      if (one.verification_id !== null) this.#verify(one, told.active_generation);
+    }
+  }
+
+  async #feed(told: GenerationTold): Promise<void> {
+    const { generation, state } = told;
+    if (state === 'retiring') return;
+    const fed = this.#fed.get(generation) ?? this.#addBeside(generation);
+    fed.isBuilding = state === 'building';
+    fed.pacePercent = told.pace_percent;
+    if (told.is_paused || state === 'failed') await fed.stop();
+    else await fed.start();
+  }
+
+  /** At a moment at which the other generation shows all that this one does. */
+  async #switchTo(number: number): Promise<void> {
+    const { logger, partitions } = this.#deps;
+    const from = this.#active;
+    const to = this.#fed.get(number);
+    if (to === undefined) return;
+    const isLevel = (): boolean =>
+      allOf(partitions).every((partition) => to.next(partition) >= from.next(partition));
+    while (!isLevel()) {
+      await sleep(levelEveryMs, undefined, { signal: this.#stop.signal });
+      if (!from.isFed && !to.isFed) throw new Error('neither generation is fed');
+    }
+    this.#active = to;
+    this.source.switchTo(to.source);
+    logger.info({ from: from.number, to: number }, 'switched to another generation');
+  }
+
+  /** Drops the tables once nobody can read them any more. */
+  async #retire({ generation, switched_at: switchedAt }: GenerationTold): Promise<void> {
+    const { store, clock } = this.#deps;
+    const fed = this.#fed.get(generation);
+    if (fed === this.#active) return;
+    if (clock.now() < (switchedAt ?? 0) / 1000 + readersLeaveMs) return;
+    if (fed !== undefined) await this.#forget(fed);
+    await dropCopies(store, generation);
+    await dropTables(store, records.tableSet(generation));
+    this.#tell({ type: 'ReportRetired', generation });
+  }
+
+  async #forget(fed: FedGeneration): Promise<void> {
+    if (fed === this.#active) return;
+    this.#fed.delete(fed.number);
+    await fed.stop();
+  }
+
+  #verify({ generation, verification_id: id }: GenerationTold, expected: number): void {
+    if (id === null || this.#verification !== null) return;
+    const { verify, logger } = this.#deps;
+    const compare = async (): Promise<void> => {
+      try {
+        const parts = await verify({ expected, found: generation }, this.#stop.signal);
+        this.#tell({ type: 'ReportVerified', generation, id, parts });
+      } catch (error) {
+        if (this.#isStopped()) return;
+        logger.error({ err: error, generation }, 'generations could not be compared');
+        this.#tell({ type: 'ReportVerificationFailed', generation, id, code: codeOf(error) });
+      }
+    };
+    const done = compare().finally(() => {
+      // Its report may not have come back yet: the same comparison is not begun again.
+      setTimeout(() => {
+        if (this.#verification?.id === id) this.#verification = null;
+      }, retryMs).unref();
+    });
+    this.#verification = { id, done };
+  }
+
+  async #tick(): Promise<void> {
+    const { projection } = this.#deps;
+    this.#ticks += 1;
+    const { generations } = projection.current;
+    const building = generations.find(({ state }) => state === 'building');
+    if (building !== undefined && !building.is_paused) await this.#progress(building.generation);
+    // What waits for its time, or failed before.
+    const isUnsettled = projection.current.active_generation !== this.#active.number;
+    const isWaiting = generations.some(
+      ({ state, verification_id: id }) => state === 'retiring' || id !== null,
+    );
+    if (isUnsettled || isWaiting) await this.#follow(projection.current);
+  }
+
+  /** A partition has caught up when it has passed where the topic ended a tick ago. */
+  async #progress(generation: number): Promise<void> {
+    const { log, partitions } = this.#deps;
+    const fed = this.#fed.get(generation);
+    if (fed === undefined) return;
+    const places: Record<string, Place> = {};
+    for (const partition of allOf(partitions)) {
+      const start = await log.startOffset(records.topic, partition);
+      const end = await log.endOffset(records.topic, partition);
+      const next = Math.max(start, fed.next(partition));
+      const isCaughtUp = next >= (this.#ends.get(partition) ?? Infinity);
+      this.#ends.set(partition, end);
+      places[partition] = { start, next, end, isCaughtUp };
+    }
+    const isReady = Object.values(places).every(({ isCaughtUp }) => isCaughtUp);
+    if (!isReady && this.#ticks % ticksPerReport !== 1) return;
+    this.#tell({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(fed) });
+  }
+
+  async #rowsOf({ tables }: FedGeneration): Promise<number> {
+    const [found] = await this.#deps.store.queryRows<{ rows: string }>(
+      `SELECT sum(rows) AS rows FROM system.parts
+       WHERE active AND database = currentDatabase() AND table = {table:String}`,
+      { table: tables.names.records },
+    );
+    return Number(found?.rows ?? 0);
+  }
+}
+
+const allOf = (partitions: number): number[] =>
+  Array.from({ length: partitions }, (_, partition) => partition);
+
+const codeOf = (error: unknown): string =>
+  error instanceof GatewayError ? error.code : 'server_error';
