@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dropped, RecordSource } from '../../src/modules/records/reader.ts';
+
+/** Other nodes may read the former generation for so long: who waits to read waits for both. */
+const formerReadMs = 30_000;
 
 export interface ActiveSource extends RecordSource {
   /** From now on this one is read; what was read of the other is forgotten. */
@@ -11,6 +15,7 @@ export interface ActiveSource extends RecordSource {
 export function createActiveSource(first: RecordSource): ActiveSource {
   const listeners: ((streams: Dropped) => void)[] = [];
   let active = first;
+  let former: { readonly source: RecordSource; readonly until: number } | null = null;
   const tell = (streams: Dropped): void => {
     for (const listener of listeners) listener(streams);
   };
@@ -27,12 +32,16 @@ export function createActiveSource(first: RecordSource): ActiveSource {
     async published(partition, offset, signal) {
       for (;;) {
         const source = active;
-        await source.published(partition, offset, signal);
+        await Promise.all([
+          source.published(partition, offset, signal),
+          former === null ? null : whileRead(former, partition, offset),
+        ]);
         if (source === active) return;
       }
     },
     onDropped: (listener) => void listeners.push(listener),
     switchTo(source) {
+      former = { source: active, until: performance.now() + formerReadMs };
       active = source;
       tell('all');
     },
@@ -42,4 +51,21 @@ export function createActiveSource(first: RecordSource): ActiveSource {
       });
     },
   };
+}
+
+/** Resolves when the former generation shows the changes, or is read no more. */
+async function whileRead(
+  { source, until }: { readonly source: RecordSource; readonly until: number },
+  partition: number,
+  offset: number,
+): Promise<void> {
+  const leftMs = until - performance.now();
+  if (leftMs <= 0) return;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const expired = sleep(leftMs, undefined, { signal, ref: false });
+  const shown = source.published(partition, offset, signal);
+  // The one that loses ends by the abort.
+  await Promise.race([expired, shown]).finally(() => ending.abort());
+  await Promise.allSettled([expired, shown]);
 }

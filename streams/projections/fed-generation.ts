@@ -1,11 +1,18 @@
 import { createStreamHeads, type StreamHeads } from '../../src/modules/records/heads.ts';
 import type { RecordReader, RecordSource } from '../../src/modules/records/reader.ts';
+import type { SourceDeps } from '../../src/modules/records/source.ts';
 import type { TableSet } from './define.ts';
-import { createPublication } from './publication.ts';
 import { records } from './records.ts';
 
-/** What keeps the tables of one generation up to date. */
+/** What this process does to keep the tables of one generation up to date. */
 export interface Feed extends AsyncDisposable {
+  /** Whether this process projects the partition at this moment: nobody else writes its rows. */
+  holds(partition: number): boolean;
+  /**
+   * Resolves when what is known of the partition here may be told.
+   * @throws GatewayError `projection_unavailable`
+   */
+  readable(partition: number): Promise<void>;
   /** Rejects when it cannot go on. */
   readonly stopped: Promise<void>;
 }
@@ -14,18 +21,30 @@ export interface FeedOptions {
   readonly tables: TableSet;
   readonly heads: StreamHeads;
   readonly advanced: (partition: number, next: number) => void;
+  /** Whether it is being built, which gives way to others. */
   readonly isBuilding: () => boolean;
   readonly pacePercent: () => number;
 }
 
+/** How far the tables of one generation can be read, whoever projects them. */
+export interface Reach extends AsyncDisposable {
+  readonly advance: (partition: number, next: number) => void;
+  readonly published: RecordReader['published'];
+  /** The next offset that cannot be read yet, as far as is known here. */
+  readonly next: (partition: number) => number;
+  /** Brings `next` up to date. */
+  readonly refresh: () => Promise<void>;
+}
+
 export interface FeedDeps {
+  readonly openReach: (tables: TableSet) => Reach;
   /** Makes the tables where they are missing, and starts to feed them. */
   readonly openFeed: (options: FeedOptions) => Promise<Feed>;
-  readonly openSource: (of: {
-    readonly tables: TableSet;
-    readonly heads: StreamHeads;
-    readonly published: RecordReader['published'];
-  }) => RecordSource;
+  readonly openSource: (
+    of: Required<
+      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'isCurrent' | 'beforeReading'>
+    >,
+  ) => RecordSource;
   /** Told when the feed of a generation cannot go on. */
   readonly failed: (generation: number, error: unknown) => void;
 }
@@ -35,22 +54,24 @@ export class FedGeneration implements AsyncDisposable {
   readonly number: number;
   readonly tables: TableSet;
   readonly source: RecordSource;
+  readonly reach: Reach;
   isBuilding = false;
   pacePercent = 100;
   readonly #deps: FeedDeps;
   readonly #heads = createStreamHeads();
-  readonly #publication = createPublication();
   #feed: Feed | null = null;
 
   constructor(deps: FeedDeps, number: number) {
     this.#deps = deps;
     this.number = number;
     this.tables = records.tableSet(number);
-    const publication = this.#publication;
+    this.reach = deps.openReach(this.tables);
     this.source = deps.openSource({
-      tables: this.tables,
+      tables: this.tables.names,
       heads: this.#heads,
-      published: (...args) => publication.published(...args),
+      published: this.reach.published,
+      isCurrent: (partition) => this.holds(partition),
+      beforeReading: async (partition) => this.#feed?.readable(partition),
     });
   }
 
@@ -58,9 +79,13 @@ export class FedGeneration implements AsyncDisposable {
     return this.#feed !== null;
   }
 
-  /** The next offset whose changes cannot be read yet. */
-  next(partition: number): number {
-    return this.#publication.next(partition);
+  holds(partition: number): boolean {
+    return this.#feed?.holds(partition) ?? false;
+  }
+
+  /** What was read of it before must be read again. */
+  forget(): void {
+    this.#heads.drop('all');
   }
 
   async start(): Promise<void> {
@@ -68,7 +93,7 @@ export class FedGeneration implements AsyncDisposable {
     const feed = await this.#deps.openFeed({
       tables: this.tables,
       heads: this.#heads,
-      advanced: (partition, next) => this.#publication.advance(partition, next),
+      advanced: this.reach.advance,
       isBuilding: () => this.isBuilding,
       pacePercent: () => (this.isBuilding ? this.pacePercent : 100),
     });
@@ -78,13 +103,15 @@ export class FedGeneration implements AsyncDisposable {
     });
   }
 
+  /** Its tables stay as they are; they can be read on. */
   async stop(): Promise<void> {
     const feed = this.#feed;
     this.#feed = null;
     await feed?.[Symbol.asyncDispose]();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.reach[Symbol.asyncDispose]();
   }
 }

@@ -38,7 +38,7 @@ export type Report = { readonly generation: number } & (
   | { readonly type: 'ReportRetired' }
 );
 
-export interface GenerationsDeps extends Pick<FeedDeps, 'openFeed' | 'openSource'> {
+export interface GenerationsDeps extends Omit<FeedDeps, 'failed'> {
   readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
   readonly clock: Clock;
@@ -57,6 +57,8 @@ export interface GenerationsDeps extends Pick<FeedDeps, 'openFeed' | 'openSource
 export interface Generations extends AsyncDisposable {
   /** Reads whatever generation is active. */
   readonly source: RecordSource;
+  /** What was read before must be read again. */
+  forget(): void;
   /** Rejects when the active generation cannot be kept up to date. */
   readonly stopped: Promise<void>;
 }
@@ -100,6 +102,10 @@ class RunningGenerations implements Generations {
     return this.#failed.promise;
   }
 
+  forget(): void {
+    for (const fed of this.#fed.values()) fed.forget();
+  }
+
   async open(): Promise<void> {
     const { projection } = this.#deps;
     await this.#follow(projection.current);
@@ -127,10 +133,15 @@ class RunningGenerations implements Generations {
     return this.#stop.signal.aborted;
   }
 
+  /** Among those that share tables, one speaks and drops for all. */
+  get #isLeading(): boolean {
+    return [...this.#fed.values()].some((fed) => fed.holds(0));
+  }
+
   #add(number: number): FedGeneration {
-    const { openFeed, openSource } = this.#deps;
+    const { openReach, openFeed, openSource } = this.#deps;
     const failed = (generation: number, error: unknown): void => this.#fail(generation, error);
-    const fed = new FedGeneration({ openFeed, openSource, failed }, number);
+    const fed = new FedGeneration({ openReach, openFeed, openSource, failed }, number);
     this.#fed.set(number, fed);
     return fed;
   }
@@ -189,10 +200,14 @@ class RunningGenerations implements Generations {
     const to = this.#fed.get(number);
     if (to === undefined) return;
     const isLevel = (): boolean =>
-      allOf(partitions).every((partition) => to.next(partition) >= from.next(partition));
-    while (!isLevel()) {
+      allOf(partitions).every(
+        (partition) => to.reach.next(partition) >= from.reach.next(partition),
+      );
+    for (;;) {
+      await from.reach.refresh();
+      await to.reach.refresh();
+      if (isLevel()) break;
       await sleep(levelEveryMs, undefined, { signal: this.#stop.signal });
-      if (!from.isFed && !to.isFed) throw new Error('neither generation is fed');
     }
     this.#active = to;
     this.source.switchTo(to.source);
@@ -206,6 +221,7 @@ class RunningGenerations implements Generations {
     if (fed === this.#active) return;
     if (clock.now() < (switchedAt ?? 0) / 1000 + readersLeaveMs) return;
     if (fed !== undefined) await this.#forget(fed);
+    if (!this.#isLeading) return;
     await dropCopies(store, generation);
     await dropTables(store, records.tableSet(generation));
     this.#tell({ type: 'ReportRetired', generation });
@@ -214,11 +230,11 @@ class RunningGenerations implements Generations {
   async #forget(fed: FedGeneration): Promise<void> {
     if (fed === this.#active) return;
     this.#fed.delete(fed.number);
-    await fed.stop();
+    await fed[Symbol.asyncDispose]();
   }
 
   #verify({ generation, verification_id: id }: GenerationTold, expected: number): void {
-    if (id === null || this.#verification !== null) return;
+    if (id === null || this.#verification !== null || !this.#isLeading) return;
     const { verify, logger } = this.#deps;
     const compare = async (): Promise<void> => {
       try {
@@ -244,7 +260,8 @@ class RunningGenerations implements Generations {
     this.#ticks += 1;
     const { generations } = projection.current;
     const building = generations.find(({ state }) => state === 'building');
-    if (building !== undefined && !building.is_paused) await this.#progress(building.generation);
+    if (building !== undefined && !building.is_paused && this.#isLeading)
+      await this.#progress(building.generation);
     // What waits for its time, or failed before.
     const isUnsettled = projection.current.active_generation !== this.#active.number;
     const isWaiting = generations.some(
@@ -258,11 +275,12 @@ class RunningGenerations implements Generations {
     const { log, partitions } = this.#deps;
     const fed = this.#fed.get(generation);
     if (fed === undefined) return;
+    await fed.reach.refresh();
     const places: Record<string, Place> = {};
     for (const partition of allOf(partitions)) {
       const start = await log.startOffset(records.topic, partition);
       const end = await log.endOffset(records.topic, partition);
-      const next = Math.max(start, fed.next(partition));
+      const next = Math.max(start, fed.reach.next(partition));
       const isCaughtUp = next >= (this.#ends.get(partition) ?? Infinity);
       this.#ends.set(partition, end);
       places[partition] = { start, next, end, isCaughtUp };

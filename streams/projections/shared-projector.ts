@@ -2,11 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { EventLog, Membership } from '../../src/ports/event-log.ts';
 import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { TableSet } from './define.ts';
 import { InsertWatch } from './insert-watch.ts';
 import { startProjector, type Projector, type ProjectorDeps } from './projector.ts';
 import { records } from './records.ts';
 
-const group = 'svc.records-projection';
+/** Each generation is projected by a group of its own. */
+const groupOf = ({ generation }: TableSet): string =>
+  generation === 1 ? 'svc.records-projection' : `svc.records-projection-g${generation}`;
 
 /** How often this process shows itself that it runs, and after what silence it was stopped and replaced. */
 const tickMs = 500;
@@ -70,7 +73,7 @@ class Shared implements SharedProjector {
   }
 
   async join(): Promise<void> {
-    this.#membership = this.#deps.log.join(group, [records.topic], {
+    this.#membership = this.#deps.log.join(groupOf(this.#deps.tables), [records.topic], {
       assigned: (partitions) => {
         this.#assigned = new Set([...this.#assigned, ...partitions]);
         void this.#restart();

@@ -12,6 +12,10 @@ export interface SharedPublication extends AsyncDisposable {
   /** Heard from a projector, of this process or another. */
   readonly advance: (partition: number, next: number) => void;
   readonly published: RecordReader['published'];
+  /** The next offset that cannot be read yet, as far as is known here. */
+  readonly next: (partition: number) => number;
+  /** Asks the table of positions. @throws GatewayError `projection_unavailable` */
+  readonly refresh: () => Promise<void>;
 }
 
 /**
@@ -33,10 +37,13 @@ export function createSharedPublication(deps: {
   const advance = (partition: number, next: number): void => {
     if (next > publication.next(partition)) publication.advance(partition, next);
   };
+  const refresh = async (): Promise<void> => {
+    for (const [partition, next] of await positions.readable()) advance(partition, next);
+  };
   const ask = async (): Promise<void> => {
     while (waiting > 0 && !ending.signal.aborted) {
       try {
-        for (const [partition, next] of await positions.readable()) advance(partition, next);
+        await refresh();
       } catch (err) {
         deps.logger.debug({ err }, 'positions of the projectors could not be read');
       }
@@ -47,6 +54,8 @@ export function createSharedPublication(deps: {
 
   return {
     advance,
+    refresh,
+    next: (partition) => publication.next(partition),
     async published(partition, offset, signal) {
       waiting++;
       asking ??= ask();

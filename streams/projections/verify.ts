@@ -8,13 +8,10 @@ import { Positions } from './positions.ts';
 import { startProjector, type ProjectorDeps } from './projector.ts';
 import { records } from './records.ts';
 
-export interface VerifyDeps extends Pick<
+type VerifyDeps = Pick<
   ProjectorDeps,
   'log' | 'store' | 'codec' | 'clock' | 'logger' | 'partitions'
-> {
-  /** Makes the tables where they are missing. */
-  readonly makeTables: (tables: TableSet) => Promise<void>;
-}
+>;
 
 /**
  * Compares two generations at the same offsets of the log, while both are fed and read: copies of their tables
@@ -60,13 +57,20 @@ export async function dropTables(store: ProjectionStore, set: TableSet): Promise
   }
 }
 
+/** Without a note of it: copies come and go. */
+async function makeTables(store: ProjectionStore, set: TableSet): Promise<void> {
+  for (const { statements } of set.migrations) {
+    for (const statement of statements) await store.command(statement);
+  }
+}
+
 /** The tables as they are now, and positions that they have surely come to. */
 async function copy(deps: VerifyDeps, generation: number): Promise<void> {
-  const { store, clock, makeTables } = deps;
+  const { store, clock } = deps;
   const original = records.tableSet(generation);
   const copied = records.tableSet(generation, 'compare');
   await dropTables(store, copied);
-  await makeTables(copied);
+  await makeTables(store, copied);
   // Read before the rows are taken: they may be further than their position, never behind it.
   const stored = await new Positions(store, original.name).load();
   for (const [at, table] of original.tables.entries()) {

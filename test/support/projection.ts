@@ -44,7 +44,7 @@ type Options = Partial<Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store'
   readonly vault?: SourceDeps['vault'];
 };
 
-const noVault: SourceDeps['vault'] = {
+export const noVault: SourceDeps['vault'] = {
   ready: () => Promise.reject(new Error('nothing is sealed here')),
   openBytes: () => {
     throw new Error('nothing is sealed here');

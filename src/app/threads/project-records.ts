@@ -1,103 +1,79 @@
-import type { RecordChange } from '../../modules/records/events.ts';
-import type { StreamHeads } from '../../modules/records/heads.ts';
-import type { RecordReader } from '../../modules/records/reader.ts';
-import type { ProjectionStore } from '../../ports/projection-store.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import type { Feed, FeedDeps, FeedOptions } from '../../../streams/projections/fed-generation.ts';
 import { startProjector, type ProjectorDeps } from '../../../streams/projections/projector.ts';
-import { records } from '../../../streams/projections/records.ts';
+import { createPublication } from '../../../streams/projections/publication.ts';
 import { startSharedProjector } from '../../../streams/projections/shared-projector.ts';
 import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
 import type { Ground, ThreadData } from './ground.ts';
 
-/** What the reader of this process needs to know of the projectors, here and elsewhere. */
-interface Projected {
-  readonly published: RecordReader['published'];
-  readonly isCurrent: (partition: number) => boolean;
-  readonly beforeReading: (partition: number) => Promise<void>;
-  /** Rejects when a projector of this process cannot go on. */
-  readonly stopped: Promise<void>;
-}
+type Projecting = Pick<FeedDeps, 'openReach' | 'openFeed'>;
 
-interface Tables {
-  readonly store: ProjectionStore;
-  readonly tables: ProjectorDeps['tables'];
-  readonly heads: StreamHeads;
-  /** Makes the tables what they have to be. */
-  readonly prepare: () => Promise<void>;
-}
+type Ports = Pick<
+  ProjectorDeps,
+  'store' | 'codec' | 'clock' | 'logger' | 'partitions' | 'faultPoint'
+> & { readonly log: EventLog };
 
-/** Starts what this process projects of the records (see `Projecting`). */
+/** Makes the tables what they have to be. */
+type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
+
+/** How this process projects the records, whatever the generation (see `Projecting` of ground.ts). */
 export function projectRecords(
-  stack: AsyncDisposableStack,
-  ground: Ground,
-  data: ThreadData,
-  tables: Tables,
-): Promise<Projected> {
-  return data.projecting === 'all'
-    ? projectAll(stack, ground, data, tables)
-    : projectShared(stack, ground, data, tables);
+  given: Omit<Ports, 'faultPoint'>,
+  { faultPoint }: Pick<Ground, 'faultPoint'>,
+  { projecting }: Pick<ThreadData, 'projecting'>,
+  prepare: Prepare,
+): Projecting {
+  const ports: Ports = { ...given, faultPoint };
+  const { store, logger } = ports;
+  if (projecting === 'all') return projectAll(ports, prepare);
+
+  const openFeed = async (options: FeedOptions): Promise<Feed> => {
+    const { tables } = options;
+    if (projecting === 'none') return nothing();
+    return startSharedProjector({
+      ...ports,
+      ...steered(options),
+      prepare: () => prepare(tables),
+    });
+  };
+  const openReach: FeedDeps['openReach'] = ({ name }) =>
+    createSharedPublication({ store, name, logger });
+  return { openReach, openFeed };
 }
 
 /** Into tables of its own: whatever other processes do, these hold what this one has projected. */
-async function projectAll(
-  stack: AsyncDisposableStack,
-  { log, schemas, clock, logger, faultPoint }: Ground,
-  { partitions }: ThreadData,
-  { store, tables, heads, prepare }: Tables,
-): Promise<Projected> {
-  await prepare();
-  const codec = await schemas.codec<RecordChange>(records.topic);
-  const projector = stack.use(
-    await startProjector({
-      log,
-      store,
-      tables,
-      codec,
-      heads,
-      clock,
-      logger,
-      partitions,
-      faultPoint,
-    }),
-  );
-  const published: Projected['published'] = (...args) => projector.published(...args);
-  const nothing = (): Promise<void> => Promise.resolve();
+function projectAll(ports: Ports, prepare: Prepare): Projecting {
   return {
-    published,
-    isCurrent: () => true,
-    beforeReading: nothing,
-    stopped: projector.stopped,
+    openReach() {
+      const publication = createPublication();
+      return {
+        ...publication,
+        refresh: () => Promise.resolve(),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      };
+    },
+    async openFeed(options) {
+      await prepare(options.tables);
+      const projector = await startProjector({ ...ports, ...steered(options) });
+      return {
+        holds: () => true,
+        readable: () => Promise.resolve(),
+        stopped: projector.stopped,
+        [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
+      };
+    },
   };
 }
 
-/** Into tables that all processes have in common: others may project what this one reads. */
-async function projectShared(
-  stack: AsyncDisposableStack,
-  { log, schemas, clock, logger, faultPoint }: Ground,
-  { partitions, projecting }: ThreadData,
-  { store, tables, heads, prepare }: Tables,
-): Promise<Projected> {
-  const publication = stack.use(createSharedPublication({ store, name: tables.name, logger }));
-  const { published } = publication;
-  if (projecting === 'none') {
-    const beforeReading = (): Promise<void> => Promise.resolve();
-    const stopped = Promise.withResolvers<undefined>().promise;
-    return { published, beforeReading, isCurrent: () => false, stopped };
-  }
-  const codec = await schemas.codec<RecordChange>(records.topic);
-  const ports = { log, store, tables, codec, heads, clock, logger };
-  const projector = stack.use(
-    await startSharedProjector({
-      ...ports,
-      partitions,
-      faultPoint,
-      prepare,
-      advanced: publication.advance,
-    }),
-  );
-  return {
-    published,
-    beforeReading: (partition) => projector.readable(partition),
-    isCurrent: (partition) => projector.holds(partition),
-    stopped: projector.stopped,
-  };
+function steered({ tables, heads, advanced, isBuilding, pacePercent }: FeedOptions) {
+  const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
+  return { tables, heads, advanced, lane, pacePercent };
 }
+
+/** Others project, this process reads. */
+const nothing = (): Feed => ({
+  holds: () => false,
+  readable: () => Promise.resolve(),
+  stopped: Promise.withResolvers<undefined>().promise,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});

@@ -4,55 +4,63 @@ import {
 } from '../../adapters/projection-store/reader-rpc.ts';
 import { migrate } from '../../adapters/projection-store/migrate.ts';
 import { projectionStoreMethods } from '../../adapters/projection-store/store-rpc.ts';
-import { createStreamHeads } from '../../modules/records/heads.ts';
+import { openTeller } from '../../control-plane/tell.ts';
+import { projectionRef } from '../../modules/projections/entity.ts';
+import { followProjection } from '../../modules/projections/follow.ts';
+import type { RecordChange } from '../../modules/records/events.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
-import { recordTables } from '../../modules/records/tables.ts';
+import { startGenerations } from '../../../streams/projections/generations.ts';
 import { records } from '../../../streams/projections/records.ts';
 import { openTables } from '../open-tables.ts';
+import { verifyGeneration } from '../../../streams/projections/verify.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
 import { watchTables } from './watch-tables.ts';
 
 /** The tables, their reader, and what this process projects into them: ClickHouse in process belongs to one thread. */
 serveThread(async (ground, stack, data, main) => {
-  const { vault, clock, logger } = ground;
+  const { log, schemas, vault, clock, logger } = ground;
   const { clickhouse, partitions } = data;
+  const { name } = records;
   const store = stack.use(await openTables(clickhouse));
-  const tables = records.tableSet(1);
-  const heads = createStreamHeads();
+  let forget = (): void => undefined;
   const tell = (reason: string | null): void => {
     main.emit('unready', reason);
     // What was read ahead must not outlive the server that it came from.
-    if (reason !== null) heads.drop('all');
+    if (reason !== null) forget();
   };
   const isServer = !clickhouse.url.startsWith('embedded:');
   const watch = isServer ? stack.use(watchTables({ store, logger, tell })) : null;
-  const projected = await projectRecords(stack, ground, data, {
-    store,
-    tables,
-    heads,
-    prepare: () => migrate(store, tables.migrations),
-  });
-  projected.stopped.catch((err: unknown) => {
+  const projection = stack.use(await followProjection({ log, schemas, logger }, name));
+  const report = await openTeller({ log, schemas, clock });
+  const codec = await schemas.codec<RecordChange>(records.topic);
+  const ports = { log, store, codec, clock, logger, partitions };
+  const generations = stack.use(
+    await startGenerations({
+      ...ports,
+      ...projectRecords(ports, ground, data, (tables) => migrate(store, tables.migrations)),
+      projection,
+      openSource: (of) =>
+        createRecordSource({
+          ...of,
+          store,
+          vault,
+          clock,
+          partitions,
+          beforeReading: async (partition) => {
+            watch?.refuseAway();
+            await of.beforeReading(partition);
+          },
+        }),
+      report: (said) => report(projectionRef(name), { ...said, name }, { actor: 'system' }),
+      verify: (compared, signal) => verifyGeneration(ports, compared, signal),
+    }),
+  );
+  forget = () => generations.forget();
+  generations.stopped.catch((err: unknown) => {
     logger.fatal({ err }, 'the records projector cannot go on');
     main.emit('fatal', 'the records projector cannot go on');
   });
-  const { published, isCurrent } = projected;
-  const beforeReading = async (partition: number): Promise<void> => {
-    watch?.refuseAway();
-    await projected.beforeReading(partition);
-  };
-  const source = createRecordSource({
-    store,
-    tables: recordTables(tables.generation),
-    heads,
-    vault,
-    clock,
-    partitions,
-    published,
-    isCurrent,
-    beforeReading,
-  });
-  announceDropped(source, main);
-  return { ...recordSourceMethods(source), ...projectionStoreMethods(store) };
+  announceDropped(generations.source, main);
+  return { ...recordSourceMethods(generations.source), ...projectionStoreMethods(store) };
 });

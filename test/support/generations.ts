@@ -1,0 +1,137 @@
+import { migrate } from '../../src/adapters/projection-store/migrate.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import { projection, type ProjectionCommand } from '../../src/modules/projections/decider.ts';
+import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
+import { messageOf, type ProjectionTold } from '../../src/modules/projections/public.ts';
+import { untouched, type Projection } from '../../src/modules/projections/state.ts';
+import type { RecordChange } from '../../src/modules/records/events.ts';
+import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
+import type { RecordReader } from '../../src/modules/records/reader.ts';
+import { createRecordSource } from '../../src/modules/records/source.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { startGenerations, type Generations } from '../../streams/projections/generations.ts';
+import { startProjector } from '../../streams/projections/projector.ts';
+import { createPublication } from '../../streams/projections/publication.ts';
+import { records } from '../../streams/projections/records.ts';
+import { verifyGeneration } from '../../streams/projections/verify.ts';
+import { silent } from './control.ts';
+import { MemoryLog } from './memory-log.ts';
+import { changeCodec, noVault, partitions } from './projection.ts';
+import type { RecordModel } from './record-model.ts';
+
+/** A command without what the owner adds. */
+export type Asked = ProjectionCommand extends infer C
+  ? C extends ProjectionCommand
+    ? Omit<C, 'name' | 'at'>
+    : never
+  : never;
+
+const { name } = records;
+
+/** Decides as the owner does, in memory; outlives the node under test. */
+export class TestOwner implements FollowedProjection {
+  state: Projection = untouched(name);
+  current: ProjectionTold = messageOf(this.state, '', 1);
+  private readonly listeners = new Set<(told: ProjectionTold) => void>();
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  ask(command: Asked): void {
+    const at = this.clock.now();
+    for (const event of projection.decide({ ...command, name, at }, this.state)) {
+      this.state = projection.evolve(this.state, event) ?? this.state;
+    }
+    this.current = messageOf(this.state, '', this.state.last);
+    for (const listener of this.listeners) listener(this.current);
+  }
+
+  onChange(listener: (told: ProjectionTold) => void): void {
+    this.listeners.add(listener);
+  }
+
+  generation(number: number) {
+    return this.state.generations.find((one) => one.number === number);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.listeners.clear();
+    return Promise.resolve();
+  }
+}
+
+/** What the projection thread runs, over a log in memory. */
+export class TestGenerations implements AsyncDisposable {
+  readonly log: MemoryLog;
+  readonly store: ProjectionStore;
+  readonly owner: TestOwner;
+  readonly generations: Generations;
+  readonly reader: RecordReader;
+
+  private constructor(
+    log: MemoryLog,
+    store: ProjectionStore,
+    owner: TestOwner,
+    generations: Generations,
+    clock: Clock,
+  ) {
+    this.log = log;
+    this.store = store;
+    this.owner = owner;
+    this.generations = generations;
+    this.reader = createRecordReader(generations.source, clock);
+  }
+
+  static async open(
+    store: ProjectionStore,
+    log: MemoryLog,
+    owner: TestOwner,
+    clock: Clock,
+  ): Promise<TestGenerations> {
+    const ports = { log, store, codec: changeCodec, clock, logger: silent, partitions };
+    const generations = await startGenerations({
+      ...ports,
+      projection: owner,
+      openReach: () => {
+        const publication = createPublication();
+        const done = (): Promise<void> => Promise.resolve();
+        return { ...publication, refresh: done, [Symbol.asyncDispose]: done };
+      },
+      openFeed: async ({ isBuilding, ...options }) => {
+        await migrate(store, options.tables.migrations);
+        const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
+        const projector = await startProjector({ ...ports, ...options, lane });
+        return {
+          holds: () => true,
+          readable: () => Promise.resolve(),
+          stopped: projector.stopped,
+          [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
+        };
+      },
+      openSource: (of) => createRecordSource({ ...of, store, vault: noVault, clock, partitions }),
+      report: (report) => {
+        owner.ask(report);
+        return Promise.resolve();
+      },
+      verify: (compared, signal) => verifyGeneration(ports, compared, signal),
+    });
+    return new TestGenerations(log, store, owner, generations, clock);
+  }
+
+  append(model: RecordModel, changes: readonly RecordChange[]): number {
+    const messages = changes.map((change) => model.message(changeCodec, change));
+    return this.log.append(model.partition(partitions), messages, Date.now());
+  }
+
+  async publish(model: RecordModel, changes: readonly RecordChange[]): Promise<void> {
+    const offset = this.append(model, changes);
+    const partition = model.partition(partitions);
+    await this.generations.source.published(partition, offset, AbortSignal.timeout(30_000));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.generations[Symbol.asyncDispose]();
+  }
+}
