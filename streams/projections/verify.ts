@@ -53,14 +53,14 @@ export async function dropCopies(store: ProjectionStore, generation: number): Pr
 /** Removes the tables of the set, if there are any. */
 export async function dropTables(store: ProjectionStore, set: TableSet): Promise<void> {
   for (const name of [...set.views, ...set.tables]) {
-    await store.command(`DROP TABLE IF EXISTS ${name} SYNC`);
+    await store.drop(name);
   }
 }
 
 /** Without a note of it: copies come and go. */
 async function makeTables(store: ProjectionStore, set: TableSet): Promise<void> {
-  for (const { statements } of set.migrations) {
-    for (const statement of statements) await store.command(statement);
+  for (const step of set.migrations.flatMap(({ steps }) => steps)) {
+    await (typeof step === 'string' ? store.command(step) : store.create(step));
   }
 }
 
