@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Feed, FeedDeps, FeedOptions } from '../../../streams/projections/fed-generation.ts';
 import { startProjector, type ProjectorDeps } from '../../../streams/projections/projector.ts';
@@ -8,10 +9,10 @@ import type { Ground, ThreadData } from './ground.ts';
 
 type Projecting = Pick<FeedDeps, 'openReach' | 'openFeed'>;
 
-type Ports = Pick<
-  ProjectorDeps,
-  'store' | 'codec' | 'clock' | 'logger' | 'partitions' | 'faultPoint'
-> & { readonly log: EventLog };
+type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> & {
+  readonly log: EventLog;
+  readonly logger: Logger;
+};
 
 /** Makes the tables what they have to be. */
 type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
