@@ -5,15 +5,12 @@ export type Value = string | number | null | Uint8Array;
 /** Gathers rows and writes them many at a time: a call into SQLite costs more than a row. */
 export interface RowWriter {
   add(...values: Value[]): void;
-  readonly isEmpty: boolean;
   /** Writes what was gathered. */
   flush(): void;
-  /** Drops what was not flushed. */
-  forget(): void;
 }
 
 /** Large enough to spread the cost of a call, small enough to stay under SQLite's limit of variables. */
-const rowsMax = 32;
+const rowsMax = 96;
 
 /** `columns` values make a row. */
 export function createRows(db: DatabaseSync, before: string, columns: number): RowWriter {
@@ -32,14 +29,8 @@ export function createRows(db: DatabaseSync, before: string, columns: number): R
     add(...added) {
       for (const value of added) values.push(value);
     },
-    get isEmpty() {
-      return values.length === 0;
-    },
     flush() {
       for (let at = 0; at < values.length; at += step) write(values.slice(at, at + step));
-      values = [];
-    },
-    forget() {
       values = [];
     },
   };

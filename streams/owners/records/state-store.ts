@@ -3,7 +3,7 @@ import type { RecordState } from '../../../src/modules/records/state.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';
 import { Payloads, type Placed } from './payloads.ts';
-import { createRows, type RowWriter } from './rows.ts';
+import { RecordStates, stateTable } from './record-states.ts';
 
 export type { KeptPayload } from './payload-block.ts';
 
@@ -26,37 +26,16 @@ export interface StoredHead {
   readonly head: Uint8Array;
 }
 
-/** Ids in one question; their order in memory makes neighbours cheap. */
-const questionMax = 100;
-
 /** Raised when what is kept has another form: the store is then rebuilt. */
 const form = 2;
 
-/**
- * State rows are small, for each save looks one up: the hash as bytes, `first_seen_at` null where it is
- * `modified_at`. Payloads stand apart in the order of positions, which is that of appending (measured.md
- * section 5).
- */
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (
     id INTEGER PRIMARY KEY CHECK (id = 1), changes INTEGER, heads INTEGER, command INTEGER,
     epoch INTEGER, last_modified_at INTEGER, at_end_at INTEGER);
   CREATE TABLE IF NOT EXISTS streams (no INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, head BLOB);
-  CREATE TABLE IF NOT EXISTS records (
-    stream INTEGER, id TEXT, hash BLOB, position INTEGER, version INTEGER, first_seen_at INTEGER,
-    modified_at INTEGER, deleted_at INTEGER, pruned_at INTEGER, PRIMARY KEY (stream, id)) WITHOUT ROWID;
+  ${stateTable}
   ${blockTables}`;
-
-type StateRow = [
-  string,
-  string,
-  number,
-  number,
-  number | null,
-  number,
-  number | null,
-  number | null,
-];
 
 /**
  * The state of one partition in SQLite. A transaction is always open: what was written is kept by `commit`
@@ -65,9 +44,9 @@ type StateRow = [
 export class StateStore implements Disposable {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  readonly #records: RowWriter;
+  readonly #records: RecordStates;
   readonly #payloads: Payloads;
-  /** A part under way: what it wrote is in memory only, or under a savepoint. */
+  /** A part under way: what it wrote is in memory only, or (of streams) under a savepoint as well. */
   #part: 'held' | 'saved' | null = null;
 
   constructor(file: string) {
@@ -81,7 +60,7 @@ export class StateStore implements Disposable {
       this.#checkForm();
       db.exec(tables);
       db.exec('BEGIN IMMEDIATE');
-      this.#records = createRows(db, 'INSERT OR REPLACE INTO records VALUES', 9);
+      this.#records = new RecordStates(db);
       this.#payloads = new Payloads(db);
     } catch (error) {
       db.close();
@@ -101,7 +80,7 @@ export class StateStore implements Disposable {
   /** Keeps everything written so far, durable against a crash of the process. */
   commit(progress: Progress): void {
     const { changes, heads, command, epoch, lastModifiedAt, atEndAt } = progress;
-    this.#flush();
+    this.#records.write();
     this.#payloads.write();
     this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?)').run(
       changes,
@@ -115,22 +94,22 @@ export class StateStore implements Disposable {
   }
 
   /**
-   * Begins a part that `undo` takes back; `keep` ends it. What the part writes is held in memory for as long
-   * as it reads nothing: under a savepoint SQLite copies each page that is changed, which with ids in random
-   * order costs more than the change.
+   * Begins a part that `undo` takes back; `keep` ends it. Records and payloads are held in memory: under a
+   * savepoint SQLite copies each page that is changed, which with ids in random order costs more than the change.
    */
   savepoint(): void {
-    this.#flush();
+    this.#records.begin();
     this.#payloads.begin();
     this.#part = 'held';
   }
   keep(): void {
     if (this.#part === 'saved') this.#statement('RELEASE part').run();
+    this.#records.keep();
     this.#payloads.keep();
     this.#part = null;
   }
   undo(): void {
-    this.#records.forget();
+    this.#records.undo();
     this.#payloads.undo();
     if (this.#part === 'saved') this.#db.exec('ROLLBACK TO part; RELEASE part');
     this.#part = null;
@@ -162,29 +141,7 @@ export class StateStore implements Disposable {
 
   /** The states of the known ones among the ids. */
   states(stream: number, ids: readonly string[]): Map<string, RecordState> {
-    this.#flush();
-    const found = new Map<string, RecordState>();
-    for (let at = 0; at < ids.length; at += questionMax) {
-      const some = ids.slice(at, at + questionMax);
-      const rows = this.#statement(
-        `SELECT id, lower(hex(hash)), position, version, first_seen_at, modified_at, deleted_at, pruned_at
-         FROM records WHERE stream = ? AND id IN (${marksFor(some.length)})`,
-      ).all(stream, ...some) as unknown as StateRow[];
-      for (const [
-        id,
-        hash,
-        position,
-        version,
-        firstSeenAt,
-        modifiedAt,
-        deletedAt,
-        prunedAt,
-      ] of rows) {
-        const times = { firstSeenAt: firstSeenAt ?? modifiedAt, modifiedAt, deletedAt, prunedAt };
-        found.set(id, { hash, position, version, ...times });
-      }
-    }
-    return found;
+    return this.#records.read(stream, ids);
   }
 
   /** Payloads by position. */
@@ -203,18 +160,7 @@ export class StateStore implements Disposable {
   }
 
   put(stream: number, id: string, state: RecordState): void {
-    const { hash, position, version, firstSeenAt, modifiedAt, deletedAt, prunedAt } = state;
-    this.#records.add(
-      stream,
-      id,
-      Buffer.from(hash, 'hex'),
-      position,
-      version,
-      firstSeenAt === modifiedAt ? null : firstSeenAt,
-      modifiedAt,
-      deletedAt,
-      prunedAt,
-    );
+    this.#records.put(stream, id, state);
   }
 
   putPayload(stream: number, position: number, id: string, payload: KeptPayload): void {
@@ -226,16 +172,7 @@ export class StateStore implements Disposable {
   }
 
   remove(stream: number, id: string): void {
-    this.#flush();
-    this.#protect();
-    this.#statement('DELETE FROM records WHERE stream = ? AND id = ?').run(stream, id);
-  }
-
-  /** Writes what is held back for many rows at a time. */
-  #flush(): void {
-    if (this.#records.isEmpty) return;
-    this.#protect();
-    this.#records.flush();
+    this.#records.put(stream, id, null);
   }
 
   /** Before the first write of a part that goes to SQLite while the part may still be taken back. */
@@ -266,10 +203,4 @@ export class StateStore implements Disposable {
     if (row.user_version === 0) this.#db.exec(`PRAGMA user_version=${form}`);
     else if (row.user_version !== form) throw new Error('The state store has another form.');
   }
-}
-
-const listsOfMarks: string[] = [];
-
-function marksFor(count: number): string {
-  return (listsOfMarks[count] ??= Array<string>(count).fill('?').join(','));
 }
