@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { uuidV5 } from '../../../src/kernel/ids.ts';
 import type { Micros } from '../../../src/kernel/time.ts';
 import type { PayloadEncoding, RecordAction } from '../../../src/modules/records/events.ts';
 
@@ -173,26 +172,24 @@ export class ChangeEncoder {
   }
 }
 
-/** `ce_id`: UUID v5 of (stream, generation, seq), so that a change decided twice is known. */
+/**
+ * `ce_id`, so that a change decided twice is known: a UUID of version 8 (RFC 9562 section 5.8) whose first 74
+ * bits are a hash of stream and generation and whose last 48 are the seq. No hash per change: that cost 1.2 µs.
+ */
 export class ChangeIds {
-  readonly #input: Buffer;
+  readonly #prefix: string;
 
   constructor(streamKey: string, generation: string) {
-    const namespace = uuidV5(recordsNamespace, `${streamKey}/${generation}`);
-    this.#input = Buffer.alloc(32);
-    this.#input.write(namespace.replaceAll('-', ''), 'hex');
+    const hex = hash('sha256', `${streamKey}/${generation}`, 'hex');
+    const variant = variants.charAt(parseInt(hex.charAt(15), 16));
+    this.#prefix = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(12, 15)}-${variant}${hex.slice(16, 19)}-`;
   }
 
   of(seq: number): string {
-    const length = this.#input.write(String(seq), 16, 'latin1');
-    const hex = hash('sha1', this.#input.subarray(0, 16 + length), 'hex');
-    const variant = variants.charAt(parseInt(hex.charAt(16), 16));
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+    return this.#prefix + seq.toString(16).padStart(12, '0');
   }
 }
 
-/** Namespace of the ids of changes; made once, never changed. */
-const recordsNamespace = '9c6be0f4-63a5-4a60-9f0e-6f1bb7a3a1d7';
 /** The two upper bits of the digit are those of the variant. */
 const variants = '89ab89ab89ab89ab';
 
