@@ -24,7 +24,7 @@ import {
 import { createRecordHash, type RecordHash } from './hash.ts';
 import { createOutbox, type Lane, type Outbox } from './outbox.ts';
 import { noColumns, pack, type Columns } from './pack.ts';
-import { payloadContext } from './sealed-payload.ts';
+import { blockContext, payloadContext } from './sealed-payload.ts';
 import { streamKey, type Stream } from './stream.ts';
 import type { RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
 
@@ -135,11 +135,11 @@ function packed(
 ): Columns[] {
   const { environmentUid, connectionUid } = stream;
   const key = streamKey(stream);
-  const seal = (id: string, text: string): Uint8Array =>
-    vault.sealBytes(connectionUid, Buffer.from(text), payloadContext(key, id));
   return pack(checked, {
     hash: (text) => hash(environmentUid, text),
-    seal: isSealed ? seal : null,
+    seal: isSealed
+      ? (payloads, owners) => vault.sealBytes(connectionUid, payloads, blockContext(key, owners))
+      : null,
   });
 }
 

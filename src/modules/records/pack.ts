@@ -19,8 +19,9 @@ export const noColumns: Columns = {
 
 export interface Packing {
   readonly hash: (text: string) => string;
-  /** Null: payloads travel as they are. */
-  readonly seal: ((id: string, text: string) => Uint8Array) | null;
+  /** Seals the payloads of one command together; null: they travel as they are. */
+  readonly seal:
+    ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
 }
 
 /** Splits into commands of up to 1000 records and 1 MB (design section 4). */
@@ -52,18 +53,18 @@ function part(records: CheckedRecords, from: number, to: number, packing: Packin
   const deletedAt = records.deletedAt.slice(from, to);
   let hashes = '';
   for (const text of texts) hashes += hash(text);
-  const body =
-    seal === null ? plain(texts, records.bytes.slice(from, to)) : sealed(ids, texts, seal);
+  const { payloads, ends } = joined(texts, records.bytes.slice(from, to));
   return {
-    encoding: seal === null ? 'json' : 'json+aes256gcm',
+    encoding: seal === null ? 'json' : 'json-block+aes256gcm',
     ids,
     hashes,
-    ...body,
+    ends,
+    payloads: seal === null ? payloads : seal(payloads, { ids, ends }),
     deleted_at: deletedAt.some((at) => at > 0) ? deletedAt : [],
   };
 }
 
-function plain(texts: readonly string[], bytes: readonly number[]) {
+function joined(texts: readonly string[], bytes: readonly number[]) {
   const payloads = Buffer.allocUnsafeSlow(bytes.reduce((sum, length) => sum + length, 0));
   const ends: number[] = [];
   let at = 0;
@@ -72,11 +73,4 @@ function plain(texts: readonly string[], bytes: readonly number[]) {
     ends.push(at);
   }
   return { payloads, ends };
-}
-
-function sealed(ids: readonly string[], texts: readonly string[], seal: Packing['seal'] & object) {
-  const bodies = texts.map((text, i) => seal(ids[i] ?? '', text));
-  let at = 0;
-  const ends = bodies.map((body) => (at += body.length));
-  return { payloads: Buffer.concat(bodies), ends };
 }

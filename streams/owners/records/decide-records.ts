@@ -4,7 +4,6 @@ import type { RecordCommandValue } from '../../../src/modules/records/commands.t
 import { record, type RecordCommand } from '../../../src/modules/records/decider.ts';
 import { hashChars } from '../../../src/modules/records/hash.ts';
 import { merge } from '../../../src/modules/records/merge.ts';
-import { payloadContext } from '../../../src/modules/records/sealed-payload.ts';
 import type { RecordState } from '../../../src/modules/records/state.ts';
 import type { Decision, Handle } from './decide.ts';
 import { markSeen } from './passes.ts';
@@ -24,7 +23,7 @@ export const save: Handle = (decision) => {
       seq: stream.seq + 1,
       at: nextAt,
     } as const;
-    settle(decision, id, state, asked, () => givenPayload(command, i), isKept);
+    settle(decision, id, state, asked, () => decision.given.kept(i), isKept);
   });
   return { outcome: 'done' };
 };
@@ -49,7 +48,7 @@ export const update: Handle = (decision) => {
     }
     const hash = rules.hash(stream.environmentUid, text);
     const asked = { type: 'Update', hash, seq: stream.seq + 1, at: rules.changes.nextAt } as const;
-    settle(decision, id, state, asked, () => kept(decision, id, text), isKept);
+    settle(decision, id, state, asked, () => decision.given.keep(id, Buffer.from(text)), isKept);
   });
   return { outcome: 'done' };
 };
@@ -76,7 +75,7 @@ export const remove: Handle = (decision) => {
       deletedAt: deletedAt === 0 ? null : deletedAt,
     } as const;
     const payload = (): KeptPayload =>
-      state === null ? givenPayload(command, i) : (payloads.get(state.position) ?? noPayload);
+      state === null ? decision.given.kept(i) : (payloads.get(state.position) ?? noPayload);
     settle(decision, id, state, asked, payload, isKept);
   });
   return { outcome: 'done' };
@@ -135,14 +134,6 @@ function forEachRecord(
 const hashOf = ({ hashes }: RecordCommandValue, i: number): string =>
   hashes.slice(i * hashChars, (i + 1) * hashChars);
 
-function givenPayload(command: RecordCommandValue, i: number): KeptPayload {
-  return { bytes: bytesOf(command, i), isSealed: command.encoding === 'json+aes256gcm' };
-}
-
-function bytesOf({ ends, payloads }: RecordCommandValue, i: number): Uint8Array {
-  return payloads.subarray(i === 0 ? 0 : ends[i - 1], ends[i]);
-}
-
 /** The record's JSON with the given fields merged in; a pruned one has its id only. */
 function merged(
   decision: Decision,
@@ -151,27 +142,13 @@ function merged(
   state: RecordState,
   keptPayload: KeptPayload,
 ): string {
-  const given = parsed(decision, id, givenPayload(decision.command, i));
+  const { given } = decision;
   const isPruned = state.prunedAt !== null || keptPayload.bytes === null;
-  return JSON.stringify(merge(isPruned ? { id } : parsed(decision, id, keptPayload), given));
+  const before = isPruned ? { id } : parsed(given.opened(id, keptPayload));
+  return JSON.stringify(merge(before, parsed(given.plain(i))));
 }
 
-function parsed(
-  { rules, stream }: Decision,
-  id: string,
-  { bytes, isSealed }: KeptPayload,
-): JsonObject {
-  if (bytes === null) return { id };
-  const plain = isSealed
-    ? rules.vault.openBytes(stream.connectionUid, bytes, payloadContext(stream.key, id))
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return JSON.parse(plain.toString()) as JsonObject;
-}
-
-/** A merged payload is kept as the command's payloads travelled. */
-function kept({ rules, stream, command }: Decision, id: string, text: string): KeptPayload {
-  const plain = Buffer.from(text);
-  if (command.encoding !== 'json+aes256gcm') return { bytes: plain, isSealed: false };
-  const context = payloadContext(stream.key, id);
-  return { bytes: rules.vault.sealBytes(stream.connectionUid, plain, context), isSealed: true };
+function parsed(json: Uint8Array): JsonObject {
+  const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString();
+  return JSON.parse(text) as JsonObject;
 }

@@ -7,6 +7,7 @@ import type {
 import type { RecordHash } from '../../../src/modules/records/hash.ts';
 import type { StreamRun } from '../../../src/modules/records/stream-head.ts';
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import { GivenPayloads } from './given-payloads.ts';
 import type { Answer, Changes } from './round.ts';
 import { newRun, putRun, type StreamState } from './stream-state.ts';
 
@@ -25,6 +26,7 @@ export interface Decision {
   readonly stream: StreamState;
   readonly command: RecordCommandValue;
   readonly offset: number;
+  readonly given: GivenPayloads;
   readonly run: StreamRun | null;
   readonly counts: { added: number; updated: number; deleted: number; unchanged: number };
   readonly failures: string[];
@@ -75,7 +77,8 @@ export function decide(
   if (known !== null && attempt < known.attempt) return refused('stale_attempt');
   const run = runId === null ? null : (known ?? newRun(runId, attempt));
   const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
-  const decision: Decision = { rules, stream, command, offset, run, counts, failures: [] };
+  const given = new GivenPayloads(rules.vault, stream, command);
+  const decision: Decision = { rules, stream, command, offset, given, run, counts, failures: [] };
   const isKnown = known !== null && attempt === known.attempt && n <= known.last_n;
   if (isKnown && isLook[kind] === undefined) return firstAnswer(handlers, decision, known);
 

@@ -111,7 +111,7 @@ describe('saving records', () => {
     world.payloadMode = 'sealed';
     await world.writer.save(stream, origin, [{ id: 'a', secret: 'canary' }]);
     const [command] = await commands(world);
-    expect(command?.encoding).toBe('json+aes256gcm');
+    expect(command?.encoding).toBe('json-block+aes256gcm');
     expect(Buffer.from(command!.payloads).includes('canary')).toBe(false);
   });
 });
