@@ -75,8 +75,8 @@ export class RecordStates {
 
   /** Null: the record is gone. */
   put(stream: number, id: string, state: RecordState | null): void {
-    let held = this.#held.get(stream);
-    if (held === undefined) this.#held.set(stream, (held = new Map()));
+    const held: Held = this.#held.get(stream) ?? new Map<string, RecordState | null>();
+    this.#held.set(stream, held);
     this.#part?.push({ held, id, before: held.get(id) });
     held.set(id, state);
   }
