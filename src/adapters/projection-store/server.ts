@@ -37,7 +37,12 @@ export function openServer(
     application: 'svc',
     max_open_connections: 1,
     request_timeout: timeoutMs,
-    clickhouse_settings: { ...answerSettings, ...(isReplicated ? quorumSettings : {}) },
+    clickhouse_settings: {
+      ...answerSettings,
+      ...(isReplicated ? quorumSettings : {}),
+      // What nobody waits for any more need not go on.
+      max_execution_time: Math.ceil(timeoutMs / 1000),
+    },
     // Every error is thrown, and logged by who catches it.
     log: { level: ClickHouseLogLevel.OFF },
   });

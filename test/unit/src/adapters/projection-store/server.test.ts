@@ -48,6 +48,16 @@ describe('a ClickHouse server', () => {
     await expect(embedded).rejects.toThrow('a cluster needs the URL of a server');
   });
 
+  it('refuses a cluster of several shards', async () => {
+    const shard = '<shard><replica><host>localhost</host><port>9000</port></replica></shard>';
+    const servers = `<remote_servers><split>${shard.repeat(2)}</split></remote_servers>`;
+    await using sharded = await startClickHouseFront({
+      config: `<clickhouse>${servers}</clickhouse>`,
+    });
+    const opening = openClickHouseStore({ url: sharded.url, cluster: 'split' });
+    await expect(opening).rejects.toThrow(/the cluster "split" .* has 2 shards/);
+  });
+
   it.each([
     ['25.8.2.29', true],
     ['26.3.1.1', true],
