@@ -10,6 +10,8 @@ import { topics, type TopicName } from '../../streams/topics.ts';
 export interface EmptyRegistry extends AsyncDisposable {
   /** Another client; `folder` has the Avro files that it registers. */
   open(folder: URL): Promise<Schemas>;
+  /** What comes before bytes are handed out by the log that the client belongs to. */
+  arrive(client: Schemas, bytes: Uint8Array): Promise<void>;
 }
 
 export interface SchemasHarness {
@@ -109,11 +111,13 @@ export function schemasContract(name: string, harness: SchemasHarness): void {
       await using registry = await harness.begin();
       await using older = await folderWith(text);
       await using newer = await folderWith(text, note);
-      const before = await (await registry.open(older.url)).codec(topic);
+      const olderClient = await registry.open(older.url);
+      const before = await olderClient.codec(topic);
       const after = await (await registry.open(newer.url)).codec(topic);
       const early = before.encode({ text: 'early' });
       const late = after.encode({ text: 'late', note: 'n' });
       expect({ ...(after.decode(early) as object) }).toEqual({ text: 'early', note: null });
+      await registry.arrive(olderClient, late);
       expect({ ...(before.decode(late) as object) }).toEqual({ text: 'late' });
     });
 
@@ -145,11 +149,15 @@ export function schemasContract(name: string, harness: SchemasHarness): void {
     it('refuses bytes without framing, and ids that nobody registered', async () => {
       await using registry = await harness.begin();
       await using folder = await folderWith(text);
-      const codec = await (await registry.open(folder.url)).codec(topic);
+      const client = await registry.open(folder.url);
+      const codec = await client.codec(topic);
       const unknown = codec.encode({ text: 'a' });
       unknown.writeUInt32BE(999_999, 1);
-      for (const bytes of [Buffer.from('{}'), Buffer.from([0, 0]), unknown]) {
-        expect(() => codec.decode(bytes)).toThrow();
+      for (const bytes of [Buffer.from('{}'), Buffer.from([0, 0]), Buffer.alloc(0), unknown]) {
+        await registry.arrive(client, bytes);
+        expect(() => codec.decode(bytes)).toThrow(
+          expect.objectContaining({ code: 'log_corrupt' }) as Error,
+        );
       }
     });
 

@@ -14,6 +14,8 @@ schemasContract('embedded', {
         const port = embedded.connectPort();
         return opened.use(openEmbeddedLogClient({ directory, port, schemasFolder })).schemas;
       },
+      // The file of the log has them all.
+      arrive: async () => undefined,
       [Symbol.asyncDispose]: () => opened.disposeAsync(),
     };
   },

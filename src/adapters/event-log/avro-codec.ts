@@ -19,6 +19,13 @@ const schemasFolder = new URL('../../../schemas/', import.meta.url);
 /** Registry framing: a zero byte and the schema id, big-endian. */
 const frameBytes = 5;
 
+/** The schema id of a framed value; null when it has no framing. */
+export function schemaIdOf(value: Uint8Array): number | null {
+  if (value.length < frameBytes || value[0] !== 0) return null;
+  const byte = (at: number) => value[at] ?? 0;
+  return ((byte(1) << 24) | (byte(2) << 16) | (byte(3) << 8) | byte(4)) >>> 0;
+}
+
 /** Longs are plain numbers: exact to 2^53, and beyond it encoding and decoding throw. */
 const parseType = (schema: unknown): Type => avro.Type.forSchema(schema as Schema);
 
@@ -94,12 +101,15 @@ export class AvroCodec<T> implements Codec<T> {
   }
 
   decode(bytes: Uint8Array): T {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (buffer.length < frameBytes || buffer[0] !== 0) {
+    const id = schemaIdOf(bytes);
+    if (id === null) {
       throw new GatewayError('log_corrupt', { message: 'A message has no registry framing.' });
     }
-    const id = buffer.readUInt32BE(1);
-    const body = buffer.subarray(frameBytes);
+    const body = Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + frameBytes,
+      bytes.byteLength - frameBytes,
+    );
     if (id === this.id) return this.type.fromBuffer(body) as T;
     return this.resolver(id)(body) as T;
   }

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { GatewayError } from '../../../kernel/errors.ts';
+
+/** How long one request may take. */
+const answerTimeoutMs = 3_000;
+const retryForMsDefault = 8_000;
+const retryDelayMsFirst = 100;
+const retryDelayMsMax = 2_000;
+
+/**
+ * A conflict is a schema or a setting that does not fit, or two nodes that set up the same subject at once: the
+ * second finds it set up when it asks again.
+ */
+const conflictsMax = 5;
+
+/** A registry that numbers versions without end is none. */
+const versionsMax = 10_000;
+
+type Middleware = NonNullable<ConstructorParameters<typeof SchemaRegistry>[0]['middlewares']>[0];
+
+export interface Version {
+  readonly id: number;
+  /** JSON text, as it was registered. */
+  readonly definition: string;
+}
+
+/**
+ * Questions to a Confluent-compatible registry. What may succeed later is asked again with growing pauses.
+ * @throws GatewayError `registry_unavailable` from each of them
+ */
+export class RegistryClient {
+  readonly #registry: SchemaRegistry;
+  /** For messages: the URL without user and password. */
+  readonly #address: string;
+  /** Texts of the schemas that came, by id; the client library keeps only what it parsed. */
+  readonly #definitions = new Map<number, string>();
+
+  readonly #retryForMs: number;
+
+  /** @param retryForMs how long a question is asked again before it fails. */
+  constructor(url: string, retryForMs = retryForMsDefault) {
+    const { host, auth } = accessOf(url);
+    this.#retryForMs = retryForMs;
+    this.#address = host;
+    this.#registry = new SchemaRegistry({
+      host,
+      ...(auth === null ? {} : { auth }),
+      retry: { retries: 0 },
+      middlewares: [withinTime, this.#keepDefinitions()],
+    });
+  }
+
+  /** Every version of the subject; none when there is no such subject. */
+  async versions(subject: string): Promise<readonly Version[]> {
+    const latest = await this.#ask(() => this.#registry.getLatestSchemaId(subject));
+    const ids = new Set<number>();
+    for (let number = 1; latest !== null && !ids.has(latest); number += 1) {
+      if (number > versionsMax) throw this.#unavailable(`${subject} has no end of versions`);
+      const id = await this.#ask(() => this.#registry.getRegistryId(subject, number));
+      if (id !== null) ids.add(id);
+    }
+    const versions = await Promise.all(
+      [...ids].map(async (id) => ({ id, definition: await this.definition(id) })),
+    );
+    return versions.filter((version): version is Version => version.definition !== null);
+  }
+
+  /** The text of the schema, or null when the registry does not know the id. */
+  async definition(id: number): Promise<string | null> {
+    if (!this.#definitions.has(id)) await this.#ask(() => this.#registry.getSchema(id));
+    return this.#definitions.get(id) ?? null;
+  }
+
+  /**
+   * The id of the definition, with FULL_TRANSITIVE set on the subject.
+   * @throws GatewayError `incompatible_schema`: the registry refuses it, or the subject has another compatibility
+   */
+  async register(subject: string, definition: string): Promise<number> {
+    const schema = { type: SchemaType.AVRO as const, schema: definition };
+    const options = { subject, compatibility: COMPATIBILITY.FULL_TRANSITIVE };
+    const registered = await this.#ask(() => this.#registry.register(schema, options), subject);
+    if (registered !== null) return registered.id;
+    throw this.#unavailable(
+      `it knows no way to register ${subject}: is the path of its URL right?`,
+    );
+  }
+
+  /** The answer; null when there is no such thing. */
+  async #ask<T>(question: () => Promise<T>, subject = ''): Promise<T | null> {
+    const until = performance.now() + this.#retryForMs;
+    let pauseMs = retryDelayMsFirst;
+    for (let attempt = 1; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, retryDelayMsMax)) {
+      try {
+        return await question();
+      } catch (error) {
+        if (statusOf(error) === 404) return null;
+        const mayBeRace = isConflict(error) && attempt < conflictsMax;
+        const refusal = mayBeRace ? null : this.#refusal(error, subject);
+        if (refusal !== null) throw refusal;
+        if (performance.now() + pauseMs > until) throw this.#unavailable(reasonOf(error));
+      }
+      await sleep(pauseMs);
+    }
+  }
+
+  /** What asking again does not mend. */
+  #refusal(error: unknown, subject: string): GatewayError | null {
+    const status = statusOf(error);
+    if (status === 401 || status === 403) {
+      return this.#unavailable(`it answers ${status}: check the user and password of its URL`);
+    }
+    if (status === 409 || status === 422) {
+      const message = `The schema registry refuses the schema of ${subject}: ${reasonOf(error)}. A new version must read what every earlier one wrote, and they it.`;
+      return new GatewayError('incompatible_schema', { message });
+    }
+    if (isOtherCompatibility(error)) {
+      const message = `The subject ${subject} of the schema registry has another compatibility: ${reasonOf(error)}. Set it to FULL_TRANSITIVE there (PUT /config/${subject}), then start again.`;
+      return new GatewayError('incompatible_schema', { message });
+    }
+    return null;
+  }
+
+  #unavailable(reason: string): GatewayError {
+    const message = `The schema registry ${this.#address} cannot be used: ${reason}.`;
+    return new GatewayError('registry_unavailable', { message, retryAfterS: 5 });
+  }
+
+  #keepDefinitions(): Middleware {
+    return ({ resourceName }) => ({
+      response: async (next) => {
+        const response = await next();
+        if (resourceName === 'Schema') {
+          const { id } = response.request().params() as { id: number };
+          this.#definitions.set(id, response.data<{ schema: string }>().schema);
+        }
+        return response;
+      },
+    });
+  }
+}
+
+const withinTime: Middleware = () => ({
+  prepareRequest: async (next) => (await next()).enhance({ timeout: answerTimeoutMs }),
+});
+
+function accessOf(url: string) {
+  const { protocol, host, pathname, username, password } = new URL(url);
+  const credentials = {
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+  };
+  return {
+    host: `${protocol}//${host}${pathname.replace(/\/$/, '')}`,
+    auth: username === '' && password === '' ? null : credentials,
+  };
+}
+
+const statusOf = (error: unknown): unknown => (error as { status?: unknown } | null)?.status;
+
+/** The client library compares the setting of a subject that exists. */
+const isOtherCompatibility = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Compatibility does not match');
+
+const isConflict = (error: unknown): boolean =>
+  statusOf(error) === 409 || isOtherCompatibility(error);
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error
+    ? error.message.replace(/^Confluent_Schema_Registry - /, '')
+    : String(error);

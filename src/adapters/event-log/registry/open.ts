@@ -1,0 +1,110 @@
+import type { Logger } from 'pino';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import { Names } from '../kafka/names.ts';
+import { openSchemas, schemaIdOf, type Registry } from '../avro-codec.ts';
+import { mustBeCompatible } from '../schema-compatibility.ts';
+import { RegistryClient } from './client.ts';
+
+export interface RegistrySchemasOptions {
+  /** Of a Confluent-compatible registry, with its path, and user and password where it asks for them. */
+  readonly url: string;
+  /** Stands in subjects for the first part `svc` of a topic's name. */
+  readonly prefix: string;
+  readonly logger?: Logger;
+  /** Where the Avro files are. Default: those of this package. */
+  readonly schemasFolder?: URL;
+  /** How long what may succeed later is tried again. Default 8 s. */
+  readonly retryForMs?: number;
+}
+
+export interface RegistrySchemas extends Schemas {
+  /**
+   * Resolves when everything is at hand that decoding these values needs; costs nothing when it is.
+   * @throws GatewayError `registry_unavailable`: there is a schema that was never seen here, and the registry
+   *   is away. Decoding the value would throw the same.
+   */
+  load(values: Iterable<Uint8Array | null>): Promise<void>;
+}
+
+/**
+ * Schemas with their ids from a registry. Encoding and decoding ask it nothing: a codec is opened with every
+ * version that its subject has, and later ones come by `load`.
+ */
+export function openRegistrySchemas(options: RegistrySchemasOptions): RegistrySchemas {
+  const known = new KnownSchemas(new RegistryClient(options.url, options.retryForMs), options);
+  const registry: Registry = {
+    register: (subject, definition) => known.register(subject, definition),
+    definition: (id) => known.definition(id),
+  };
+  return {
+    ...openSchemas(registry, options.schemasFolder),
+    load: (values) => known.load(values),
+  };
+}
+
+class KnownSchemas {
+  readonly #client: RegistryClient;
+  readonly #names: Names;
+  readonly #logger: Logger | undefined;
+  /** By id; null is what the registry does not know. */
+  readonly #definitions = new Map<number, string | null>();
+  readonly #loading = new Map<number, Promise<void>>();
+
+  constructor(client: RegistryClient, { prefix, logger }: RegistrySchemasOptions) {
+    this.#client = client;
+    this.#names = new Names(prefix);
+    this.#logger = logger;
+  }
+
+  /** @throws GatewayError `incompatible_schema`, `registry_unavailable` */
+  async register(subject: string, definition: string): Promise<number> {
+    const name = this.#names.inKafka(subject);
+    const versions = await this.#client.versions(name);
+    for (const version of versions) this.#definitions.set(version.id, version.definition);
+    // Stricter than registries are, which let bytes be read as text.
+    const earlier = versions.map((version) => version.definition);
+    mustBeCompatible(name, definition, earlier);
+    const id = await this.#client.register(name, definition);
+    this.#definitions.set(id, definition);
+    this.#logger?.debug({ subject: name, id, versions: versions.length }, 'schema registered');
+    return id;
+  }
+
+  /** Null when the registry does not know it. @throws GatewayError `registry_unavailable` when it was not asked yet */
+  definition(id: number): string | null {
+    const definition = this.#definitions.get(id);
+    if (definition !== undefined) return definition;
+    // It comes for the next try.
+    this.#fetch(id).catch((error: unknown) => {
+      this.#logger?.warn({ err: error, id }, 'schema not loaded');
+    });
+    const message = `The schema with the id ${id} is not loaded yet.`;
+    throw new GatewayError('registry_unavailable', { message, retryAfterS: 1 });
+  }
+
+  async load(values: Iterable<Uint8Array | null>): Promise<void> {
+    const missing = new Set<number>();
+    let former = -1;
+    for (const value of values) {
+      const id = value === null ? null : schemaIdOf(value);
+      if (id === null || id === former) continue;
+      former = id;
+      if ((this.#definitions.get(id) ?? null) === null) missing.add(id);
+    }
+    if (missing.size > 0) await Promise.all([...missing].map((id) => this.#fetch(id)));
+  }
+
+  /** However many ask at once, the registry is asked once. */
+  #fetch(id: number): Promise<void> {
+    let loading = this.#loading.get(id);
+    if (loading === undefined) {
+      loading = this.#client
+        .definition(id)
+        .then((definition) => void this.#definitions.set(id, definition))
+        .finally(() => this.#loading.delete(id));
+      this.#loading.set(id, loading);
+    }
+    return loading;
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Batch, EventLog } from '../../../ports/event-log.ts';
+import type { RegistrySchemas } from './open.ts';
+
+/** Between two loads, each of which has tried for some seconds unless the registry refused. */
+const pauseMs = 1_000;
+
+/**
+ * The log, which hands messages out only when their schemas are at hand: one that a newer process registered is
+ * fetched first. While the registry is away, what is followed waits there, and a read fails with
+ * `registry_unavailable`; nobody takes a message for unreadable.
+ */
+export function readWithSchemas(
+  log: EventLog,
+  schemas: Pick<RegistrySchemas, 'load'>,
+  logger?: Logger,
+): EventLog {
+  const load = ({ messages }: Batch) => schemas.load(messages.map(({ value }) => value));
+
+  /** Until it is done, or the signal aborts. */
+  const loadPatiently = async (batch: Batch, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await load(batch);
+        return;
+      } catch (error) {
+        if (!(error instanceof GatewayError) || error.code !== 'registry_unavailable') throw error;
+        const { topic, partition } = batch;
+        logger?.warn({ err: error, topic, partition }, 'waiting for the schema registry');
+        await sleep(pauseMs);
+      }
+    }
+  };
+
+  return {
+    ensureTopics: (specs) => log.ensureTopics(specs),
+    partitions: (topic) => log.partitions(topic),
+    append: (batch, options) => log.append(batch, options),
+    openWriter: (name) => log.openWriter(name),
+    startOffset: (topic, partition) => log.startOffset(topic, partition),
+    endOffset: (topic, partition) => log.endOffset(topic, partition),
+    offsetAt: (topic, partition, timestamp) => log.offsetAt(topic, partition, timestamp),
+    async *follow(from, options) {
+      const { signal } = options;
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      for await (const batch of log.follow(from, options)) {
+        await Promise.race([loadPatiently(batch, signal), aborted]);
+        if (signal.aborted) return;
+        yield batch;
+      }
+    },
+    async *read(from, options) {
+      for await (const batch of log.read(from, options)) {
+        await load(batch);
+        yield batch;
+      }
+    },
+    join: (group, topics, handler) => log.join(group, topics, handler),
+    committed: (group, topic) => log.committed(group, topic),
+    commit: (consumed) => log.commit(consumed),
+    deleteBefore: (position) => log.deleteBefore(position),
+    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
+}
