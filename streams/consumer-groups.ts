@@ -53,6 +53,14 @@ export const consumerGroups = {
     why: 'Make the syncs of connections that were created.',
     replay: { effect: 'Connections get the syncs that they lack.' },
   },
+  'svc.typed-topics': {
+    topic: 'svc.records.v1',
+    why: 'Write the topics of the models that are opted in.',
+    replay: {
+      fixed:
+        'Each change is told once: to fill the topic of a model anew, opt the model out and in again.',
+    },
+  },
 } as const satisfies Record<string, ConsumerGroup>;
 
 export type ConsumerGroupName = keyof typeof consumerGroups;

@@ -48,6 +48,13 @@ export const topics = {
     schema: 'records/stream-head.v1.avsc',
     why: 'The head of each stream: where it stands, so that an emptied stream keeps counting.',
   },
+  'svc.internal.typed-topics.v1': {
+    key: 'typed topic, or - for the partition',
+    partitions: 'owned',
+    cleanup: compact(0, dayMs),
+    schema: 'records/typed-topic-progress.v1.avsc',
+    why: 'How far each typed topic is filled, written in one transaction with what fills it.',
+  },
   'svc.internal.commands.v1': {
     key: 'the scope within which the entity is unique',
     partitions: 'owned',
@@ -147,6 +154,9 @@ export const topics = {
     why: 'What could not be processed after five tries, with its cause.',
   },
 } as const satisfies Record<string, Topic>;
+
+/** Cleanup of typed topics, `svc.cdc.<environment>.<integration>.<model>.v<major>`, which are made at run time. */
+export const typedTopicCleanup = keep(29);
 
 export type TopicName = keyof typeof topics;
 

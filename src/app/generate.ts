@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { isPublicTopic, topics } from '../../streams/topics.ts';
+import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.ts';
 import { catalogue } from '../kernel/errors.ts';
 import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
@@ -84,6 +84,10 @@ function topicsPage(): string {
 Topics under \`svc.internal.\` are private: they change without notice. ${hint}
 
 ${table(head, rows)}
+
+A model that is opted in has a topic of its own beside them,
+\`svc.cdc.<environment>.<integration>.<model>.v<major>\`, deleted after ${durationText(typedTopicCleanup.retentionMs)}
+([what is written](../../src/modules/typed-topics/README.md)).
 
 ## Values of the public topics
 

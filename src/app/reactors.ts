@@ -6,13 +6,16 @@ import { openHost } from '../modules/runs/open-host.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
+import { parkTo } from '../../streams/reactors/dead-letters.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
 import { openOrders } from '../../streams/reactors/orders.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
+import { startTypedTopics } from '../../streams/reactors/typed-topics.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import type { Base } from './base.ts';
 import type { OpenedServices } from './open-services.ts';
+import { createFaultPoint } from './fault-points.ts';
 import { version } from './version.ts';
 
 const resumeEveryMs = 60_000;
@@ -44,6 +47,14 @@ export async function startReactors(
         ...common,
         orders: orders('svc.sync-webhooks'),
         reader: records.reader,
+      }),
+    );
+    stack.use(
+      await startTypedTopics({
+        ...common,
+        version: version(),
+        park: parkTo(publisher, 'svc.typed-topics'),
+        faultPoint: createFaultPoint(config.faultPoint),
       }),
     );
   }

@@ -7,6 +7,7 @@ import { functionEntity } from '../modules/functions/entity.ts';
 import { integrationEntity } from '../modules/integrations/entity.ts';
 import { projectionEntity } from '../modules/projections/entity.ts';
 import { syncEntity } from '../modules/syncs/entity.ts';
+import { typedTopicEntity } from '../modules/typed-topics/entity.ts';
 import { variableEntity } from '../modules/variables/entity.ts';
 import type { AnyEntityDefinition, EntityKind } from './entity.ts';
 
@@ -23,4 +24,5 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   'action-run': actionRunEntity,
   projection: projectionEntity,
   'consumer-group': consumerGroupEntity,
+  'typed-topic': typedTopicEntity,
 };

@@ -13,7 +13,8 @@ export type EntityKind =
   | 'sync'
   | 'action-run'
   | 'projection'
-  | 'consumer-group';
+  | 'consumer-group'
+  | 'typed-topic';
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be

@@ -10,6 +10,7 @@ import { providerRoutes } from '../modules/providers/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { syncRoutes } from '../modules/syncs/routes.ts';
 import { topicRoutes } from '../modules/topics/routes.ts';
+import { typedTopicRoutes } from '../modules/typed-topics/routes.ts';
 import { variableRoutes } from '../modules/variables/routes.ts';
 import type { AnyRoute } from './define-route.ts';
 
@@ -28,4 +29,5 @@ export const routes: readonly AnyRoute[] = [
   ...actionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,
+  ...typedTopicRoutes,
 ];

@@ -41,4 +41,6 @@ export const limits = {
   idempotencyMs: 24 * 3_600_000,
   pruneAfterMs: 30 * 86_400_000,
   purgeAfterMs: 60 * 86_400_000,
+  /** What a typed topic holds leaves it within so long: 29 days and the segment that is being written. */
+  typedTopicKeptMs: 30 * 86_400_000,
 } as const;

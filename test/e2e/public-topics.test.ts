@@ -170,7 +170,8 @@ describe('the messages of the public topics of a running gateway', () => {
   it('are there on each topic, and each topic is promised and described', () => {
     expect([...new Set(all.map(({ topic }) => topic))].sort()).toEqual([...publicTopics].sort());
     expect(Object.keys(promised).sort()).toEqual([...publicTopics].sort());
-    expect(Object.keys((document as { channels: object }).channels)).toEqual(publicTopics);
+    const { channels } = document as { channels: object };
+    expect(Object.keys(channels)).toEqual([...publicTopics, 'typed']);
     const actions = all.filter(({ topic }) => topic === 'svc.records.v1');
     expect(
       new Set(actions.flatMap(({ value }) => (value === null ? [] : [value['action']]))),

@@ -6,6 +6,7 @@ import type { RecordCommandValue } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeadValue } from '../../src/modules/records/stream-head.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
+import type { TypedTopicProgress } from '../../src/modules/typed-topics/progress.ts';
 import type { DeliveryStep } from '../../src/modules/webhooks-out/events.ts';
 import type { TopicName } from '../../streams/topics.ts';
 
@@ -283,6 +284,13 @@ const logEntry = {
   context: '{"status":500}',
 };
 
+const typedTopicProgress: TypedTopicProgress = {
+  opt_in: '0198c1a2-7d30-7000-8000-000000000009',
+  next: 12_345,
+  is_live: true,
+  owner_epoch: 3,
+};
+
 const deadLetter = {
   ...common('svc.dead-letter.created'),
   consumer: 'svc.record-owners',
@@ -332,6 +340,7 @@ export const fullValues: Readonly<Record<TopicName, object>> = {
   'svc.records.v1': recordChange,
   'svc.internal.record-commands.v1': recordCommand,
   'svc.internal.streams.v1': streamHead,
+  'svc.internal.typed-topics.v1': typedTopicProgress,
   'svc.internal.commands.v1': command,
   'svc.internal.control.v1': entity,
   'svc.internal.replies.v1': reply,

@@ -4,6 +4,7 @@ import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { createKey } from '../api-keys/handlers.ts';
 import { signingKeyContext } from '../credentials/sealing.ts';
+import { listTypedTopics } from '../typed-topics/queries.ts';
 import { productionName } from './decider.ts';
 import { environmentRef } from './entity.ts';
 import type { EnvironmentSettings } from './events.ts';
@@ -64,7 +65,10 @@ export async function createEnvironment(
   return { environment, secret };
 }
 
-/** @throws GatewayError `conflict`, `invalid_is_prod_flag`, `unknown_environment` */
+/**
+ * @throws GatewayError `conflict` (the name is taken; typed topics stand against it), `invalid_is_prod_flag`,
+ *   `unknown_environment`
+ */
 export async function patchEnvironment(
   { control }: Deps,
   environmentUid: string,
@@ -73,10 +77,28 @@ export async function patchEnvironment(
   },
   options: AskOptions,
 ): Promise<Environment> {
+  refuseWithTypedTopics(control, environmentUid, changes);
   const body = { type: 'Patch', changes };
   const changed = await control.ask<Environment>(environmentRef(environmentUid), body, options);
   if (changed === null) throw new GatewayError('unknown_environment');
   return changed;
+}
+
+/** Typed topics carry the environment's name, and show payloads in clear. */
+function refuseWithTypedTopics(
+  control: Deps['control'],
+  environmentUid: string,
+  { name, payloadMode }: { name?: string | undefined; payloadMode?: string | undefined },
+): void {
+  const known = control.view.find<Environment>('environment', [environmentUid]);
+  const isRenamed = name !== undefined && name !== known?.name;
+  if (!isRenamed && payloadMode !== 'sealed') return;
+  const [first] = listTypedTopics(control, environmentUid);
+  if (first === undefined) return;
+  const what = isRenamed ? 'keeps its name' : 'keeps its payloads in clear';
+  const { integrationKey, model } = first;
+  const message = `An environment with typed topics ${what}: delete that of "${integrationKey}", "${model}" first.`;
+  throw new GatewayError('conflict', { message });
 }
 
 /**

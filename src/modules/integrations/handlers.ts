@@ -8,6 +8,8 @@ import { openIntegrationCredentials, sealIntegrationCredentials } from '../crede
 import { functionRef } from '../functions/entity.ts';
 import type { DeployedFunction } from '../functions/state.ts';
 import type { Provider } from '../providers/definition.ts';
+import { typedTopicRef } from '../typed-topics/entity.ts';
+import { listTypedTopics } from '../typed-topics/queries.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
 import { integrationRef } from './entity.ts';
 import type { IntegrationSettings } from './events.ts';
@@ -118,6 +120,7 @@ async function updateOnce(
     return changed;
   }
   refuseWithConnections(deps, known);
+  refuseWithTypedTopics(deps, known);
   await vault.ready(environmentUid);
   const moved = { ...known, ...changes, uniqueKey: patch.uniqueKey };
   const [, , arrived] = await control.askAll(
@@ -175,6 +178,22 @@ function refuseWithConnections({ control }: Deps, known: Integration): void {
   });
 }
 
+/** Their names carry the key. */
+function refuseWithTypedTopics(
+  { control }: Deps,
+  { environmentUid, uniqueKey }: Integration,
+): void {
+  const of = listTypedTopics(control, environmentUid).find(
+    ({ integrationKey }) => integrationKey === uniqueKey,
+  );
+  if (of === undefined) return;
+  const message = `An integration with typed topics keeps its unique key: delete that of "${of.model}" first.`;
+  throw new GatewayError('invalid_body', {
+    message,
+    errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
+  });
+}
+
 function movedFunctions({ control }: Deps, known: Integration, to: string): Asked[] {
   const { environmentUid, uniqueKey } = known;
   const functions = control.view.list<DeployedFunction>('function', [environmentUid, uniqueKey]);
@@ -225,8 +244,12 @@ export async function finishIntegrationDeletion(
     await deleteConnection(deps, connection, options);
   }
   const functions = control.view.list('function', [environmentUid, uniqueKey]);
+  const typed = listTypedTopics(control, environmentUid)
+    .filter(({ integrationKey }) => integrationKey === uniqueKey)
+    .map(({ model }) => typedTopicRef(environmentUid, uniqueKey, model));
   await control.askAll(
     [
+      ...typed.map((ref) => ({ ref, body: { type: 'End' } })),
       ...functions.map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
       { ref: integrationRef(environmentUid, uniqueKey), body: { type: 'Delete' } },
     ],

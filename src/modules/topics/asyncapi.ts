@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isPublicTopic, topics, type Topic } from '../../../streams/topics.ts';
+import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '../../../streams/topics.ts';
 import type { Cleanup } from '../../ports/event-log.ts';
+import { typedSchema } from '../typed-topics/envelope.ts';
 import { headersSchema, type MessageKind } from './headers.ts';
 
 /** Version of the Kafka bindings that the document follows. */
@@ -36,9 +37,15 @@ export function asyncapiDocument(info: {
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: 'application/avro',
-    channels: byName(all, (topic) => channel(topic, info.ownedPartitions)),
-    operations: byName(all, operation),
-    components: { messages: Object.fromEntries(all.flatMap(messages)) },
+    channels: {
+      ...byName(all, (topic) => channel(topic, info.ownedPartitions)),
+      [typedChannelName]: typedChannel(info.ownedPartitions),
+    },
+    operations: {
+      ...byName(all, operation),
+      [typedChannelName]: sends(typedChannelName, Object.keys(typedMessages())),
+    },
+    components: { messages: { ...Object.fromEntries(all.flatMap(messages)), ...typedMessages() } },
   };
 }
 
@@ -64,9 +71,7 @@ function channel(topic: PublicTopic, ownedPartitions: number): Json {
     address: name,
     title: name,
     description: why,
-    messages: Object.fromEntries(
-      messages(topic).map(([id]) => [id, { $ref: `#/components/messages/${id}` }]),
-    ),
+    messages: references(messages(topic).map(([id]) => id)),
     bindings: {
       kafka: {
         topic: name,
@@ -77,6 +82,9 @@ function channel(topic: PublicTopic, ownedPartitions: number): Json {
     },
   };
 }
+
+const references = (ids: readonly string[]): Json =>
+  Object.fromEntries(ids.map((id) => [id, { $ref: `#/components/messages/${id}` }]));
 
 function topicConfiguration(cleanup: Cleanup): Json {
   switch (cleanup.policy) {
@@ -94,13 +102,19 @@ function topicConfiguration(cleanup: Cleanup): Json {
   }
 }
 
-function operation(topic: PublicTopic): Json {
-  const reference = `#/channels/${topic.name}`;
+const operation = (topic: PublicTopic): Json =>
+  sends(
+    topic.name,
+    messages(topic).map(([id]) => id),
+  );
+
+function sends(name: string, ids: readonly string[]): Json {
+  const reference = `#/channels/${name}`;
   return {
     action: 'send',
     channel: { $ref: reference },
-    summary: `Says what happened on ${topic.name}.`,
-    messages: messages(topic).map(([id]) => ({ $ref: `${reference}/messages/${id}` })),
+    summary: `Says what happened on ${name}.`,
+    messages: ids.map((id) => ({ $ref: `${reference}/messages/${id}` })),
   };
 }
 
@@ -130,7 +144,7 @@ function messages(topic: PublicTopic): [string, Json][] {
   ];
 }
 
-function messageOf(topic: PublicTopic, kind: MessageKind): Json {
+function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
   const headers = headersSchema(kind);
   const key = {
     type: 'string',
@@ -152,6 +166,59 @@ function messageOf(topic: PublicTopic, kind: MessageKind): Json {
           : {}),
         bindingVersion,
       },
+    },
+  };
+}
+
+/** Stands for the topics that are made at run time, one for each model that is opted in. */
+const typedChannelName = 'typed';
+const typedTopic = { key: 'connection uid/variant/record' };
+
+function typedChannel(ownedPartitions: number): Json {
+  const parameter = (description: string) => ({ description });
+  return {
+    address: 'svc.cdc.{environment}.{integration}.{model}.v{major}',
+    title: 'Typed topic of a model',
+    description:
+      'Changes of the records of one model that is opted in, as Debezium tells them; in the order and on ' +
+      'the partition of the records topic.',
+    parameters: {
+      environment: parameter('Name of the environment, in lower case.'),
+      integration: parameter(
+        'Unique key of the integration, in lower case, - for what is no letter or digit.',
+      ),
+      model: parameter('Name of the model, likewise.'),
+      major: parameter('Grows when a change of the model forbids readers to follow.'),
+    },
+    messages: references(Object.keys(typedMessages())),
+    bindings: {
+      kafka: {
+        partitions: ownedPartitions,
+        topicConfiguration: topicConfiguration(typedTopicCleanup),
+        bindingVersion,
+      },
+    },
+  };
+}
+
+function typedMessages(): Record<string, Json> {
+  const { definition } = typedSchema('svc.cdc.environment.integration.model', 'Model', null);
+  return {
+    Envelope: {
+      ...messageOf(typedTopic, 'record'),
+      name: 'Envelope',
+      title: 'Envelope',
+      summary:
+        'A change of a record. Value has a field for each of the model beside those shown here.',
+      contentType: 'application/avro',
+      payload: { schemaFormat, schema: definition },
+    },
+    EnvelopeGone: {
+      ...messageOf(typedTopic, 'record-tombstone'),
+      name: 'EnvelopeGone',
+      title: 'EnvelopeGone',
+      summary: 'A tombstone after each delete.',
+      payload: { type: 'null' },
     },
   };
 }

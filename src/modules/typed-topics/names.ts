@@ -1,0 +1,28 @@
+/** Where the topics of all models are: `svc.cdc.<environment>.<integration>.<model>`. */
+const prefix = 'svc.cdc';
+
+/** Kafka's limit. */
+export const topicNameCharsMax = 249;
+
+/**
+ * Name of a model's topic without its major version: lower case, and a hyphen for everything that a topic
+ * may not have or that would look like another part.
+ */
+export function addressOf(environment: string, integrationKey: string, model: string): string {
+  return [prefix, ...[environment, integrationKey, model].map(part)].join('.');
+}
+
+const part = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '-');
+
+export const topicOf = (address: string, major: number): string => `${address}.v${major}`;
+
+/** Avro namespace of the topic's schemas: its parts as Avro names. */
+export function namespaceOf(address: string): string {
+  return address.split('.').map(avroName).join('.');
+}
+
+/** The text as an Avro name: letters, digits and `_`, not beginning with a digit. */
+export function avroName(text: string): string {
+  const name = text.replaceAll(/[^A-Za-z0-9_]/g, '_');
+  return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { integrationKey, modelName } from '../../http/fields.ts';
+import { askOptions } from '../../http/options.ts';
+import { isoMillis } from '../../kernel/time.ts';
+import { enableTypedTopic, endTypedTopic } from './handlers.ts';
+import { topicOf } from './names.ts';
+import { listTypedTopics } from './queries.ts';
+import type { TypedTopic } from './state.ts';
+
+const path = z.strictObject({ integration: integrationKey, model: modelName });
+
+function presented({ integrationKey: key, model, address, major, enabledAt }: TypedTopic) {
+  const topic = topicOf(address, Math.max(major, 1));
+  const enabled = isoMillis(enabledAt);
+  return { provider_config_key: key, model, topic, subject: `${topic}-value`, enabled_at: enabled };
+}
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/typed-topics',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'The models that have a topic of their own.',
+  errors: [],
+  async handle({ caller, services }) {
+    const data = listTypedTopics(services.control, caller.environmentUid).map(presented);
+    return { status: 200, body: { data } };
+  },
+});
+
+const enable = defineRoute({
+  method: 'PUT',
+  path: '/typed-topics/{integration}/{model}',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'Gives a model a topic of its own, filled with what the records topic has of it.',
+  params: path,
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const { environmentUid } = caller;
+    const of = { environmentUid, integrationKey: params.integration, model: params.model };
+    const enabled = await enableTypedTopic(services, of, askOptions(input));
+    return { status: 200, body: { data: presented(enabled) } };
+  },
+});
+
+const end = defineRoute({
+  method: 'DELETE',
+  path: '/typed-topics/{integration}/{model}',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'Writes no more changes of the model to its topic; what is there leaves within 30 days.',
+  params: path,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const { environmentUid } = caller;
+    const of = { environmentUid, integrationKey: params.integration, model: params.model };
+    await endTypedTopic(services, of, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+export const typedTopicRoutes: readonly AnyRoute[] = [list, enable, end];
