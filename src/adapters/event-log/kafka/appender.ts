@@ -41,6 +41,8 @@ export class Appender {
   private readonly identities: Identities;
   private readonly lanes = new Map<string, Lane>();
   private readonly ready = new Set<Lane>();
+  /** Lanes that are tried again a little later. */
+  private readonly waiting = new Set<Lane>();
   private readonly requests = new Map<number, number>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private isScheduled = false;
@@ -139,14 +141,11 @@ export class Appender {
       const batches = await this.encode(lanes, sent);
       if (batches.length > 0) await this.send(leader, batches, sent);
     } catch (error) {
-      for (const lane of sent) {
-        // Given up before it was sent, it cannot have been written; later it may.
-        if (lane.outgoing !== null) lane.outgoing.isUncertain = true;
-      }
+      for (const lane of sent) lane.mayBeWritten();
       for (const lane of lanes)
         if (!sent.has(lane) || lane.outgoing !== null) this.failed(lane, error);
     }
-    for (const lane of lanes) if (lane.failures === 0) this.giveBack(lane);
+    for (const lane of lanes) if (!this.waiting.has(lane)) this.giveBack(lane);
   }
 
   private async encode(lanes: readonly Lane[], sent: Set<Lane>): Promise<ProducedBatch[]> {
@@ -185,12 +184,14 @@ export class Appender {
 
   private answered(lane: Lane, { errorCode, baseOffset }: ProduceAnswer): void {
     const failure = new KafkaFailure(errorCode, `${lane.topic}/${lane.partition}`);
-    if (errorCode === kafkaError.none && lane.isAfterLast(baseOffset))
+    if (errorCode === kafkaError.none && lane.isAfterLast(baseOffset)) {
       lane.acknowledged(baseOffset);
-    else if (errorCode === kafkaError.none || errorCode === kafkaError.duplicateSequence) {
-      lane.lost(logUnavailable(failure));
-    } else if (isTransient(failure)) this.failed(lane, failure);
-    else if (!sequenceErrors.has(errorCode)) lane.refused(asRefusal(errorCode, lane.topic));
+    } else if (errorCode === kafkaError.none || errorCode === kafkaError.duplicateSequence) {
+      lane.lost(logUnavailable(new Error('the answer was about another batch')));
+    } else if (isTransient(failure)) {
+      lane.mayBeWritten();
+      this.failed(lane, failure);
+    } else if (!sequenceErrors.has(errorCode)) lane.refused(asRefusal(errorCode, lane.topic));
     else if (lane.outgoing?.isUncertain === true) lane.lost(logUnavailable(failure));
     else lane.renewed();
   }
@@ -198,17 +199,16 @@ export class Appender {
   /** Tries the lane again a little later, with what the brokers then say about its leader. */
   private failed(lane: Lane, error: unknown): void {
     if (isTransient(error)) this.later(lane);
-    else {
-      lane.failures = 0;
-      lane.failAll(logUnavailable(error));
-    }
+    else lane.failAll(logUnavailable(error));
   }
 
   private later(lane: Lane): void {
     this.take(lane);
+    this.waiting.add(lane);
     lane.failures++;
     const timer = setTimeout(() => {
       this.timers.delete(timer);
+      this.waiting.delete(lane);
       void this.directory
         .refresh(lane.topic)
         .catch(() => undefined) // it stays without a leader, and is tried again

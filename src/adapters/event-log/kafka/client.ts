@@ -60,7 +60,7 @@ export class KafkaClient implements EventLog {
   private readonly reading: Fetcher;
   private readonly positions: Positions;
   private readonly writers = new Set<TransactionalWriter>();
-  private readonly memberships = new Set<Membership>();
+  private readonly memberships = new Set<KafkaMembership>();
   private positionWriter: Promise<KafkaWriter> | null = null;
   private isClosed = false;
 
@@ -187,13 +187,23 @@ export class KafkaClient implements EventLog {
         partitions,
         sessionTimeoutMs: this.options.sessionTimeoutMs,
         onTrouble: this.options.onTrouble,
+        aside: this.link,
       },
-      this.openLink(),
+      new Link(this.options.connection, this.addresses),
       handler,
     );
     this.memberships.add(membership);
-    await membership.ready();
-    return membership;
+    const left = async (): Promise<void> => {
+      await membership[Symbol.asyncDispose]();
+      this.memberships.delete(membership);
+    };
+    try {
+      await membership.ready();
+    } catch (error) {
+      await left();
+      throw error;
+    }
+    return { group, [Symbol.asyncDispose]: left };
   }
 
   async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
@@ -203,7 +213,8 @@ export class KafkaClient implements EventLog {
 
   async commit(consumed: Consumed): Promise<void> {
     this.mustBeOpen();
-    await this.positions.commit(this.consumedInKafka(consumed));
+    const member = [...this.memberships].find(({ group }) => group === consumed.group);
+    await this.positions.commit(this.consumedInKafka(consumed), member?.identity ?? null);
   }
 
   deleteBefore({ topic, partition, offset }: Position): Promise<void> {
@@ -219,7 +230,7 @@ export class KafkaClient implements EventLog {
     await Promise.all([...this.writers].map((one) => one[Symbol.asyncDispose]()));
     this.appender.close();
     for (const fetcher of [this.following, this.reading]) fetcher.close(logClosed());
-    await Promise.all(this.links.map((link) => link[Symbol.asyncDispose]()));
+    for (const link of this.links) link[Symbol.dispose]();
   }
 
   private async *readTo(

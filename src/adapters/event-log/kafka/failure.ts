@@ -29,7 +29,8 @@ export const kafkaError = {
  * replicas are in sync, a former transaction is still being completed.
  */
 const transient = new Set([
-  -1, 2, 3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19, 20, 41, 51, 52, 56, 72, 74, 75, 76, 77, 78, 88, 89,
+  -1, 2, 3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19, 20, 41, 51, 52, 55, 56, 72, 74, 75, 76, 77, 78, 88,
+  89,
 ]);
 
 /** A partition or group answered with an error code. */

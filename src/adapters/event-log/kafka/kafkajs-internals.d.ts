@@ -49,6 +49,7 @@ declare module 'kafkajs/src/network/connection.js' {
   export default class Connection {
     readonly socket?: import('node:net').Socket;
     connect: (this: Connection) => Promise<boolean>;
+    disconnect(): Promise<boolean>;
     rejectRequests(error: Error): void;
   }
 }

@@ -97,6 +97,11 @@ export class Lane {
     return this.outgoing;
   }
 
+  /** The batch has been on its way, and no answer said that it was not written. */
+  mayBeWritten(): void {
+    if (this.outgoing !== null) this.outgoing.isUncertain = true;
+  }
+
   /** The broker wrote the batch at the offset. */
   acknowledged(offset: number): void {
     const { outgoing } = this;
@@ -138,6 +143,7 @@ export class Lane {
   /** Whether it was written is not known and cannot be found out. */
   lost(error: GatewayError): void {
     for (const { pending } of this.outgoing?.parts ?? []) pending.fail(error);
+    this.mayBeWritten();
     this.giveUp();
   }
 

@@ -4,7 +4,7 @@ import ConnectionPool, { type ProtocolCall } from 'kafkajs/src/network/connectio
 import createSocketFactory from 'kafkajs/src/network/socketFactory.js';
 import type { SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
-import './kafkajs-patches.ts';
+import { endConnection } from './kafkajs-patches.ts';
 import { codeOf, logClosed } from './failure.ts';
 import { metadataCall, type BrokerAddress, type Metadata } from './wire.ts';
 
@@ -47,7 +47,7 @@ interface Node {
  * Connections to the brokers for one purpose. A broker works on one request of a connection at a time, so
  * what may wait there (a fetch, joining a group, a transaction) has a link of its own.
  */
-export class Link implements AsyncDisposable {
+export class Link implements Disposable {
   private readonly options: LinkOptions;
   private readonly addresses: Addresses;
   private readonly nodes = new Map<number | string, Node>();
@@ -104,9 +104,9 @@ export class Link implements AsyncDisposable {
   }
 
   /** Breaks off what is under way. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     this.isClosed = true;
-    await Promise.all([...this.nodes.values()].map(({ broker }) => closed(broker)));
+    for (const { broker } of this.nodes.values()) end(broker);
     this.nodes.clear();
   }
 
@@ -151,7 +151,7 @@ export class Link implements AsyncDisposable {
     const address = `${host}:${port}`;
     let node = this.nodes.get(id);
     if (node?.address !== address) {
-      if (node !== undefined) void closed(node.broker);
+      if (node !== undefined) end(node.broker);
       node = { address, broker: this.create(host, port) };
       this.nodes.set(id, node);
     }
@@ -182,9 +182,6 @@ function hostAndPort(address: string): { host: string; port: number } {
   return { host: address.slice(0, at), port: Number(address.slice(at + 1)) };
 }
 
-/** Requests under way fail; kafkajs would wait for their answers first. */
-async function closed(broker: Broker): Promise<void> {
-  for (const connection of broker.connectionPool.pool) connection.rejectRequests(logClosed());
-  await broker.disconnect();
-  for (const connection of broker.connectionPool.pool) connection.socket?.destroy();
+function end({ connectionPool }: Broker): void {
+  for (const connection of connectionPool.pool) endConnection(connection, logClosed());
 }

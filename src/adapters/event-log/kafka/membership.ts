@@ -17,6 +17,8 @@ import { Work } from './work.ts';
 const heartbeatMs = 500;
 /** How long members have to join again when the group changes. */
 const rebalanceTimeoutMs = 15_000;
+/** How long a broker that does not answer may hold up the end of a member. */
+const leaveTimeoutMs = 2_000;
 
 export interface GroupOptions {
   /** Names as in Kafka, but for `name`, the group's at the port. */
@@ -27,6 +29,14 @@ export interface GroupOptions {
   /** A member that is silent for this long is dropped by the coordinator. */
   readonly sessionTimeoutMs: number;
   readonly onTrouble: (error: unknown, group: string) => void;
+  /** To leave by: joining may be waiting on the member's own link. */
+  readonly aside: Link;
+}
+
+/** What a member commits positions under. */
+export interface MemberIdentity {
+  readonly memberId: string;
+  readonly generation: number;
 }
 
 /** The coordinator no longer knows the member: what it held is given to others. */
@@ -67,6 +77,12 @@ export class KafkaMembership implements Membership {
     return this.joined.promise;
   }
 
+  /** Null while the coordinator knows of no such member. */
+  get identity(): MemberIdentity | null {
+    const { memberId, generation } = this;
+    return memberId === '' || this.leaving !== null ? null : { memberId, generation };
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     this.leaving ??= this.leave();
     return this.leaving;
@@ -75,18 +91,17 @@ export class KafkaMembership implements Membership {
   private async leave(): Promise<void> {
     this.stop.abort();
     await this.work.revokeAll();
-    const { memberId, options } = this;
-    // Joining may be waiting for others: it is broken off with the link, and the session then runs out.
-    const ended = await Promise.race([this.running.then(() => true), sleep(heartbeatMs, false)]);
-    if (ended && memberId !== '') {
-      await this.link
-        .atCoordinator(coordinatorKind.group, options.group, (broker) =>
-          broker.leaveGroup({ groupId: options.group, memberId }),
-        )
-        .catch((error: unknown) => options.onTrouble(error, this.group));
-    }
-    await this.link[Symbol.asyncDispose]();
+    this.link[Symbol.dispose]();
     await this.running;
+    const { memberId, options } = this;
+    if (memberId === '') return;
+    const { group, aside, onTrouble } = options;
+    const leaving = aside.atCoordinator(coordinatorKind.group, group, (broker) =>
+      broker.leaveGroup({ groupId: group, memberId }),
+    );
+    // Without it the others wait until the session has run out.
+    const told = leaving.catch((error: unknown) => onTrouble(error, this.group));
+    await Promise.race([told, sleep(leaveTimeoutMs, undefined, { ref: false })]);
   }
 
   private async run(): Promise<void> {

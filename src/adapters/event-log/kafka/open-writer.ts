@@ -27,7 +27,7 @@ export async function openWriter(
     const context = { link, directory, transactionalId, identity, sequences: new Map() };
     return new KafkaWriter(context, directory, clock);
   } catch (error) {
-    await link[Symbol.asyncDispose]();
+    link[Symbol.dispose]();
     throw error;
   }
 }

@@ -2,12 +2,13 @@ import type { Consumed, Position } from '../../../ports/event-log.ts';
 import type { Directory } from './directory.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
 import { coordinatorKind, type Link } from './link.ts';
+import type { MemberIdentity } from './membership.ts';
 import { retried } from './retry.ts';
 import { byTopic, committedCall } from './wire.ts';
 
 const timeoutMs = 30_000;
 
-/** Codes by which a group with members refuses a commit from outside. */
+/** Codes by which a group with members refuses a commit from outside, or of another generation. */
 const refusedBesideMembers: ReadonlySet<number | null> = new Set([
   kafkaError.unknownMember,
   kafkaError.illegalGeneration,
@@ -47,24 +48,29 @@ export class Positions {
     return retried(() => this.ask(group, topic, partitions), { timeoutMs });
   }
 
-  async commit(consumed: Consumed): Promise<void> {
+  /** `member`: the one of the group that commits, when this process has one. */
+  async commit(consumed: Consumed, member: MemberIdentity | null): Promise<void> {
     const { group, positions } = consumed;
     if (positions.length === 0) return;
     for (const { topic, partition } of positions) await this.directory.mustHave(topic, partition);
     try {
-      await retried(() => this.send(group, positions), { timeoutMs });
+      await retried(() => this.send(group, positions, member), { timeoutMs });
     } catch (error) {
       if (!refusedBesideMembers.has(codeOf(error))) throw error;
       await this.commitInTransaction(consumed);
     }
   }
 
-  private send(group: string, positions: readonly Position[]): Promise<unknown> {
+  private send(
+    group: string,
+    positions: readonly Position[],
+    member: MemberIdentity | null,
+  ): Promise<unknown> {
     return this.link.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.offsetCommit({
         groupId: group,
-        groupGenerationId: -1,
-        memberId: '',
+        groupGenerationId: member?.generation ?? -1,
+        memberId: member?.memberId ?? '',
         topics: topicOffsets(positions),
       }),
     );

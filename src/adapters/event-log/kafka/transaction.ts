@@ -17,9 +17,13 @@ import { encodeRecords, recordBatch } from './record-encoder.ts';
 import { retried } from './retry.ts';
 import { byTopic, produceCall } from './wire.ts';
 
-/** A commit that takes longer is given up; the coordinator undoes it a little later by itself. */
+/** A commit that takes longer is given up. */
 const commitTimeoutMs = 30_000;
-export const transactionTimeoutMs = 45_000;
+/**
+ * The coordinator undoes a transaction that is open for longer, unless a taker-over did so before. More than
+ * a commit and its last request take: being undone looks like being fenced.
+ */
+export const transactionTimeoutMs = commitTimeoutMs + requestTimeoutMs + 10_000;
 const sequences = 2 ** 31;
 
 export interface TransactionContext {
@@ -56,6 +60,7 @@ export class Transaction {
   private readonly now: number;
   private readonly work = new Map<string, PartitionWork>();
   private readonly offsets: readonly number[][];
+  private readonly deadline = performance.now() + commitTimeoutMs;
 
   constructor(context: TransactionContext, commits: readonly Commit[], now: number) {
     this.context = context;
@@ -115,6 +120,10 @@ export class Transaction {
     return { transactionalId, producerId, producerEpoch };
   }
 
+  private get leftMs(): number {
+    return Math.max(0, this.deadline - performance.now());
+  }
+
   private register(): Promise<unknown> {
     const topics = byTopic([...this.work.values()]).map(([topic, of]) => ({
       topic,
@@ -154,7 +163,7 @@ export class Transaction {
         const [answer] = await link.send(leader, call);
         return offsetOf(answer, topic);
       },
-      { timeoutMs: commitTimeoutMs, onFailure: () => void directory.refresh(topic).catch(() => 0) },
+      { timeoutMs: this.leftMs, onFailure: () => void directory.refresh(topic).catch(() => 0) },
     );
     next.set(name, (sequence + messages.length) % sequences);
     return base;
@@ -170,7 +179,7 @@ export class Transaction {
         this.context.link.atCoordinator(coordinatorKind.group, group, (broker) =>
           broker.txnOffsetCommit({ ...this.producer, groupId: group, topics }),
         ),
-      { timeoutMs: commitTimeoutMs },
+      { timeoutMs: this.leftMs },
     );
   }
 
@@ -194,7 +203,7 @@ export class Transaction {
   ): Promise<unknown> {
     const { link, transactionalId } = this.context;
     return retried(() => link.atCoordinator(coordinatorKind.transaction, transactionalId, run), {
-      timeoutMs: commitTimeoutMs,
+      timeoutMs: this.leftMs,
       onFailure,
     });
   }

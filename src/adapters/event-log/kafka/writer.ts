@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../kernel/time.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { sizeOf } from './batches.ts';
@@ -5,6 +6,8 @@ import type { Directory } from './directory.ts';
 import { logClosed, logUnavailable } from './failure.ts';
 import { Transaction, type Commit, type TransactionContext } from './transaction.ts';
 
+/** How long commits under way may take when the writer is closed; then they are broken off. */
+const endTimeoutMs = 5_000;
 /** Data of one transaction, so that a follower does not wait long for its end. A single commit may exceed it. */
 const groupBytesMax = 4 * 1024 ** 2;
 
@@ -44,9 +47,11 @@ export class KafkaWriter implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    while (this.running !== null) await this.running;
+    if (this.running !== null) {
+      await Promise.race([this.running, sleep(endTimeoutMs, undefined, { ref: false })]);
+    }
     this.failure ??= logClosed();
-    await this.context.link[Symbol.asyncDispose]();
+    this.context.link[Symbol.dispose]();
   }
 
   private async run(): Promise<void> {
