@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { Addresses, Link } from '../../src/adapters/event-log/kafka/link.ts';
-import { openKafkaLog, type KafkaLogOptions } from '../../src/adapters/event-log/kafka/open.ts';
+import { retried } from '../../src/adapters/event-log/kafka/retry.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { EventLogHarness } from '../contract/event-log.contract.ts';
 import { ownPrefix } from '../services/url.ts';
+import { brokersOf, openTestLog } from './kafka-open.ts';
 import { readAll } from './log.ts';
 
-/** `host:port` of each broker of a URL `kafka://host:port,host:port`. */
-export const brokersOf = (url: string): string[] => url.replace('kafka://', '').split(',');
-
-export const openTestLog = (url: string, options: Partial<KafkaLogOptions> = {}) =>
-  openKafkaLog({ brokers: brokersOf(url), allowsFuture: true, ...options });
-
 /** What happens in Kafka in its own time, made to happen now. */
-class KafkaOperator implements AsyncDisposable {
+class KafkaOperator implements Disposable {
   private readonly link: Link;
   private readonly kafka: kafkajs.Kafka;
   private readonly prefix: string;
@@ -74,18 +69,22 @@ class KafkaOperator implements AsyncDisposable {
     await producer.disconnect();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.link[Symbol.asyncDispose]();
+  [Symbol.dispose](): void {
+    this.link[Symbol.dispose]();
   }
 
-  private async end(topic: string, partition: number, leader: number, isCommitted: boolean) {
-    const broker = await this.link.node(leader);
-    const { responses } = await broker.listOffsets({
-      replicaId: -1,
-      isolationLevel: isCommitted ? 1 : 0,
-      topics: [{ topic, partitions: [{ partition, timestamp: '-1' }] }],
-    });
-    return Number(responses[0]?.partitions[0]?.offset);
+  /** Tried again while a broker that is to lead the partition does not know of it yet. */
+  private end(topic: string, partition: number, leader: number, isCommitted: boolean) {
+    const ask = async (): Promise<number> => {
+      const broker = await this.link.node(leader);
+      const { responses } = await broker.listOffsets({
+        replicaId: -1,
+        isolationLevel: isCommitted ? 1 : 0,
+        topics: [{ topic, partitions: [{ partition, timestamp: '-1' }] }],
+      });
+      return Number(responses[0]?.partitions[0]?.offset);
+    };
+    return retried(ask, { timeoutMs: 30_000 });
   }
 
   private inKafka(name: string): string {
@@ -130,7 +129,7 @@ export function kafkaHarness(url: () => string): EventLogHarness {
       await using log = await open();
       for (const topic of await withPolicy('delete')) await expired(log, operate(), topic);
     },
-    close: async () => operator?.[Symbol.asyncDispose](),
+    close: () => Promise.resolve(operator?.[Symbol.dispose]()),
   };
 }
 
