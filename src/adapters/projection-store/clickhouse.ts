@@ -1,3 +1,4 @@
+import { GatewayError } from '../../kernel/errors.ts';
 import type {
   Insert,
   Lane,
@@ -37,9 +38,14 @@ const serverLanes: Readonly<Record<Lane, LaneShape>> = {
   build: { connections: 2, timeoutMs: 300_000 },
 };
 
+/** More statements than this behind one connection would be answered long after their askers have gone. */
+const waitingMax = 500;
+
 /** One connection and the statements that wait for it, so that none waits inside the engine's thread pool. */
 interface Queue {
   readonly connection: Connection;
+  /** What has waited longer is refused unsent, ms: a server that stands still must not be waited for in turns. */
+  readonly patienceMs: number;
   waiting: number;
   last: Promise<unknown>;
 }
@@ -63,7 +69,8 @@ export async function openClickHouseStore(options: {
   for (const [lane, count] of Object.entries(embeddedConnections)) {
     const queues: Queue[] = [];
     for (let at = 0; at < count; at++) {
-      queues.push(queueOf(await attempt(() => openEmbedded(url.slice('embedded:'.length)))));
+      const connection = await attempt(() => openEmbedded(url.slice('embedded:'.length)));
+      queues.push(queueOf(connection, Infinity));
     }
     lanes.set(lane as Lane, queues);
   }
@@ -76,7 +83,7 @@ async function openServerStore(url: string, cluster: string | null): Promise<Pro
   const lanes = new Map<Lane, Queue[]>();
   for (const [lane, { connections, timeoutMs }] of Object.entries(serverLanes)) {
     const queues = Array.from({ length: connections }, () =>
-      queueOf(openServer(address, { isReplicated, timeoutMs })),
+      queueOf(openServer(address, { isReplicated, timeoutMs }), timeoutMs),
     );
     lanes.set(lane as Lane, queues);
   }
@@ -97,8 +104,9 @@ async function openServerStore(url: string, cluster: string | null): Promise<Pro
   return store;
 }
 
-const queueOf = (connection: Connection): Queue => ({
+const queueOf = (connection: Connection, patienceMs: number): Queue => ({
   connection,
+  patienceMs,
   waiting: 0,
   last: Promise.resolve(),
 });
@@ -169,13 +177,16 @@ class ClickHouseStore implements ProjectionStore {
   #on<T>(lane: Lane, work: (connection: Connection) => Promise<T>): Promise<T> {
     const queues = this.#lanes.get(lane) ?? [];
     const queue = queues.reduce((best, next) => (next.waiting < best.waiting ? next : best));
+    if (queue.waiting >= waitingMax) return Promise.reject(overloaded(lane));
     queue.waiting++;
-    const result = queue.last.then(() =>
-      attempt(async () => {
+    const askedAt = performance.now();
+    const result = queue.last.then(() => {
+      if (performance.now() - askedAt > queue.patienceMs) throw overloaded(lane);
+      return attempt(async () => {
         await this.#checking();
         return work(queue.connection);
-      }),
-    );
+      });
+    });
     const ended = (): void => {
       queue.waiting--;
     };
@@ -192,3 +203,10 @@ class ClickHouseStore implements ProjectionStore {
     return this.#checked;
   }
 }
+
+const overloaded = (lane: Lane): GatewayError =>
+  new GatewayError(
+    'projection_unavailable',
+    { retryAfterS: 1 },
+    { cause: new Error(`too many statements wait for the connections of the lane ${lane}`) },
+  );

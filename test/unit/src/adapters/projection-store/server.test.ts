@@ -118,6 +118,23 @@ describe('a ClickHouse server', () => {
   });
 });
 
+describe('a ClickHouse server that stands still', () => {
+  it('is not waited for by more than can be answered, and answers the others later', async () => {
+    await using store = await openClickHouseStore({ url: front.url });
+    front.pause();
+    const answers = Array.from({ length: 5_000 }, () => one(store));
+    const refused: unknown[] = [];
+    for (const answer of answers) answer.catch((error: unknown) => refused.push(error));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const error of refused) expect(error).toMatchObject(unavailable);
+    front.resume();
+    const settled = await Promise.allSettled(answers);
+    expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    expect(await one(store)).toBe(1);
+  });
+});
+
 describe('the front that stands in for a server', () => {
   it('speaks gzip both ways, takes parameters and settings, and forgets them', async () => {
     const url = new URL(front.url);
