@@ -8,12 +8,16 @@ import { openReplies } from '../control-plane/replies.ts';
 import { openControlView } from '../control-plane/view.ts';
 import type { Services } from '../http/services.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
+import { createOpenedConnections } from '../modules/connections/keep-opened.ts';
+import { createRefresher } from '../modules/connections/refresh.ts';
 import { openVault } from '../modules/credentials/open-vault.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
+import { createPublisher, type Publisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
+import { createRunLogs } from '../modules/runs/run-log.ts';
 import type { Base } from './base.ts';
 import { createFaultPoint } from './fault-points.ts';
 import type { RunningThread } from './threads/start-thread.ts';
@@ -23,6 +27,7 @@ import { version } from './version.ts';
 export interface OpenedServices {
   readonly services: Services;
   readonly bodies: RunBodies;
+  readonly publisher: Publisher;
 }
 
 /** Opens this node's view of the control plane and all that stands on it. */
@@ -41,6 +46,7 @@ export async function openServices(
   const file = `${base.folders.views}/control.sqlite`;
   const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
   const control = await createControlPlane({ log, schemas, clock, view, replies });
+  const faultPoint = createFaultPoint(config.faultPoint);
   const writer = await createRecordWriter({
     log,
     schemas,
@@ -48,21 +54,29 @@ export async function openServices(
     vault,
     clock,
     payloadMode: (uid) => view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain',
-    faultPoint: createFaultPoint(config.faultPoint),
+    faultPoint,
   });
   const ends = stack.use(await followRunEnds({ log, schemas, logger }));
   const bodies = createRunBodies({ log, schemas, vault });
-  const services: Services = {
+  const publisher = createPublisher({ log, schemas, clock });
+  const ground = {
     control,
     log,
     vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
-    records: { writer, reader: connectRecordReader(projection.peer, clock) },
-    runs: createRunsClient({ control, bodies, ends }),
     coordination: stack.use(openInProcessCoordination()),
     http: stack.use(createHttpClient({ allow: config.egressAllow })),
+    logs: stack.use(createRunLogs(publisher, logger)),
     clock,
     logger,
+  };
+  const refresher = createRefresher({ ...ground, faultPoint });
+  const services: Services = {
+    ...ground,
+    refresher,
+    openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
+    records: { writer, reader: connectRecordReader(projection.peer, clock) },
+    runs: createRunsClient({ control, bodies, ends }),
     settings: {
       publicUrl: config.publicUrl ?? '',
       rateLimitPerMinute: config.rateLimitPerMinute,
@@ -71,5 +85,5 @@ export async function openServices(
     },
     readiness,
   };
-  return { services, bodies };
+  return { services, bodies, publisher };
 }

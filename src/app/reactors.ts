@@ -3,8 +3,6 @@ import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { openHost } from '../modules/runs/open-host.ts';
-import { createPublisher } from '../modules/runs/publisher.ts';
-import { createRunLogs } from '../modules/runs/run-log.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
@@ -24,11 +22,9 @@ const resumeEveryMs = 60_000;
 export async function startReactors(
   stack: AsyncDisposableStack,
   { config, clock, logger, log: { log, schemas } }: Base,
-  { services, bodies }: OpenedServices,
+  { services, bodies, publisher }: OpenedServices,
 ): Promise<void> {
-  const { control, vault, records, http } = services;
-  const publisher = createPublisher({ log, schemas, clock });
-  const logs = stack.use(createRunLogs(publisher, logger));
+  const { control, vault, records, http, logs } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
   const orders = (group: ConsumerGroupName) => openOrders({ control, publisher }, group);
   const { roles } = config;

@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Clock } from '../kernel/time.ts';
+import type { OpenedConnections } from '../modules/connections/opened-connections.ts';
+import type { Refresher } from '../modules/connections/refresher.ts';
 import type { Vault } from '../modules/credentials/vault.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
 import type { RecordReader } from '../modules/records/reader.ts';
 import type { RecordWriter } from '../modules/records/writer.ts';
 import type { RunsClient } from '../modules/runs/client.ts';
+import type { RunLogs } from '../modules/runs/run-log.ts';
 import type { Coordination } from '../ports/coordination.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { HttpClient } from '../ports/http-client.ts';
@@ -20,6 +23,9 @@ export interface Services {
   readonly runs: RunsClient;
   readonly coordination: Coordination;
   readonly http: HttpClient;
+  readonly refresher: Refresher;
+  readonly openedConnections: OpenedConnections;
+  readonly logs: RunLogs;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: {

@@ -32,6 +32,13 @@ export const limits = {
   checkpointBytesMax: 16 * 1024,
   metadataBytesMax: 256 * 1024,
   sandboxHeapMb: 256,
+  /** How long one refresh may hold a connection; its call to the provider ends sooner (design section 5). */
+  refreshLeaseMs: 15_000,
+  refreshWaitMs: 30_000,
+  refreshBackoffMs: 30_000,
+  refreshFailureDaysMax: 4,
+  /** Credentials are renewed that long before they expire, where the provider names no other time. */
+  refreshMarginMs: 15 * 60_000,
   connectSessionMs: 30 * 60_000,
   /** A rotated signing key signs beside the new one for so long (design section 10). */
   signingKeyOverlapMs: 24 * 3_600_000,

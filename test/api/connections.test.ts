@@ -20,8 +20,8 @@ describe('connections', () => {
       ],
       [
         'oauth',
-        { type: 'OAUTH2', access_token: 'at', refresh_token: 'rt', expires_at: 1_700_000_000 },
-        { type: 'OAUTH2', access_token: 'at', expires_at: '2023-11-14T22:13:20.000Z', raw: {} },
+        { type: 'OAUTH2', access_token: 'at', refresh_token: 'rt', expires_at: 4_000_000_000 },
+        { type: 'OAUTH2', access_token: 'at', expires_at: '2096-10-02T07:06:40.000Z', raw: {} },
       ],
     ] as const;
     for (const [integration, credentials, shown] of cases) {
@@ -48,8 +48,36 @@ describe('connections', () => {
     const path = '/connections/imp?provider_config_key=oauth&refresh_token=true';
     const withToken = await api.call('GET', path);
     expect(withToken.at('credentials.refresh_token')).toBe('rt');
-    // An expired token without a refresh is returned unchanged.
     expect(withToken.at('credentials.access_token')).toBe('at');
+  });
+
+  it('without a refresh token are returned unchanged, also after their end', async () => {
+    const credentials = { type: 'OAUTH2', access_token: 'old', expires_at: 1_700_000_000 };
+    const body = { provider_config_key: 'oauth', connection_id: 'old', credentials };
+    await api.call('POST', '/connections', { body });
+    const read = await api.call('GET', '/connections/old?provider_config_key=oauth');
+    expect(codeOf(read)).toBe('200 ');
+    expect(read.at('credentials.access_token')).toBe('old');
+  });
+
+  it('that cannot be refreshed answer the connection without its credentials', async () => {
+    const credentials = {
+      type: 'OAUTH2',
+      access_token: 'stale',
+      refresh_token: 'rt',
+      expires_at: 1_700_000_000,
+    };
+    const body = { provider_config_key: 'oauth', connection_id: 'stale', credentials };
+    await api.call('POST', '/connections', { body });
+    const path = '/connections/stale?provider_config_key=oauth';
+    const failed = await api.call('GET', path);
+    expect(codeOf(failed)).toBe('400 invalid_credentials');
+    expect(failed.at('error.payload.connection')).toMatchObject({
+      connection_id: 'stale',
+      credentials: {},
+      errors: [{ type: 'auth' }],
+    });
+    expect(codeOf(await api.call('GET', path))).toBe('424 invalid_credentials');
   });
 
   it('try the credentials where the provider says how', async () => {

@@ -5,8 +5,11 @@ import type { Services } from '../../src/http/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/api-keys/handlers.ts';
+import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
+import { createPublisher } from '../../src/modules/runs/publisher.ts';
+import { createRunLogs } from '../../src/modules/runs/run-log.ts';
 import { openControlWorld, silent } from './control.ts';
 
 export interface Api extends AsyncDisposable {
@@ -55,15 +58,22 @@ export async function startApi(
   const node = stack.use(await world.startNode());
   const { control, vault } = node;
   const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
-  const services = {
+  const { schemas } = world.embedded;
+  const publisher = createPublisher({ log: world.log, schemas, clock: systemClock });
+  const ground = {
     control,
-    log: world.log,
     vault,
     coordination: options.coordination ?? node.coordination,
     http,
     providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),
+    logs: stack.use(createRunLogs(publisher, silent)),
     clock: systemClock,
     logger: silent,
+  };
+  const services = {
+    ...ground,
+    log: world.log,
+    refresher: createRefresher(ground),
     settings: {
       publicUrl: 'http://gateway.test',
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openHttpClient } from './webhook-receiver.ts';
 import { connectionRef } from '../../src/modules/connections/entity.ts';
+import { createOpenedConnections } from '../../src/modules/connections/keep-opened.ts';
+import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { importConnection } from '../../src/modules/connections/handlers.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
@@ -139,17 +141,24 @@ export async function openRunWorld({
   const logs = stack.use(createRunLogs(publisher, silent));
   const http = stack.use(await openHttpClient());
   const records = new RecordedWrites();
-  const services: Services = {
+  const ground = {
     control,
     log,
     vault,
     providers: { find: () => provider, all: () => [provider] },
-    records: { reader: aReader, writer: records.writer },
-    runs,
     coordination: node.coordination,
     http,
+    logs,
     clock,
     logger: silent,
+  };
+  const refresher = createRefresher(ground);
+  const services: Services = {
+    ...ground,
+    refresher,
+    openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
+    records: { reader: aReader, writer: records.writer },
+    runs,
     settings: { publicUrl: 'http://localhost', rateLimitPerMinute: 0, version: '0', partitions: 4 },
     readiness: () => [],
   };

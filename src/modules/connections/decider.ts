@@ -1,6 +1,7 @@
 import type { Decider } from '../../kernel/decider.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Sealed } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
 import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type {
@@ -10,7 +11,7 @@ import type {
   Held,
   SealedMetadata,
 } from './events.ts';
-import { normaliseTags, type Connection } from './state.ts';
+import { neverRefreshed, normaliseTags, type Connection } from './state.ts';
 
 /**
  * Creates the connection, or gives the one under the same id new credentials. `uid` is that of the connection
@@ -33,6 +34,33 @@ export type ImportConnection = {
   readonly at: Instant;
   readonly numericId: number;
 } & Held;
+
+/**
+ * Says that the provider is about to be asked. An earlier intent without an outcome: refused with `conflict`
+ * while its request may be under way; later it counts as sent, and where the token may rotate it is given up.
+ */
+export interface BeginRefresh {
+  readonly type: 'BeginRefresh';
+  readonly uid: string;
+  readonly id: string;
+  readonly ifVersion: number;
+  readonly spendsToken: boolean;
+  /** Of the log entry that tells of an interrupted refresh. */
+  readonly logId: string;
+  readonly at: Instant;
+}
+
+export interface RefreshFailed {
+  readonly type: 'RefreshFailed';
+  readonly uid: string;
+  /** The intent that this is the outcome of. */
+  readonly id: string;
+  readonly isDefinitive: boolean;
+  readonly logId: string;
+  readonly errorCode: string;
+  readonly providerStatus: number | null;
+  readonly at: Instant;
+}
 
 export type ConnectionCommand =
   | ImportConnection
@@ -58,8 +86,12 @@ export type ConnectionCommand =
       readonly uid: string;
       /** Refused with `conflict` when others were stored meanwhile. */
       readonly ifVersion: number;
+      readonly rotatesToken?: boolean | null;
+      readonly connectionConfig?: Sealed<JsonObject> | null;
       readonly at: Instant;
     } & Held)
+  | BeginRefresh
+  | RefreshFailed
   | {
       readonly type: 'MarkError';
       readonly error: ConnectionError;
@@ -98,6 +130,10 @@ export const connection: Decider<Connection | null, ConnectionCommand, Connectio
       }
       case 'StoreCredentials':
         return stored(command, live(state, command.uid));
+      case 'BeginRefresh':
+        return begun(command, live(state, command.uid));
+      case 'RefreshFailed':
+        return refreshFailed(command, live(state, command.uid));
       case 'MarkError':
         return markedError(command, live(state));
       case 'ClearError':
@@ -122,16 +158,19 @@ function evolve(state: Connection | null, event: ConnectionEvent): Connection | 
     case 'ConnectionReauthorized':
       return { ...withCredentials(state, event), ...event.changes };
     case 'CredentialsRefreshed':
-      return withCredentials(state, event);
+      return refreshed(state, event);
+    case 'RefreshBegun':
+      return { ...state, refresh: { ...state.refresh, intent: event.intent } };
+    case 'RefreshPostponed':
+      return { ...state, refresh: { ...state.refresh, intent: null, failedAt: event.at } };
     case 'ProfileChanged':
       return { ...state, ...event.changes, updatedAt: event.at };
     case 'MetadataChanged':
       return { ...state, metadata: event.metadata, updatedAt: event.at };
     case 'CredentialsRefused':
-    case 'SyncFailed': {
-      const others = state.errors.filter(({ type }) => type !== event.error.type);
-      return { ...state, errors: [...others, event.error], updatedAt: event.at };
-    }
+      return { ...withError(state, event), refresh: failedOnce(state.refresh, event.at) };
+    case 'SyncFailed':
+      return withError(state, event);
     case 'ErrorCleared': {
       const errors = state.errors.filter(({ type }) => type !== event.errorType);
       return { ...state, errors, updatedAt: event.at };
@@ -143,6 +182,41 @@ function evolve(state: Connection | null, event: ConnectionEvent): Connection | 
   }
 }
 
+function withError(
+  state: Connection,
+  { error, at }: { readonly error: ConnectionError; readonly at: Instant },
+): Connection {
+  const others = state.errors.filter(({ type }) => type !== error.type);
+  return { ...state, errors: [...others, error], updatedAt: at };
+}
+
+const dayMs = 86_400_000;
+
+/** Counted at most once a day (UTC): the days are what exhausts a connection. */
+function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {
+  const { failedAt, failureDays } = refresh;
+  const isCounted =
+    failureDays > 0 && failedAt !== null && Math.floor(failedAt / dayMs) === Math.floor(at / dayMs);
+  return {
+    ...refresh,
+    intent: null,
+    failedAt: at,
+    failureDays: isCounted ? failureDays : failureDays + 1,
+  };
+}
+
+function refreshed(
+  state: Connection,
+  event: Extract<ConnectionEvent, { type: 'CredentialsRefreshed' }>,
+): Connection {
+  const rotatesToken = event.rotatesToken ?? state.refresh.rotatesToken;
+  return {
+    ...withCredentials(state, event),
+    connectionConfig: event.connectionConfig ?? state.connectionConfig,
+    refresh: { ...neverRefreshed, rotatesToken },
+  };
+}
+
 /** New credentials end the error that the old ones had. */
 function withCredentials(state: Connection, event: Held & { readonly at: Instant }): Connection {
   return {
@@ -150,7 +224,9 @@ function withCredentials(state: Connection, event: Held & { readonly at: Instant
     credentials: event.credentials,
     fingerprint: event.fingerprint,
     expiresAt: event.expiresAt,
+    credentialsAt: event.at,
     credentialsVersion: state.credentialsVersion + 1,
+    refresh: neverRefreshed,
     errors: state.errors.filter(({ type }) => type !== 'auth'),
     updatedAt: event.at,
   };
@@ -195,6 +271,8 @@ function fresh(
     credentialsVersion: 1,
     fingerprint: command.fingerprint,
     expiresAt: command.expiresAt,
+    credentialsAt: at,
+    refresh: neverRefreshed,
     metadata: command.metadata ?? {},
     connectionConfig: command.connectionConfig,
     tags: tags ?? {},
@@ -235,7 +313,35 @@ function stored(
     throw new GatewayError('conflict', { message: 'Other credentials were stored meanwhile.' });
   }
   const { credentials, fingerprint, expiresAt, at } = command;
-  return [{ type: 'CredentialsRefreshed', credentials, fingerprint, expiresAt, at }];
+  const { rotatesToken = null, connectionConfig = null } = command;
+  const held = { credentials, fingerprint, expiresAt };
+  return [{ type: 'CredentialsRefreshed', ...held, rotatesToken, connectionConfig, at }];
+}
+
+function begun(command: BeginRefresh, state: Connection): ConnectionEvent[] {
+  const { id, ifVersion, spendsToken, logId, at } = command;
+  if (state.credentialsVersion !== ifVersion) {
+    throw new GatewayError('conflict', { message: 'Other credentials were stored meanwhile.' });
+  }
+  const { intent, rotatesToken } = state.refresh;
+  if (intent !== null && at - intent.at < limits.refreshLeaseMs) {
+    throw new GatewayError('conflict', { message: 'Another node is refreshing the connection.' });
+  }
+  if (intent?.spendsToken === true && rotatesToken !== false) {
+    // Presented or not: nobody knows. A token that rotates is never presented twice.
+    const error = { type: 'auth', log_id: logId } as const;
+    const errorCode = 'refresh_interrupted';
+    return [{ type: 'CredentialsRefused', error, errorCode, providerStatus: null, at }];
+  }
+  return [{ type: 'RefreshBegun', intent: { id, at, spendsToken } }];
+}
+
+function refreshFailed(command: RefreshFailed, state: Connection): ConnectionEvent[] {
+  const { id, isDefinitive, logId, errorCode, providerStatus, at } = command;
+  if (state.refresh.intent?.id !== id) return [];
+  if (!isDefinitive) return [{ type: 'RefreshPostponed', errorCode, providerStatus, at }];
+  const error = { type: 'auth', log_id: logId } as const;
+  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
 }
 
 function markedError(

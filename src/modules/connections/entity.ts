@@ -4,6 +4,7 @@ import type {
   EntityRef,
   PublicMessage,
 } from '../../control-plane/entity.ts';
+import { limits } from '../../kernel/limits.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
@@ -27,6 +28,7 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     const subject = after ?? before;
     // When it was last fetched is an observation: it travels with the next event.
     if (subject === null || event.type === 'ConnectionFetched') return [];
+    if (event.type === 'RefreshBegun') return [];
     const said = [...lifeMessages(event, subject, after === null, meta)];
     const credentials = credentialsMessage(event, subject);
     return credentials === null ? said : [...said, credentials];
@@ -55,6 +57,8 @@ function actionOf(event: ConnectionEvent): string {
     case 'MetadataChanged':
       return 'metadata_changed';
     case 'CredentialsRefreshed':
+    case 'RefreshBegun':
+    case 'RefreshPostponed':
     case 'ConnectionFetched':
     case 'SyncFailed':
       return 'updated';
@@ -106,7 +110,8 @@ function lifeMessages(
 function credentialsMessage(event: ConnectionEvent, subject: Connection): PublicMessage | null {
   const action = credentialActions[event.type];
   if (action === undefined) return null;
-  const refused = event.type === 'CredentialsRefused' ? event : null;
+  const isFailure = event.type === 'CredentialsRefused' || event.type === 'RefreshPostponed';
+  const refused = isFailure ? event : null;
   return {
     ...place(subject),
     topic: 'svc.credentials.v1',
@@ -122,7 +127,7 @@ function credentialsMessage(event: ConnectionEvent, subject: Connection): Public
       attempt: subject.credentialsVersion,
       error_code: refused?.errorCode ?? null,
       provider_status: refused?.providerStatus ?? null,
-      exhausted: false,
+      exhausted: subject.refresh.failureDays >= limits.refreshFailureDaysMax,
     },
   };
 }
@@ -132,5 +137,6 @@ const credentialActions: Partial<Record<ConnectionEvent['type'], string>> = {
   ConnectionReauthorized: 'stored',
   CredentialsRefreshed: 'refreshed',
   CredentialsRefused: 'refresh_failed',
+  RefreshPostponed: 'refresh_failed',
   ConnectionDeleted: 'shredded',
 };

@@ -1,5 +1,5 @@
 import type { Sealed } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/stable-json.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { Connection, Credentials } from './state.ts';
 
@@ -32,7 +32,25 @@ export type ConnectionEvent =
       readonly at: Instant;
     }
   | { readonly type: 'MetadataChanged'; readonly metadata: SealedMetadata; readonly at: Instant }
-  | ({ readonly type: 'CredentialsRefreshed'; readonly at: Instant } & Held)
+  | {
+      readonly type: 'RefreshBegun';
+      readonly intent: NonNullable<Connection['refresh']['intent']>;
+    }
+  | ({
+      readonly type: 'CredentialsRefreshed';
+      readonly at: Instant;
+      /** Null: it said nothing about it. */
+      readonly rotatesToken: boolean | null;
+      /** Null: as it was. */
+      readonly connectionConfig: Sealed<JsonObject> | null;
+    } & Held)
+  | {
+      /** Nothing was learnt about the credentials: the provider was away, or answered nonsense. */
+      readonly type: 'RefreshPostponed';
+      readonly errorCode: string;
+      readonly providerStatus: number | null;
+      readonly at: Instant;
+    }
   | {
       readonly type: 'CredentialsRefused';
       readonly error: ConnectionError;

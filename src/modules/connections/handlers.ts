@@ -6,7 +6,7 @@ import { uuidV5 } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
-import { connectionSealer } from '../credentials/sealing.ts';
+import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
 import { connectionRef } from './entity.ts';
 import { findConnection, requireConnection } from './queries.ts';
@@ -213,20 +213,26 @@ export async function writeMetadata(
 export async function storeCredentials(
   { control, vault }: Deps,
   known: Connection,
-  renewed: Obtained,
+  renewed: Obtained & { readonly rotatesToken?: boolean | null },
   options: AskOptions,
 ): Promise<Connection> {
   const { environmentUid, integrationKey, connectionId, uid } = known;
   await vault.ready(uid);
-  const { credentials, expiresAt } = renewed;
+  const { credentials, expiresAt, connectionConfig, rotatesToken = null } = renewed;
+  const seal = connectionSealer(vault, known);
+  const config =
+    connectionConfig === undefined || Object.keys(connectionConfig).length === 0
+      ? null
+      : { ...(await openConnectionConfig(vault, known)), ...connectionConfig };
   const body = {
     type: 'StoreCredentials',
     uid,
     ifVersion: known.credentialsVersion,
-    credentials:
-      credentials === null ? null : connectionSealer(vault, known).credentials(credentials),
+    credentials: credentials === null ? null : seal.credentials(credentials),
     fingerprint: credentials === null ? null : credentialsFingerprint(vault, credentials),
     expiresAt,
+    rotatesToken,
+    connectionConfig: config === null ? null : seal.connectionConfig(config),
   };
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
   const stored = await control.ask<Connection>(ref, body, options);

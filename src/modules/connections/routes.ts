@@ -30,7 +30,7 @@ import {
   writeMetadata,
 } from './handlers.ts';
 import { presentConnection, presentEntry } from './presenter.ts';
-import { queryConnections, requireConnection } from './queries.ts';
+import { findConnection, queryConnections, requireConnection } from './queries.ts';
 import type { Connection, EndUser } from './state.ts';
 
 const readScopes = ['environment:connections:read', 'environment:connections:read_credentials'];
@@ -156,9 +156,11 @@ const get = defineRoute({
       params.connectionId,
       { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
     );
-    void observeFetch(services, connection);
+    const isForced = force_refresh === true || refresh_github_app_jwt_token === true;
+    const fresh = await freshOrRefused(services, connection, isForced);
+    void observeFetch(services, fresh);
     const view = { withCredentials, withRefreshToken: refresh_token ?? false };
-    const body = await presentConnection(services.vault, connection, {
+    const body = await presentConnection(services.vault, fresh, {
       ...view,
       fetchedAt: services.clock.now(),
     });
@@ -273,6 +275,36 @@ function metadataOf(body: z.output<typeof metadataBody>, caller: Caller) {
     metadata,
   };
 }
+
+/**
+ * A fetch never answers credentials that are known to be expired (contract/http.md section 4).
+ * @throws GatewayError `invalid_credentials` with the connection, without credentials, as its payload: 424 when
+ *   nothing was tried, 400 when the refresh failed
+ */
+async function freshOrRefused(
+  services: Services,
+  connection: Connection,
+  isForced: boolean,
+): Promise<Connection> {
+  try {
+    return await services.refresher.fresh(connection, { isForced });
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !refreshRefusals.has(error.code)) throw error;
+    const { environmentUid, integrationKey, connectionId } = connection;
+    const view = { withCredentials: false, withRefreshToken: false };
+    const known =
+      findConnection(services.control, environmentUid, integrationKey, connectionId) ?? connection;
+    const payload = { connection: await presentConnection(services.vault, known, view) };
+    const details = { message: error.message, payload, status: error.status };
+    throw new GatewayError('invalid_credentials', details, { cause: error });
+  }
+}
+
+const refreshRefusals = new Set<string>([
+  'invalid_credentials',
+  'connection_refresh_backoff',
+  'connection_refresh_exhausted',
+]);
 
 function maySeeCredentials(caller: Caller): boolean {
   return caller.has('environment:connections:read_credentials');

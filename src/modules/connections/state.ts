@@ -15,6 +15,28 @@ export interface EndUser {
 /** Credentials as the API returns them (contract/auth-modes.md section 2): `type` and the mode's fields. */
 export type Credentials = { readonly type: string } & JsonObject;
 
+/** What is known of renewing the credentials (design section 5, contract/auth-modes.md section 3). */
+export interface RefreshState {
+  /** Said in the log before the provider is asked; without an outcome the request counts as sent. */
+  readonly intent: {
+    readonly id: string;
+    readonly at: Instant;
+    readonly spendsToken: boolean;
+  } | null;
+  /** Whether a refresh gave another refresh token than it was given; null until one has succeeded. */
+  readonly rotatesToken: boolean | null;
+  readonly failedAt: Instant | null;
+  /** Days (UTC) with a failure since the last success; at `limits.refreshFailureDaysMax` no more is tried. */
+  readonly failureDays: number;
+}
+
+export const neverRefreshed: RefreshState = {
+  intent: null,
+  rotatesToken: null,
+  failedAt: null,
+  failureDays: 0,
+};
+
 /**
  * Scope = `joinKey(environment uid, integration key, connection id)`; path the same three parts.
  * Indexes: `uid`, `deleting` (`yes`).
@@ -33,6 +55,9 @@ export interface Connection {
   /** Grows with each stored set of credentials. */
   readonly credentialsVersion: number;
   readonly expiresAt: Instant | null;
+  /** When they were stored: with `expiresAt` it gives their lifetime. */
+  readonly credentialsAt: Instant;
+  readonly refresh: RefreshState;
   /** Keyed hash of the credentials: tells renewed ones from the same ones, unopened. */
   readonly fingerprint: string | null;
   /**

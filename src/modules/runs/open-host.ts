@@ -47,6 +47,7 @@ export type HostDeps = Pick<
   | 'http'
   | 'clock'
   | 'settings'
+  | 'refresher'
 >;
 
 /**

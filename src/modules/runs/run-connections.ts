@@ -1,22 +1,20 @@
 import type { Services } from '../../http/services.ts';
-import { GatewayError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { writeMetadata } from '../connections/handlers.ts';
+import { openForCall } from '../connections/open-for-call.ts';
 import { presentConnection } from '../connections/presenter.ts';
 import { requireConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
-import {
-  openConnectionConfig,
-  openCredentials,
-  openIntegrationCredentials,
-  openMetadata,
-} from '../credentials/sealing.ts';
+import { openIntegrationCredentials } from '../credentials/sealing.ts';
 import { presentIntegrationCredentials } from '../integrations/credentials.ts';
 import { presentIntegration, webhookUrlOf } from '../integrations/presenter.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { RunConnections } from './runtime/deps.ts';
 
-export type RunConnectionsDeps = Pick<Services, 'control' | 'vault' | 'providers' | 'settings'>;
+export type RunConnectionsDeps = Pick<
+  Services,
+  'control' | 'vault' | 'providers' | 'settings' | 'refresher'
+>;
 
 /** The connections that a run may use: its own, and others of its environment. */
 export function createRunConnections(
@@ -33,30 +31,17 @@ export function createRunConnections(
   };
 
   return {
-    async open({ integrationKey, connectionId }, { refreshToken }) {
-      const where = [control, environmentUid, integrationKey] as const;
-      const connection = await requireConnection(...where, connectionId);
-      const integration = await requireIntegration(...where, { code: 'unknown_provider_config' });
-      const provider = providers.find(connection.provider);
-      if (provider === null) throw new GatewayError('unknown_provider');
-      const credentials = await openCredentials(vault, connection);
-      const client = await openIntegrationCredentials(vault, integration);
+    async open({ integrationKey, connectionId }, { forceRefresh, refreshToken, rejectedVersion }) {
+      const known = await requireConnection(control, environmentUid, integrationKey, connectionId);
+      const { stored, ...opened } = await openForCall(deps, known, {
+        isForced: forceRefresh,
+        ...(rejectedVersion === undefined ? {} : { rejectedVersion }),
+      });
+      const view = { withCredentials: true, withRefreshToken: refreshToken };
       return {
-        provider,
-        connection: {
-          credentials: connection.credentials === null ? null : credentials,
-          connectionConfig: await openConnectionConfig(vault, connection),
-          metadata: await openMetadata(vault, connection),
-        },
-        integration: {
-          clientId: client?.clientId,
-          clientSecret: client?.clientSecret,
-          integrationConfig: integration.integrationConfig,
-        },
-        view: await presentConnection(vault, connection, {
-          withCredentials: true,
-          withRefreshToken: refreshToken,
-        }),
+        ...opened,
+        version: stored.credentialsVersion,
+        view: await presentConnection(vault, stored, view),
       };
     },
 

@@ -26,7 +26,7 @@ export const appStore: AuthModeRules = {
   redirect: null,
   renewal: {
     isPossible: () => true,
-    spendsToken: false,
+    spendsToken: () => false,
     renew: (held, context) => signed(givenOf(held), context),
   },
   isTested: false,

@@ -28,7 +28,7 @@ export const app: AuthModeRules = {
   },
   renewal: {
     isPossible: () => true,
-    spendsToken: false,
+    spendsToken: () => false,
     renew: (_held, context) => {
       const { connectionConfig } = context;
       const installationId = textAt(connectionConfig, 'installation_id') ?? '';

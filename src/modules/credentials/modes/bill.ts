@@ -20,7 +20,7 @@ export const bill: AuthModeRules = {
   import: (given, context) => loggedIn(given, context),
   form: { shape: () => strict(fields), submit: loggedIn },
   redirect: null,
-  renewal: { isPossible: () => true, spendsToken: false, renew: loggedIn },
+  renewal: { isPossible: () => true, spendsToken: () => false, renew: loggedIn },
   isTested: false,
   authorization: () => null,
 };

@@ -24,7 +24,11 @@ export const custom: AuthModeRules = {
   },
   form: null,
   redirect: { start: async (context) => startOauth2(context), finish },
-  renewal: { isPossible: (held) => isJsonObject(held['app']), spendsToken: true, renew },
+  renewal: {
+    isPossible: (held) => isJsonObject(held['app']),
+    spendsToken: ({ user }) => isJsonObject(user) && textAt(user, 'refresh_token') !== null,
+    renew,
+  },
   isTested: false,
   authorization: ({ credentials }) => {
     const { app, user } = credentials;

@@ -14,7 +14,7 @@ export const jwt: AuthModeRules = {
   import: (given, context) => signed(given, context),
   form: { shape: (provider) => providerFields(provider), submit: signed },
   redirect: null,
-  renewal: { isPossible: () => true, spendsToken: false, renew: signed },
+  renewal: { isPossible: () => true, spendsToken: () => false, renew: signed },
   isTested: true,
   authorization: ({ credentials }) => bearer(credentials['token']),
 };

@@ -130,10 +130,10 @@ export interface Renewal {
   /** False where what is held cannot be renewed (an OAuth 2 token without a refresh token). */
   isPossible(held: Credentials, provider: Provider): boolean;
   /**
-   * Whether presenting what is held uses it up, so that it is never presented twice (RFC 6749 section 6: a
+   * Whether presenting what is held may use it up, so that it is never presented twice (RFC 6749 section 6: a
    * server may rotate refresh tokens).
    */
-  readonly spendsToken: boolean;
+  spendsToken(held: Credentials, provider: Provider): boolean;
   /** @throws ProviderAuthError */
   renew(held: Credentials, context: ModeContext): Promise<Obtained>;
 }

@@ -52,7 +52,7 @@ export const oauth2Cc: AuthModeRules = {
   redirect: null,
   renewal: {
     isPossible: (held) => textAt(held, 'client_id') !== null,
-    spendsToken: false,
+    spendsToken: () => false,
     renew: (held, context) => fetchToken(held, context),
   },
   isTested: false,

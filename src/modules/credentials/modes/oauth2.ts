@@ -50,7 +50,7 @@ export const oauth2: AuthModeRules = {
   redirect: { start: async (context) => startOauth2(context), finish: finishOauth2 },
   renewal: {
     isPossible: (held) => textAt(held, 'refresh_token') !== null,
-    spendsToken: true,
+    spendsToken: () => true,
     renew: renewOauth2,
   },
   isTested: false,

@@ -20,7 +20,7 @@ export const signature: AuthModeRules = {
   redirect: null,
   renewal: {
     isPossible: () => true,
-    spendsToken: false,
+    spendsToken: () => false,
     renew: async (held, context) => signed(held, context),
   },
   isTested: true,

@@ -37,7 +37,7 @@ export const twoStep: AuthModeRules = {
       fetched(given, isJsonObject(assertionOption) ? assertionOption : {}, context),
   },
   redirect: null,
-  renewal: { isPossible: () => true, spendsToken: true, renew: renewed },
+  renewal: { isPossible: () => true, spendsToken: hasRefreshToken, renew: renewed },
   isTested: false,
   authorization: ({ credentials, provider }) =>
     placesItsToken(provider) ? null : bearer(credentials['token']),
@@ -53,6 +53,10 @@ function fieldsOf({ credentials = {} }: Provider, held: JsonObject): JsonObject 
   return Object.fromEntries(
     Object.entries(held).filter(([name]) => Object.hasOwn(credentials, name)),
   );
+}
+
+function hasRefreshToken(held: JsonObject, { refresh_url }: Provider): boolean {
+  return refresh_url !== undefined && textAt(held, 'refresh_token') !== null;
 }
 
 async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained> {

@@ -35,6 +35,8 @@ export interface ConnectionName {
 /** A connection with what a call to its provider needs. */
 export interface RunConnection {
   readonly provider: Provider;
+  /** Of the credentials: another one means that others were stored. */
+  readonly version: number;
   readonly connection: OpenedConnection;
   readonly integration: OpenedIntegration;
   /** As the API answers it, with credentials (specification section 2.3). */
@@ -49,7 +51,12 @@ export interface RunConnections {
    */
   open(
     name: ConnectionName,
-    options: { readonly forceRefresh: boolean; readonly refreshToken: boolean },
+    options: {
+      readonly forceRefresh: boolean;
+      readonly refreshToken: boolean;
+      /** The version that the provider answered 401 to: it is renewed first. */
+      readonly rejectedVersion?: number;
+    },
   ): Promise<RunConnection>;
   /** The integration of the run as the API answers it. */
   integration(include: readonly string[]): Promise<JsonObject>;

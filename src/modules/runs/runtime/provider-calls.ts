@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { stableJson } from '../../../kernel/stable-json.ts';
 import { HttpFailure, mayPass, type HttpReply } from '../../../ports/http-client.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../../ports/sandbox.ts';
 import { buildProviderRequest, type ProviderRequest } from '../../providers/inject.ts';
@@ -31,21 +30,23 @@ type Attempt =
 
 /**
  * Asks until an answer is final (contract/functions.md section 5.5). The connection is read again before
- * every attempt; a 401 with the same credentials as before is final.
+ * every attempt; after a 401 its credentials are renewed, and a 401 that they cannot be renewed after is final.
  */
 async function callProvider(call: Call, deps: RuntimeDeps): Promise<HostAnswer> {
   const retries = Math.min(Math.floor(call.retries ?? 0), retriesMax);
   const { clock, signal, sleep = wait } = deps;
-  let refused: string | null = null;
-  let last: Attempt | null = null;
+  let rejected: Attempt | null = null;
+  let connection = await openConnection(call, deps);
   for (let attempt = 0; ; attempt++) {
-    const connection = await openConnection(call, deps);
-    const credentials = stableJson(connection.connection.credentials);
-    if (last !== null && refused === credentials) return answerOf(last, call.bodyAs);
-    last = await ask(call, connection, attempt, deps);
+    if (rejected !== null) {
+      const renewed = await openRenewed(call, deps, connection.version);
+      if (renewed === null) return answerOf(rejected, call.bodyAs);
+      connection = renewed;
+    } else if (attempt > 0) connection = await openConnection(call, deps);
+    const last = await ask(call, connection, attempt, deps);
     const isFinal = attempt >= retries || !isRetried(last, call, connection);
     if (isFinal) return answerOf(last, call.bodyAs);
-    refused = last.reply?.status === 401 ? credentials : null;
+    rejected = last.reply?.status === 401 ? last : null;
     const rules = { call: call.retryHeader ?? {}, provider: connection.provider.proxy?.retry };
     await sleep(retryWaitMs(last.reply, withoutGaps(rules), attempt, clock.now()), signal);
   }
@@ -70,15 +71,32 @@ function isRetried(attempt: Attempt, call: Call, { provider }: RunConnection): b
   return isRetriedStatus(status, provider.proxy?.retry, call.retryOn ?? []);
 }
 
-function openConnection(call: Call, { run, connections }: RuntimeDeps): Promise<RunConnection> {
+function openConnection(
+  call: Call,
+  { run, connections }: RuntimeDeps,
+  rejected: { readonly rejectedVersion?: number } = {},
+): Promise<RunConnection> {
   const {
     providerConfigKey: integrationKey = run.integrationKey,
     connectionId = run.connectionId,
   } = call;
-  return connections.open(
-    { integrationKey, connectionId },
-    { forceRefresh: false, refreshToken: false },
-  );
+  const options = { forceRefresh: false, refreshToken: false, ...rejected };
+  return connections.open({ integrationKey, connectionId }, options);
+}
+
+/** The connection with other credentials than the rejected ones; null when there are none to be had. */
+async function openRenewed(
+  call: Call,
+  deps: RuntimeDeps,
+  rejectedVersion: number,
+): Promise<RunConnection | null> {
+  try {
+    const connection = await openConnection(call, deps, { rejectedVersion });
+    return connection.version === rejectedVersion ? null : connection;
+  } catch (error) {
+    if (error instanceof GatewayError) return null;
+    throw error;
+  }
 }
 
 async function ask(

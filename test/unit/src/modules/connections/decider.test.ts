@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Sealed } from '../../../../../src/kernel/ids.ts';
+import { limits } from '../../../../../src/kernel/limits.ts';
 import type { Json, JsonObject } from '../../../../../src/kernel/stable-json.ts';
 import {
   connection,
@@ -7,8 +8,10 @@ import {
 } from '../../../../../src/modules/connections/decider.ts';
 import {
   endUserTags,
+  neverRefreshed,
   normaliseTags,
   type Credentials,
+  type RefreshState,
 } from '../../../../../src/modules/connections/state.ts';
 import { given } from '../../../../support/given.ts';
 
@@ -34,6 +37,10 @@ const made = (more: Partial<ImportConnection> = {}) => {
   const state = given(connection).when(create(more)).state();
   if (state === null) throw new Error('not made');
   return { type: 'ConnectionCreated', connection: state } as const;
+};
+const withRefresh = (refresh: RefreshState) => {
+  const { type, connection: state } = made();
+  return { type, connection: { ...state, refresh } } as const;
 };
 const authError = { type: 'auth', log_id: 'l1' } as const;
 
@@ -122,6 +129,112 @@ describe('renewed credentials', () => {
     given(connection, made())
       .when({ ...renewed, ifVersion: 0 })
       .refused('conflict');
+  });
+});
+
+describe('a refresh', () => {
+  const begin = {
+    type: 'BeginRefresh',
+    uid: 'u1',
+    id: 'i1',
+    ifVersion: 1,
+    spendsToken: true,
+    logId: 'l1',
+    at: 10,
+  } as const;
+  const failed = {
+    type: 'RefreshFailed',
+    uid: 'u1',
+    id: 'i1',
+    isDefinitive: true,
+    logId: 'l1',
+    errorCode: 'invalid_grant',
+    providerStatus: 400,
+    at: 20,
+  } as const;
+  const begun = given(connection, made(), {
+    type: 'RefreshBegun',
+    intent: { id: 'i1', at: 10, spendsToken: true },
+  });
+
+  it('is said before the provider is asked', () => {
+    given(connection, made())
+      .when(begin)
+      .then({ type: 'RefreshBegun', intent: { id: 'i1', at: 10, spendsToken: true } });
+  });
+
+  it('of credentials that were renewed meanwhile is refused', () => {
+    given(connection, made())
+      .when({ ...begin, ifVersion: 0 })
+      .refused('conflict');
+  });
+
+  it('waits while the request of another may be under way', () => {
+    begun.when({ ...begin, id: 'i2', at: 10 + limits.refreshLeaseMs - 1 }).refused('conflict');
+  });
+
+  it('after one without an outcome gives the token up: it may have been presented', () => {
+    const state = begun.when({ ...begin, id: 'i2', at: 10 + limits.refreshLeaseMs }).state();
+    expect(state?.errors).toEqual([{ type: 'auth', log_id: 'l1' }]);
+    expect(state?.refresh).toMatchObject({ intent: null, failureDays: 1 });
+  });
+
+  it.each([
+    ['spends nothing', { spendsToken: false }, null],
+    ['shows a token that is known not to rotate', { spendsToken: true }, false],
+  ])(
+    'after one without an outcome begins again where it %s',
+    (_, { spendsToken }, rotatesToken) => {
+      const known = { intent: { id: 'i1', at: 10, spendsToken }, rotatesToken };
+      const refresh = { ...neverRefreshed, ...known };
+      const again = { ...begin, id: 'i2', spendsToken, at: 10 + limits.refreshLeaseMs };
+      given(connection, withRefresh(refresh))
+        .when(again)
+        .then({ type: 'RefreshBegun', intent: { id: 'i2', at: again.at, spendsToken } });
+    },
+  );
+
+  it('that the provider refused is an error of the connection', () => {
+    expect(begun.when(failed).state()).toMatchObject({
+      errors: [{ type: 'auth', log_id: 'l1' }],
+      refresh: { intent: null, failedAt: 20, failureDays: 1 },
+    });
+  });
+
+  it('that did not reach the provider only waits', () => {
+    expect(begun.when({ ...failed, isDefinitive: false }).state()).toMatchObject({
+      errors: [],
+      refresh: { intent: null, failedAt: 20, failureDays: 0 },
+    });
+  });
+
+  it('counts one failure a day, and none that has no intent', () => {
+    const dayMs = 86_400_000;
+    const intent = { id: 'i1', at: 10, spendsToken: true };
+    const daysAfter = (refresh: Partial<RefreshState>, at: number) =>
+      given(connection, withRefresh({ ...neverRefreshed, intent, ...refresh }))
+        .when({ ...failed, at })
+        .state()?.refresh.failureDays;
+    expect(daysAfter({ failedAt: 20, failureDays: 1 }, 30)).toBe(1);
+    expect(daysAfter({ failedAt: 20, failureDays: 1 }, dayMs)).toBe(2);
+    given(connection, made()).when(failed).then();
+  });
+
+  it('that succeeds starts the count anew and remembers whether the token rotates', () => {
+    const state = begun
+      .when({
+        type: 'StoreCredentials',
+        uid: 'u1',
+        ifVersion: 1,
+        credentials: sealed('c2'),
+        fingerprint: 'f2',
+        expiresAt: 99,
+        rotatesToken: true,
+        at: 20,
+      })
+      .state();
+    expect(state?.refresh).toEqual({ ...neverRefreshed, rotatesToken: true });
+    expect(state).toMatchObject({ credentialsVersion: 2, credentialsAt: 20, errors: [] });
   });
 });
 

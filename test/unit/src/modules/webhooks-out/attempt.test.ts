@@ -6,6 +6,7 @@ import { HttpFailure, type HttpClient } from '../../../../../src/ports/http-clie
 const never = new AbortController().signal;
 const to = { url: 'http://a.example/hook', headers: {}, body: Buffer.from('{}') };
 const client = (request: HttpClient['request']): HttpClient => ({
+  forward: () => Promise.reject(new Error('a delivery streams nothing')),
   request,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 });

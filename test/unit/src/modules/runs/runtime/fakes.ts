@@ -62,6 +62,7 @@ export function fakeHttp(...answers: (HttpReply | Error)[]) {
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    forward: () => Promise.reject(new Error('a function streams nothing')),
     async [Symbol.asyncDispose]() {
       // nothing is held
     },
@@ -92,6 +93,7 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
         opened.push({ name, options });
         return {
           provider,
+          version: 1,
           connection: {
             credentials: { type: 'OAUTH2', access_token: 'token-1' },
             connectionConfig: {},

@@ -12,10 +12,11 @@ function connectionsWith(tokens: readonly string[], definition: Provider = provi
   const connections: RuntimeDeps['connections'] = {
     ...fakeRuntime().deps.connections,
     open: async () => {
-      const token = tokens[Math.min(reads++, tokens.length - 1)] ?? '';
+      const version = Math.min(reads++, tokens.length - 1);
+      const token = tokens[version] ?? '';
       const credentials = { type: 'OAUTH2', access_token: token };
       const connection = { credentials, connectionConfig: {}, metadata: {} };
-      return { provider: definition, connection, integration: {}, view: {} };
+      return { provider: definition, version, connection, integration: {}, view: {} };
     },
   };
   return { connections, reads: () => reads };

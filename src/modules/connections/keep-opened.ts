@@ -1,0 +1,63 @@
+import type { Services } from '../../http/services.ts';
+import { joinKey } from '../../kernel/ids.ts';
+import type { Instant } from '../../kernel/time.ts';
+import { isDue } from './freshness.ts';
+import { openForCall } from './open-for-call.ts';
+import type { OpenedConnections, OpenedForCall } from './opened-connections.ts';
+import { requireConnection } from './queries.ts';
+
+/** Opened secrets stay in memory for so long without being asked for from the store again. */
+const keptMs = 30_000;
+const keptMax = 5_000;
+
+type Deps = Pick<Services, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
+
+interface Kept {
+  readonly opened: OpenedForCall;
+  readonly until: Instant;
+}
+
+/** Keeps opened connections until they change, are due for a refresh, or have been kept for a while. */
+export function createOpenedConnections(deps: Deps): OpenedConnections {
+  const kept = new Map<string, Kept>();
+  const stop = deps.control.view.onChange((changed) => {
+    for (const { kind, path } of changed) {
+      if (kind === 'connection') kept.delete(joinKey(...path));
+      if (kind === 'integration' || kind === 'environment') kept.clear();
+    }
+  });
+  return {
+    async open(name, options) {
+      const { environmentUid, integrationKey, connectionId } = name;
+      const key = joinKey(environmentUid, integrationKey, connectionId);
+      const now = deps.clock.now();
+      const known = options === undefined ? kept.get(key) : undefined;
+      if (
+        known !== undefined &&
+        known.until > now &&
+        !isDue(known.opened.stored, known.opened.provider, now)
+      ) {
+        return known.opened;
+      }
+      const { control } = deps;
+      const connection = await requireConnection(
+        control,
+        environmentUid,
+        integrationKey,
+        connectionId,
+        {
+          status: 400,
+          integrationStatus: 404,
+        },
+      );
+      const opened = await openForCall(deps, connection, options);
+      if (kept.size >= keptMax) kept.clear();
+      kept.set(key, { opened, until: now + keptMs });
+      return opened;
+    },
+    [Symbol.dispose]() {
+      stop();
+      kept.clear();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { Provider } from '../providers/definition.ts';
+import type { OpenedConnection, OpenedIntegration } from '../providers/inject.ts';
+import type { FreshOptions } from './refresher.ts';
+import type { Connection } from './state.ts';
+
+/** A connection with fresh credentials and all that a call to its provider needs, opened. */
+export interface OpenedForCall {
+  readonly provider: Provider;
+  readonly stored: Connection;
+  readonly connection: OpenedConnection;
+  readonly integration: OpenedIntegration;
+}
+
+export interface ConnectionName {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+}
+
+export interface OpenedConnections extends Disposable {
+  /**
+   * The connection with fresh credentials.
+   * @throws GatewayError `unknown_provider_config` (404), `unknown_connection` (400), and as `openForCall`
+   */
+  open(name: ConnectionName, options?: FreshOptions): Promise<OpenedForCall>;
+}

@@ -1,0 +1,21 @@
+import type { Connection } from './state.ts';
+
+export interface FreshOptions {
+  /** Renews whatever the expiry; ignores back-off and exhaustion. */
+  readonly isForced?: boolean;
+  /** The version that the provider answered 401 to: renewed unless others are stored already. */
+  readonly rejectedVersion?: number;
+}
+
+/**
+ * Gives connections whose credentials are fresh. One refresh at a time for each connection: in this process
+ * by sharing the promise, between nodes by a lease, and at last by the owner of the connection, who takes one
+ * intent at a time (design section 5).
+ */
+export interface Refresher {
+  /**
+   * @throws GatewayError `connection_refresh_backoff`, `connection_refresh_exhausted` (424: nothing was tried),
+   *   `invalid_credentials` (the refresh failed), `unknown_connection`
+   */
+  fresh(connection: Connection, options?: FreshOptions): Promise<Connection>;
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import { importConnection } from '../../src/modules/connections/handlers.ts';
+import { findConnection } from '../../src/modules/connections/queries.ts';
+import { createRefresher, type RefreshDeps } from '../../src/modules/connections/refresh.ts';
+import type { Refresher } from '../../src/modules/connections/refresher.ts';
+import type { Connection } from '../../src/modules/connections/state.ts';
+import { openCredentials } from '../../src/modules/credentials/sealing.ts';
+import { bootstrap } from '../../src/modules/environments/bootstrap.ts';
+import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import { createPublisher } from '../../src/modules/runs/publisher.ts';
+import { createRunLogs } from '../../src/modules/runs/run-log.ts';
+import {
+  aProvider,
+  everythingOn,
+  openControlWorld,
+  silent,
+  type ControlNode,
+  type ControlWorld,
+} from '../support/control.ts';
+import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
+import { openHttpClient } from '../support/webhook-receiver.ts';
+
+const options = { actor: 'system' };
+const noSecrets = { accountKey: null, keyDev: null, keyProd: null };
+const minuteMs = 60_000;
+
+/** A clock that a test moves: the owners and the nodes follow it. */
+let aheadMs = 0;
+const clock: Clock = {
+  now: () => Date.now() + aheadMs,
+  nowMicros: () => (Date.now() + aheadMs) * 1000,
+};
+
+interface Node {
+  readonly control: ControlNode;
+  readonly refresher: Refresher;
+  find(): Connection;
+}
+
+let stack: AsyncDisposableStack;
+let world: ControlWorld;
+let endpoint: FakeTokenEndpoint;
+let environmentUid: string;
+let nodes: Node[];
+let connectionId: string;
+
+async function startNode(more: Partial<RefreshDeps> = {}): Promise<Node> {
+  const control = stack.use(await world.startNode());
+  const publisher = createPublisher({ log: world.log, schemas: world.embedded.schemas, clock });
+  const provider = providerOf(endpoint);
+  const refresher = createRefresher({
+    ...control,
+    http: stack.use(await openHttpClient()),
+    providers: { find: () => provider, all: () => [provider] },
+    logs: stack.use(createRunLogs(publisher, silent)),
+    logger: silent,
+    clock,
+    ...more,
+  });
+  const find = () => {
+    const found = findConnection(control.control, environmentUid, 'crm', connectionId);
+    if (found === null) throw new Error('no connection');
+    return found;
+  };
+  return { control, refresher, find };
+}
+
+/** A node that stops for ever at the point; its lease ended with its own Coordination. */
+const startDying = (point: string): Promise<Node> =>
+  startNode({
+    coordination: openInProcessCoordination(),
+    faultPoint: (name) => (name === point ? new Promise<never>(() => undefined) : undefined),
+  });
+
+const providerOf = ({ url }: FakeTokenEndpoint) =>
+  aProvider({ auth_mode: 'OAUTH2', authorization_url: url, token_url: url });
+
+async function openWorld({ isRotating }: { readonly isRotating: boolean }): Promise<void> {
+  endpoint = stack.use(await openFakeTokenEndpoint({ isRotating }));
+  world = stack.use(await openControlWorld({ clock }));
+  stack.use(await world.startOwners());
+  nodes = [await startNode(), await startNode(), await startNode()];
+  const [node] = nodes as [Node];
+  const made = await bootstrap(node.control, noSecrets);
+  environmentUid = made?.environments[0]?.uid ?? '';
+  const provider = providerOf(endpoint);
+  const { clientId: client_id, clientSecret: client_secret } = endpoint;
+  const credentials = { type: 'OAUTH2', client_id, client_secret };
+  const integration = { environmentUid, uniqueKey: 'crm', provider, credentials };
+  await createIntegration(node.control, integration, options);
+  connectionId = randomUUID();
+  const expiresAt = clock.now() + 60 * minuteMs;
+  const wanted = {
+    environmentUid,
+    integrationKey: 'crm',
+    connectionId,
+    provider,
+    credentials: {
+      credentials: {
+        type: 'OAUTH2',
+        access_token: 'at-first',
+        refresh_token: endpoint.newFamily(),
+        raw: {},
+      },
+      expiresAt,
+    },
+  };
+  await importConnection(node.control, wanted, options);
+  await Promise.all(nodes.map(({ control }) => control.control.view.caughtUp()));
+}
+
+const tokenOf = async ({ control }: Node, connection: Connection) =>
+  (await openCredentials(control.vault, connection))['access_token'];
+
+const outcomes = () => endpoint.grants.map(({ outcome }) => outcome);
+
+beforeEach(() => {
+  stack = new AsyncDisposableStack();
+  aheadMs = 0;
+});
+afterEach(() => stack.disposeAsync());
+
+describe('a connection of a provider that rotates refresh tokens', () => {
+  beforeEach(() => openWorld({ isRotating: true }));
+
+  it('is not refreshed while it is fresh: a quarter of its lifetime before the end at most', async () => {
+    const [node] = nodes as [Node];
+    aheadMs = 44 * minuteMs;
+    await node.refresher.fresh(node.find());
+    expect(endpoint.grants).toEqual([]);
+    aheadMs = 46 * minuteMs;
+    expect(await tokenOf(node, await node.refresher.fresh(node.find()))).toMatch(/^at-[0-9a-f]/);
+    expect(outcomes()).toEqual(['granted']);
+  });
+
+  it('is refreshed exactly once by 1,000 fetches over three nodes, and all get the new token', async () => {
+    aheadMs = 61 * minuteMs;
+    const fetches = Array.from({ length: 1000 }, async (_, at) => {
+      const node = nodes[at % nodes.length] as Node;
+      return tokenOf(node, await node.refresher.fresh(node.find()));
+    });
+    const tokens = new Set(await Promise.all(fetches));
+    expect(outcomes()).toEqual(['granted']);
+    expect(tokens.size).toBe(1);
+    expect([...tokens][0]).not.toBe('at-first');
+  });
+
+  it('goes on with the refresh token that it was given last', async () => {
+    const [node] = nodes as [Node];
+    for (const hours of [1, 2, 3]) {
+      aheadMs = hours * 61 * minuteMs;
+      await node.refresher.fresh(node.find());
+    }
+    expect(outcomes()).toEqual(['granted', 'granted', 'granted']);
+    expect(node.find().refresh.rotatesToken).toBe(true);
+  });
+
+  it('whose refresher died before it said so is refreshed by another node', async () => {
+    const died = await startDying('refresh:before-intent');
+    aheadMs = 61 * minuteMs;
+    void died.refresher.fresh(died.find()).catch(() => undefined);
+    const [node] = nodes as [Node];
+    const fetched = await Promise.all(nodes.map((each) => each.refresher.fresh(each.find())));
+    expect(new Set(fetched.map(({ credentialsVersion }) => credentialsVersion))).toEqual(
+      new Set([2]),
+    );
+    expect(outcomes()).toEqual(['granted']);
+    expect(node.find().errors).toEqual([]);
+  });
+
+  it('whose refresher died after it said so never shows the token again', async () => {
+    const died = await startDying('refresh:after-intent');
+    aheadMs = 61 * minuteMs;
+    void died.refresher.fresh(died.find()).catch(() => undefined);
+    const [, other, third] = nodes as [Node, Node, Node];
+    await vi.waitUntil(() => other.find().refresh.intent !== null);
+    aheadMs += 16_000;
+    const fetches = [other, third].map((each) => each.refresher.fresh(each.find()));
+    for (const fetched of await Promise.allSettled(fetches)) {
+      expect(fetched).toMatchObject({ status: 'rejected', reason: { status: 424 } });
+    }
+    expect(endpoint.grants).toEqual([]);
+    expect(other.find().errors).toMatchObject([{ type: 'auth' }]);
+  });
+
+  it('that was refused is an error of the connection, and is not tried again for 30 seconds', async () => {
+    const [node] = nodes as [Node];
+    aheadMs = 61 * minuteMs;
+    endpoint.plan(400);
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'invalid_credentials',
+    });
+    expect(node.find().errors).toMatchObject([{ type: 'auth' }]);
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'connection_refresh_backoff',
+    });
+    expect(endpoint.grants).toHaveLength(1);
+    aheadMs += 31_000;
+    const fresh = await node.refresher.fresh(node.find());
+    expect(fresh.errors).toEqual([]);
+  });
+
+  it('whose provider is away keeps its credentials without an error, and waits', async () => {
+    const [node] = nodes as [Node];
+    aheadMs = 61 * minuteMs;
+    endpoint.plan(503);
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({ status: 400 });
+    expect(node.find()).toMatchObject({ errors: [], refresh: { intent: null, failureDays: 0 } });
+    aheadMs += 31_000;
+    expect((await node.refresher.fresh(node.find())).credentialsVersion).toBe(2);
+  });
+
+  it('whose provider is away is served with what it has while that still works', async () => {
+    const [node] = nodes as [Node];
+    aheadMs = 50 * minuteMs;
+    endpoint.plan(503);
+    expect(await tokenOf(node, await node.refresher.fresh(node.find()))).toBe('at-first');
+    expect(outcomes()).toEqual(['planned']);
+    const forced = node.refresher.fresh(node.find(), { rejectedVersion: 1 });
+    await expect(forced).rejects.toMatchObject({ code: 'connection_refresh_backoff' });
+  });
+
+  it('is exhausted after four days of failures; only force still tries', async () => {
+    const [node] = nodes as [Node];
+    for (const day of [1, 2, 3, 4]) {
+      aheadMs = day * 24 * 60 * minuteMs;
+      endpoint.plan(400);
+      await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({ status: 400 });
+    }
+    aheadMs += 24 * 60 * minuteMs;
+    await expect(node.refresher.fresh(node.find())).rejects.toMatchObject({
+      code: 'connection_refresh_exhausted',
+      status: 424,
+    });
+    const fresh = await node.refresher.fresh(node.find(), { isForced: true });
+    expect(fresh).toMatchObject({ errors: [], refresh: { failureDays: 0 } });
+  });
+
+  it('leaves no token on any topic', async () => {
+    const [node] = nodes as [Node];
+    aheadMs = 61 * minuteMs;
+    const token = await tokenOf(node, await node.refresher.fresh(node.find()));
+    const everything = await everythingOn(world.log);
+    const shown = endpoint.grants.map(({ refreshToken }) => refreshToken);
+    for (const secret of [token, endpoint.clientSecret, ...shown]) {
+      expect(everything).not.toContain(secret);
+    }
+  });
+});
+
+describe('a connection of a provider that does not rotate', () => {
+  beforeEach(() => openWorld({ isRotating: false }));
+
+  it('whose refresher died after it said so is refreshed once more', async () => {
+    const [, other] = nodes as [Node, Node, Node];
+    aheadMs = 61 * minuteMs;
+    await other.refresher.fresh(other.find());
+    expect(other.find().refresh.rotatesToken).toBe(false);
+    const died = await startDying('refresh:after-intent');
+    aheadMs = 125 * minuteMs;
+    void died.refresher.fresh(died.find()).catch(() => undefined);
+    await vi.waitUntil(() => other.find().refresh.intent !== null);
+    aheadMs += 16_000;
+    expect((await other.refresher.fresh(other.find())).credentialsVersion).toBe(3);
+    expect(outcomes()).toEqual(['granted', 'granted']);
+  });
+});
