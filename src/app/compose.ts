@@ -3,7 +3,7 @@ import {
   type TableQuestions,
 } from '../adapters/projection-store/store-rpc.ts';
 import { createHealthServer } from '../http/health-server.ts';
-import { routes } from '../http/routes.ts';
+import { routes, streamRoutes } from '../http/routes.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
 import { bootstrap, type Bootstrapped } from '../modules/environments/bootstrap.ts';
@@ -96,7 +96,7 @@ async function serve(
   if (!roles.has('api') || services === null) {
     return stack.use(await createHealthServer({ readiness, host, port })).url;
   }
-  const { url } = stack.use(await createHttpServer({ routes, services, host, port }));
+  const { url } = stack.use(await createHttpServer({ routes, streamRoutes, services, host, port }));
   services.settings.publicUrl ||= url;
   return url;
 }

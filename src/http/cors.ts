@@ -30,15 +30,26 @@ const answerHeaders = [
 const maxAgeS = 600;
 
 /** Headers of every answer (contract/http.md section 0). */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': answerHeaders,
+};
+
+/** Headers of the answer to a preflight. */
+export function preflightHeaders(methods: readonly string[]): Record<string, string> {
+  return {
+    allow: methods.join(', '),
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers': requestHeaders,
+    'access-control-max-age': String(maxAgeS),
+  };
+}
+
 export function setCors(context: Context): void {
-  context.set('access-control-allow-origin', '*');
-  context.set('access-control-expose-headers', answerHeaders);
+  context.set(corsHeaders);
 }
 
 export function setPreflight(context: Context, methods: readonly string[]): void {
   context.status = 204;
-  context.set('allow', methods.join(', '));
-  context.set('access-control-allow-methods', methods.join(', '));
-  context.set('access-control-allow-headers', requestHeaders);
-  context.set('access-control-max-age', String(maxAgeS));
+  context.set(preflightHeaders(methods));
 }

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { GatewayError, type Issue } from '../kernel/errors.ts';
 import type { RouteAnswer } from './define-route.ts';
@@ -21,6 +22,30 @@ export function errorAnswer(error: GatewayError): RouteAnswer {
     },
     ...(wait === undefined ? {} : { headers: { 'retry-after': String(Math.ceil(wait)) } }),
   };
+}
+
+/** A request, for the log line and the answers that name it. */
+export interface RequestFacts {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What a thrown error answers; anything but a GatewayError is a bug and says nothing of itself. */
+export function refusalOf(
+  error: unknown,
+  { requestId, method, path }: RequestFacts,
+  logger: Pick<Logger, 'error' | 'warn'>,
+): RouteAnswer {
+  const known = error instanceof GatewayError;
+  const facts = { err: error, requestId, method, path };
+  if (!known) logger.error(facts, 'request failed');
+  else if (error.status >= 500) logger.warn(facts, 'request refused');
+  if (!known) return errorAnswer(new GatewayError('server_error'));
+  if (error.code !== 'too_many_request') return errorAnswer(error);
+  const { headers } = errorAnswer(error);
+  const body = { error: { code: error.code, method, path } };
+  return { status: error.status, body, ...(headers ? { headers } : {}) };
 }
 
 /** Issues as the API shows them: the path as a list of strings. */

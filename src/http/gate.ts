@@ -28,6 +28,14 @@ export interface GateCall {
   setHeader(name: string, value: string): void;
 }
 
+/** What the gate reads of a route. */
+type Guarded = Pick<AnyRoute, 'credential' | 'scopes' | 'isUnlimited'>;
+
+/** A request at the gate. */
+export interface Admission extends Omit<GateCall, 'match' | 'search' | 'signal'> {
+  readonly route: Guarded;
+}
+
 /**
  * The one way to a handler. Order: credentials, rate limit, scope, content type, query, body, path,
  * headers; the first part that fails is the answer, with all of its issues (contract/errors.md section 3).
@@ -38,7 +46,7 @@ export async function passGate(
   authenticator: Authenticator,
 ): Promise<RouteAnswer> {
   const { route, params } = call.match;
-  const caller = await admit(call, services, authenticator);
+  const caller = await admit({ ...call, route }, services, authenticator);
   checkScope(route, caller);
   checkContentType(call.request);
   const query = parsePart(route.query as Schema, parseQuery(call.search), 'invalid_query_params');
@@ -60,12 +68,13 @@ export async function passGate(
   });
 }
 
-async function admit(
-  call: GateCall,
+/** Who calls, counted against the rate limit. @throws GatewayError 401, 429 */
+export async function admit(
+  call: Admission,
   services: Services,
   authenticator: Authenticator,
 ): Promise<Caller> {
-  const { route } = call.match;
+  const { route } = call;
   if (route.isUnlimited) return nobody;
   const take = async (who: string, cost: number) => {
     const quota = await takeQuota(services, who, cost);
@@ -87,7 +96,8 @@ async function admit(
   return caller;
 }
 
-function checkScope(route: AnyRoute, caller: Caller): void {
+/** @throws GatewayError `forbidden` */
+export function checkScope(route: Guarded, caller: Caller): void {
   if (route.credential === 'none') return;
   if (caller.credential !== route.credential) {
     const message = `This endpoint takes an ${route.credential} API key, not one of another kind.`;

@@ -7,12 +7,14 @@ import { functionRoutes } from '../modules/functions/routes.ts';
 import { healthRoutes } from '../modules/health/routes.ts';
 import { integrationRoutes } from '../modules/integrations/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
+import { proxyRoute } from '../modules/proxy/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { syncRoutes } from '../modules/syncs/routes.ts';
 import { topicRoutes } from '../modules/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/typed-topics/routes.ts';
 import { variableRoutes } from '../modules/variables/routes.ts';
 import type { AnyRoute } from './define-route.ts';
+import type { StreamRoute } from './stream-route.ts';
 
 /** Every endpoint of the API. */
 export const routes: readonly AnyRoute[] = [
@@ -31,3 +33,6 @@ export const routes: readonly AnyRoute[] = [
   ...consumerGroupRoutes,
   ...typedTopicRoutes,
 ];
+
+/** Every endpoint that streams. */
+export const streamRoutes: readonly StreamRoute[] = [proxyRoute];

@@ -8,13 +8,16 @@ import { GatewayError } from '../kernel/errors.ts';
 import { createAuthenticator, type Authenticator } from './authenticate.ts';
 import { setCors, setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
-import { errorAnswer } from './error-response.ts';
+import { refusalOf } from './error-response.ts';
 import { passGate } from './gate.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
+import { createStreamHandler } from './stream-handler.ts';
+import type { StreamRoute } from './stream-route.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly AnyRoute[];
+  readonly streamRoutes?: readonly StreamRoute[];
   readonly services: Services;
   readonly host: string;
   /** 0 picks a free port. */
@@ -49,8 +52,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (isClosing) context.set('connection', 'close');
   });
   const handle = app.callback();
+  const streams = createStreamHandler(options.streamRoutes ?? [], { services, authenticator });
   const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
-    void handle(request, response);
+    if (streams.takes(request)) {
+      if (isClosing) response.setHeader('connection', 'close');
+      void streams.handle(request, response);
+    } else void handle(request, response);
   });
   server.headersTimeout = headersTimeoutMs;
   server.requestTimeout = requestTimeoutMs;
@@ -134,7 +141,6 @@ async function pass(
   }
 }
 
-/** What a thrown error answers; anything but a GatewayError is a bug and says nothing of itself. */
 function refusal(
   error: unknown,
   context: Context,
@@ -142,16 +148,9 @@ function refusal(
   requestId: string,
   { logger }: Services,
 ): RouteAnswer {
-  const known = error instanceof GatewayError;
-  const facts = { err: error, requestId, method: context.method, path };
-  if (!known) logger.error(facts, 'request failed');
-  else if (error.status >= 500) logger.warn(facts, 'request refused');
-  if (!known) return errorAnswer(new GatewayError('server_error'));
-  if (error.code === 'request_too_large') drain(context);
-  if (error.code !== 'too_many_request') return errorAnswer(error);
-  const { headers } = errorAnswer(error);
-  const body = { error: { code: error.code, method: context.method, path } };
-  return { status: error.status, body, ...(headers ? { headers } : {}) };
+  const isTooLarge = error instanceof GatewayError && error.code === 'request_too_large';
+  if (isTooLarge) drain(context);
+  return refusalOf(error, { requestId, method: context.method, path }, logger);
 }
 
 function drain({ req }: Context): void {

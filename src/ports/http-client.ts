@@ -53,6 +53,35 @@ const passingCodes = new Set([
  */
 export const mayPass = (code: string): boolean => passingCodes.has(code);
 
+/** A request whose body and answer stream. */
+export interface ForwardRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A stream is sent as it comes; bytes can be sent again. */
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array | null;
+  /** Whether codings of the answer are undone; the headers of the coding are left out then. */
+  readonly isDecoded: boolean;
+  /** From the last byte sent to the head of the answer, and between two pieces of its body. */
+  readonly idleTimeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Headers as they came: several values of a name are a list. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Takes an answer while it comes. */
+export interface AnswerSink {
+  /** Returns whether the body is wanted; without it the exchange ends here. */
+  head(status: number, statusText: string, headers: AnswerHeaders): boolean;
+  /** Returns whether more may come at once; otherwise `resume` of the flow asks for more. */
+  data(chunk: Buffer): boolean;
+}
+
+export interface AnswerFlow {
+  resume(): void;
+}
+
 /**
  * The only way out of the process. Every resolved address is checked against the egress policy before
  * and at the connection (contract/reliability.md section 7).
@@ -60,4 +89,11 @@ export const mayPass = (code: string): boolean => passingCodes.has(code);
 export interface HttpClient extends AsyncDisposable {
   /** @throws HttpFailure without an answer; GatewayError `url_not_allowed` when the policy refuses. */
   request(request: OutgoingRequest): Promise<HttpReply>;
+  /**
+   * One exchange without redirects or retries. Resolves when the answer has
+   * ended, or its body was not wanted.
+   * @param sink told of the answer; `flow` is what it resumes by
+   * @throws as `request`; after the head too, when the answer breaks off
+   */
+  forward(request: ForwardRequest, sink: (flow: AnswerFlow) => AnswerSink): Promise<void>;
 }

@@ -51,7 +51,7 @@ export function tooLarge(maxBytes: number): HttpFailure {
   return new HttpFailure('ERR_BODY_TOO_LARGE', `The answer is larger than ${maxBytes} bytes.`);
 }
 
-function decoder(coding: string): NodeJS.ReadWriteStream {
+export function decoder(coding: string): NodeJS.ReadWriteStream {
   if (coding === 'br') return createBrotliDecompress();
   return coding === 'deflate' ? createDeflateDecoder() : createGunzip();
 }

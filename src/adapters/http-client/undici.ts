@@ -10,6 +10,7 @@ import {
 } from '../../ports/http-client.ts';
 import { codingsOf, readBody, tooLarge } from './decode.ts';
 import { createEgressPolicy, type EgressPolicy } from './egress.ts';
+import { forwardOver } from './forward.ts';
 
 /** Every address of a name. */
 export type Resolve = (
@@ -76,6 +77,14 @@ export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOpti
       } finally {
         deadline.stop();
         if (agent !== shared) await agent.destroy();
+      }
+    },
+    async forward(request, sink) {
+      policy.checkUrl(request.url);
+      try {
+        await forwardOver(shared, request, sink);
+      } catch (error) {
+        throw asFailure(error, request.signal);
       }
     },
     async [Symbol.asyncDispose]() {

@@ -32,6 +32,8 @@ export interface Operation {
 
 export interface RunLogs extends AsyncDisposable {
   begin(of: OperationOf, message: string): Operation;
+  /** An operation that has ended already, as one entry. `contextJson` may hold no secret. */
+  note(of: OperationOf, state: OperationState, message: string, contextJson: string): void;
   /** Resolves when everything written so far is in the log, or was given up. */
   flush(): Promise<void>;
 }
@@ -82,6 +84,11 @@ export function createRunLogs(publisher: Publisher, logger: Logger): RunLogs {
           add(entry(of, level, text, { operation_type: of.operationType, state }));
         },
       };
+    },
+    note(of, state, message, contextJson) {
+      const level = state === 'success' ? 'info' : 'error';
+      const more = { operation_type: of.operationType, state, context: cut(contextJson) };
+      add(entry(of, level, message, more));
     },
     flush,
     [Symbol.asyncDispose]: flush,

@@ -1,0 +1,84 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError, type Issue } from '../../kernel/errors.ts';
+import { connectionId, flag, integrationKey } from '../../http/fields.ts';
+
+/** What the headers of a proxied call ask for (contract/http.md section 6). */
+export interface CallHeaders {
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly retries: number;
+  readonly retryOn: readonly number[];
+  readonly baseUrlOverride: string | null;
+  /** Null: as the provider's definition has it. */
+  readonly isDecompressed: boolean | null;
+  readonly keepsHeadersOnRedirect: boolean | null;
+  /** Of `svc-proxy-*` with the prefix removed, and the type of the body. */
+  readonly forwarded: Readonly<Record<string, string>>;
+}
+
+const prefix = 'svc-proxy-';
+const retriesMax = 10;
+
+/** @throws GatewayError `invalid_headers` naming every wrong one */
+export function readCallHeaders(headers: IncomingHttpHeaders): CallHeaders {
+  const errors: Issue[] = [];
+  const refuse = (name: string, message: string) => {
+    errors.push({ code: 'custom', message, path: [name] });
+  };
+  const text = (name: string): string | undefined => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+  const key = integrationKey.safeParse(text('provider-config-key'));
+  if (!key.success) refuse('provider-config-key', 'Name the integration: its unique key.');
+  const id = connectionId.safeParse(text('connection-id'));
+  if (!id.success) refuse('connection-id', 'Name the connection: its connection id.');
+  const retries = Number(text('retries') ?? 0);
+  if (!Number.isInteger(retries) || retries < 0 || retries > retriesMax) {
+    refuse('retries', `A whole number from 0 to ${retriesMax}.`);
+  }
+  const retryOn = text('retry-on') ?? '';
+  if (retryOn !== '' && !/^\d{3}(,\s*\d{3})*$/.test(retryOn)) {
+    refuse('retry-on', 'Statuses with commas between them, such as 409,423.');
+  }
+  const override = text('base-url-override') ?? '';
+  if (override !== '' && !isWebUrl(override)) refuse('base-url-override', 'An http or https URL.');
+  const optionalFlag = (name: string): boolean | null => {
+    const value = text(name);
+    if (value === undefined) return null;
+    const parsed = flag.safeParse(value);
+    if (!parsed.success) refuse(name, 'true or false.');
+    return parsed.success ? parsed.data : null;
+  };
+  const isDecompressed = optionalFlag('decompress');
+  const keepsHeadersOnRedirect = optionalFlag('forward-headers-on-redirect');
+  if (errors.length > 0) throw new GatewayError('invalid_headers', { errors });
+  return {
+    integrationKey: key.data ?? '',
+    connectionId: id.data ?? '',
+    retries,
+    retryOn: retryOn === '' ? [] : retryOn.split(',').map(Number),
+    baseUrlOverride: override === '' ? null : override,
+    isDecompressed,
+    keepsHeadersOnRedirect,
+    forwarded: forwardedOf(headers, text),
+  };
+}
+
+const isWebUrl = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+function forwardedOf(
+  headers: IncomingHttpHeaders,
+  text: (name: string) => string | undefined,
+): Record<string, string> {
+  const type = text('content-type');
+  const forwarded: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+  for (const name of Object.keys(headers)) {
+    const value = text(name);
+    if (name.startsWith(prefix) && name.length > prefix.length && value !== undefined) {
+      forwarded[name.slice(prefix.length)] = value;
+    }
+  }
+  return forwarded;
+}

@@ -1,0 +1,263 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Services } from '../../http/services.ts';
+import {
+  HttpFailure,
+  mayPass,
+  type AnswerFlow,
+  type AnswerHeaders,
+  type AnswerSink,
+} from '../../ports/http-client.ts';
+import type { OpenedConnections, OpenedForCall } from '../connections/opened-connections.ts';
+import { buildProviderRequest, type ProviderRequest } from '../providers/inject.ts';
+import { isRetriedStatus, retryWaitMs } from '../runs/runtime/retry.ts';
+import { callerHeaders, firstOf, joined } from './answer-headers.ts';
+import type { CallHeaders } from './call-headers.ts';
+import { redirectedTo } from './redirect.ts';
+
+const idleTimeoutMs = 120_000;
+const redirectsMax = 5;
+/** Of an answer that is asked for again, for definitions that say in the body how long to wait. */
+const collectedBytesMax = 64 * 1024;
+
+export interface ProxyCall {
+  readonly services: Pick<Services, 'http' | 'clock'>;
+  readonly connections: OpenedConnections;
+  readonly environmentUid: string;
+  readonly asked: CallHeaders;
+  readonly method: string;
+  readonly target: string;
+  /** A stream goes out once; bytes again with every attempt. */
+  readonly body: Readable | Uint8Array | null;
+  readonly contentLength: string | undefined;
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
+}
+
+/** What became of the call, for its log entry. */
+export interface CallOutcome {
+  readonly provider: string;
+  /** Of the provider; null when no answer came. */
+  readonly status: number | null;
+  readonly url: string;
+  readonly attempts: number;
+}
+
+/** What an exchange came to: the answer has been passed on, or it is dealt with here. */
+type Exchanged =
+  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  | {
+      readonly kind: 'retry';
+      readonly status: number;
+      readonly headers: AnswerHeaders;
+      readonly body: Buffer;
+    }
+  | { readonly kind: 'failed'; readonly failure: HttpFailure };
+
+/**
+ * Sends the call until its answer is final, and passes that on (contract/http.md section 6).
+ * @throws GatewayError why it cannot be sent; HttpFailure when no answer came
+ */
+export async function forwardCall(call: ProxyCall): Promise<CallOutcome> {
+  const { asked, environmentUid, services, signal } = call;
+  const name = { environmentUid, ...asked };
+  let opened = await call.connections.open(name);
+  for (let attempt = 0; ; attempt++) {
+    const exchanged = await exchangeWithRedirects(call, opened, attempt);
+    const told = {
+      provider: opened.provider.name,
+      url: exchanged.url,
+      attempts: attempt + 1,
+    };
+    if (exchanged.kind === 'answered') return { ...told, status: exchanged.status };
+    if (exchanged.kind === 'failed') {
+      const isOver = attempt >= asked.retries || !mayPass(exchanged.failure.code);
+      if (isOver || !isReplayable(call)) throw exchanged.failure;
+    }
+    await pause(waitMs(exchanged, opened, attempt, services.clock.now()), undefined, { signal });
+    const isRejected = exchanged.kind === 'retry' && exchanged.status === 401;
+    opened = await call.connections.open(
+      name,
+      isRejected ? { rejectedVersion: opened.stored.credentialsVersion } : undefined,
+    );
+  }
+}
+
+const isReplayable = ({ body }: ProxyCall): boolean => body === null || body instanceof Uint8Array;
+
+function waitMs(
+  exchanged: Exchanged,
+  { provider }: OpenedForCall,
+  attempt: number,
+  now: number,
+): number {
+  const reply =
+    exchanged.kind === 'retry'
+      ? {
+          status: exchanged.status,
+          statusText: '',
+          headers: joined(exchanged.headers),
+          body: exchanged.body,
+          url: '',
+        }
+      : null;
+  return retryWaitMs(reply, { call: {}, provider: provider.proxy?.retry }, attempt, now);
+}
+
+type Final = Exclude<Exchanged, { kind: 'redirect' }> & { readonly url: string };
+
+async function exchangeWithRedirects(
+  call: ProxyCall,
+  opened: OpenedForCall,
+  attempt: number,
+): Promise<Final> {
+  let request = requestOf(call, opened);
+  let { body } = call;
+  for (let hops = 0; ; hops++) {
+    const url = `${request.url.origin}${request.url.pathname}`;
+    const canFollow = hops < redirectsMax;
+    const exchanged = await exchange(call, opened, { request, body, attempt, canFollow });
+    if (exchanged.kind !== 'redirect') return { ...exchanged, url };
+    const next = redirectedTo(request, exchanged, keepsHeaders(call, opened));
+    request = next.request;
+    if (next.isWithoutBody) body = null;
+  }
+}
+
+function keepsHeaders({ asked }: ProxyCall, { provider }: OpenedForCall): boolean {
+  return asked.keepsHeadersOnRedirect ?? provider.proxy?.forward_headers_on_redirect ?? false;
+}
+
+function requestOf(call: ProxyCall, opened: OpenedForCall): ProviderRequest {
+  const { asked, method, target, services, body } = call;
+  const request = buildProviderRequest({
+    provider: opened.provider,
+    connection: opened.connection,
+    integration: opened.integration,
+    now: services.clock.now(),
+    method,
+    endpoint: target,
+    isEndpointTemplate: false,
+    headers: asked.forwarded,
+    ...(body instanceof Uint8Array ? { data: body } : {}),
+    ...(asked.baseUrlOverride === null ? {} : { baseUrlOverride: asked.baseUrlOverride }),
+  });
+  const isDecoded = decodes(call, opened);
+  const coding = isDecoded ? { 'accept-encoding': 'gzip, deflate, br' } : {};
+  const length =
+    call.contentLength === undefined || body === null || body instanceof Uint8Array
+      ? {}
+      : { 'content-length': call.contentLength };
+  return { ...request, headers: { ...coding, ...request.headers, ...length } };
+}
+
+const decodes = ({ asked }: ProxyCall, { provider }: OpenedForCall): boolean =>
+  asked.isDecompressed ?? provider.proxy?.decompress ?? false;
+
+interface Sending {
+  readonly request: ProviderRequest;
+  readonly body: Readable | Uint8Array | null;
+  readonly attempt: number;
+  readonly canFollow: boolean;
+}
+
+async function exchange(
+  call: ProxyCall,
+  opened: OpenedForCall,
+  sending: Sending,
+): Promise<Exchanged> {
+  const { request, body } = sending;
+  let sink: DecidingSink | null = null;
+  try {
+    await call.services.http.forward(
+      {
+        method: request.method,
+        url: request.url,
+        headers: request.headers,
+        body: body instanceof Uint8Array ? (request.body as Uint8Array) : body,
+        isDecoded: decodes(call, opened),
+        idleTimeoutMs,
+        signal: call.signal,
+      },
+      (flow) => (sink = new DecidingSink(call, opened, sending, flow)),
+    );
+  } catch (error) {
+    if (!(error instanceof HttpFailure) || call.response.headersSent) throw error;
+    return { kind: 'failed', failure: error };
+  }
+  return (sink as DecidingSink | null)?.end() ?? { kind: 'failed', failure: noAnswer() };
+}
+
+const noAnswer = (): HttpFailure => new HttpFailure('ECONNRESET', 'The provider sent no answer.');
+
+/** Looks at the head of an answer, and passes it on, keeps it for a retry, or follows it. */
+class DecidingSink implements AnswerSink {
+  readonly #call: ProxyCall;
+  readonly #opened: OpenedForCall;
+  readonly #sending: Sending;
+  readonly #flow: AnswerFlow;
+  #decided: Exchanged | null = null;
+  #collected: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(call: ProxyCall, opened: OpenedForCall, sending: Sending, flow: AnswerFlow) {
+    this.#call = call;
+    this.#opened = opened;
+    this.#sending = sending;
+    this.#flow = flow;
+  }
+
+  head(status: number, statusText: string, headers: AnswerHeaders): boolean {
+    const location = firstOf(headers, 'location');
+    if (location !== undefined && this.#isFollowed(status)) {
+      this.#decided = { kind: 'redirect', status, location };
+      return false;
+    }
+    if (this.#isRetried(status)) {
+      this.#decided = { kind: 'retry', status, headers, body: Buffer.alloc(0) };
+      return this.#opened.provider.proxy?.retry?.in_body !== undefined;
+    }
+    const { response } = this.#call;
+    response.writeHead(status, statusText, callerHeaders(headers));
+    response.on('drain', () => this.#flow.resume());
+    this.#decided = { kind: 'answered', status };
+    return true;
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#decided?.kind === 'answered') return this.#call.response.write(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes <= collectedBytesMax) this.#collected.push(chunk);
+    return true;
+  }
+
+  end(): Exchanged | null {
+    if (this.#decided?.kind === 'answered') this.#call.response.end();
+    if (this.#decided?.kind !== 'retry') return this.#decided;
+    return { ...this.#decided, body: Buffer.concat(this.#collected) };
+  }
+
+  #isFollowed(status: number): boolean {
+    if (!this.#sending.canFollow) return false;
+    const isGet =
+      status === 303 || ((status === 301 || status === 302) && this.#call.method === 'POST');
+    const canSendAgain = isGet || isReplayable(this.#call);
+    return canSendAgain && [301, 302, 303, 307, 308].includes(status);
+  }
+
+  #isRetried(status: number): boolean {
+    const { asked } = this.#call;
+    if (this.#sending.attempt >= asked.retries || !isReplayable(this.#call)) return false;
+    if (status >= 200 && status <= 299) return false;
+    return isRetriedStatus(status, this.#opened.provider.proxy?.retry, asked.retryOn);
+  }
+}
+
+/** Without an answer of the provider: what failed, in the shape of the contract (http.md section 6). */
+export function failureBody(failure: HttpFailure, method: string) {
+  const isLate = failure.code === 'ETIMEDOUT' || failure.code === 'ECONNABORTED';
+  const status = isLate ? 504 : 502;
+  return { status, body: { message: failure.message, code: failure.code, status, method } };
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Services } from '../../http/services.ts';
+import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import { HttpFailure } from '../../ports/http-client.ts';
+import { readCallHeaders, type CallHeaders } from './call-headers.ts';
+import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
+
+const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+export const proxyRoute: StreamRoute = {
+  prefix: '/proxy/',
+  path: '/proxy/{path}',
+  methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  credential: 'environment',
+  scopes: ['environment:proxy'],
+  summary: "Forwards the request to the provider with the connection's credentials.",
+  errors: [
+    'invalid_headers',
+    'unknown_provider_config',
+    'unknown_connection',
+    'invalid_credentials',
+    'connection_refresh_backoff',
+    'connection_refresh_exhausted',
+    'missing_api_url',
+    'unsupported_provider',
+    'url_not_allowed',
+    'request_too_large',
+  ],
+  async handle(call) {
+    const { request, response, target, caller, services, signal } = call;
+    const asked = readCallHeaders(request.headers);
+    const method = request.method ?? 'GET';
+    const started = performance.now();
+    const note = (outcome: CallOutcome | null, failure: string | null) => {
+      const durationMs = Math.round(performance.now() - started);
+      noteCall(call, asked, { outcome, failure, method, durationMs });
+    };
+    try {
+      const outcome = await forwardCall({
+        services,
+        connections: services.openedConnections,
+        environmentUid: caller.environmentUid,
+        asked,
+        method,
+        target,
+        body: await bodyOf(request, method, asked.retries > 0),
+        contentLength: request.headers['content-length'],
+        response,
+        signal,
+      });
+      note(outcome, null);
+    } catch (error) {
+      note(
+        null,
+        error instanceof GatewayError || error instanceof HttpFailure ? error.code : 'server_error',
+      );
+      if (!(error instanceof HttpFailure)) throw error;
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      const { status, body } = failureBody(error, method);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    }
+  },
+};
+
+/** Streams, unless it may have to be sent again. @throws GatewayError `request_too_large` */
+async function bodyOf(
+  request: IncomingMessage,
+  method: string,
+  isKept: boolean,
+): Promise<Readable | Uint8Array | null> {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  const hasBody = coding !== undefined || (length !== undefined && length !== '0');
+  if (!withBody.has(method) || !hasBody) return null;
+  if (!isKept) return request;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > limits.requestBytesMax) throw new GatewayError('request_too_large');
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+interface Noted {
+  readonly outcome: CallOutcome | null;
+  readonly failure: string | null;
+  readonly method: string;
+  readonly durationMs: number;
+}
+
+/** One entry a call: without query, headers and bodies, which may hold secrets. */
+function noteCall(
+  { caller, services, target }: Pick<StreamCall, 'caller' | 'services' | 'target'>,
+  { integrationKey: integration, connectionId }: CallHeaders,
+  { outcome, failure, method, durationMs }: Noted,
+): void {
+  const status = outcome?.status ?? null;
+  const isSuccess = status !== null && status < 400;
+  const path = target.split('?', 1)[0] ?? '/';
+  const { logs }: Pick<Services, 'logs'> = services;
+  const of = {
+    operationId: randomUUID(),
+    operationType: 'proxy:call',
+    environmentUid: caller.environmentUid,
+    integration,
+    connectionId,
+  };
+  const facts = { method, url: outcome?.url ?? path, status, code: failure, durationMs };
+  const said = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
+  const context = JSON.stringify({ ...facts, attempts: outcome?.attempts ?? 0 });
+  logs.note(of, isSuccess ? 'success' : 'failed', `${method} ${path} ${said}`, context);
+}
