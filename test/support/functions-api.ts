@@ -9,6 +9,7 @@ import type { DeployPlan } from '../../src/modules/functions/deploy.ts';
 import { functionRoutes } from '../../src/modules/functions/routes.ts';
 import { createIntegration } from '../../src/modules/integrations/handlers.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import type { Coordination } from '../../src/ports/coordination.ts';
 import { aProvider, openControlWorld, type ControlNode } from './control.ts';
 
 const system = { actor: 'system' };
@@ -40,11 +41,13 @@ export interface FunctionsWorld extends AsyncDisposable {
   api(): Promise<FunctionsApi>;
 }
 
-export async function openFunctionsWorld(): Promise<FunctionsWorld> {
+/** @param coordination in place of the one in process. */
+export async function openFunctionsWorld(coordination?: Coordination): Promise<FunctionsWorld> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openControlWorld());
   stack.use(await world.startOwners());
-  const node = stack.use(await world.startNode());
+  const started = stack.use(await world.startNode());
+  const node = coordination === undefined ? started : { ...started, coordination };
   const opened = stack.move();
   return { api: () => openApi(node), [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
