@@ -22,6 +22,11 @@ interface Deps {
 export interface KeyFollower {
   /** Resolves when what the log had at the call is in the ring. @throws GatewayError `log_unavailable` */
   caughtUp(): Promise<void>;
+  /**
+   * Resolves when everything before the offset is in the ring: the end of the log may not show yet what was
+   * just committed. @throws GatewayError `log_unavailable`
+   */
+  reached(end: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,21 +50,26 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
     { signal: ending.signal, failed: (err) => logger.error({ err }, 'following the keys failed') },
   );
 
+  const reached = async (end: number): Promise<void> => {
+    if (end <= applied) return;
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const waiter = { end, arrived: () => resolve(undefined) };
+    waiting.add(waiter);
+    const timer = setTimeout(() => reject(new GatewayError('log_unavailable')), readyTimeoutMs);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      waiting.delete(waiter);
+    }
+  };
+
   return {
     async caughtUp() {
       const end = await log.endOffset(keysTopic, 0);
-      if (end <= applied || end <= (await log.startOffset(keysTopic, 0))) return;
-      const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-      const waiter = { end, arrived: () => resolve(undefined) };
-      waiting.add(waiter);
-      const timer = setTimeout(() => reject(new GatewayError('log_unavailable')), readyTimeoutMs);
-      try {
-        if (end > applied) await promise;
-      } finally {
-        clearTimeout(timer);
-        waiting.delete(waiter);
-      }
+      if (end > (await log.startOffset(keysTopic, 0))) await reached(end);
     },
+    reached,
     async close() {
       ending.abort();
       await running;
@@ -155,8 +165,8 @@ function createCommit(deps: Deps, codec: Codec<WrappedKey>, follower: KeyFollowe
         const changes = wanted();
         if (changes.length === 0) return 0;
         const messages = changes.map((change) => toMessage(codec, change));
-        await holder.commit([{ topic: keysTopic, partition: 0, messages }]);
-        await follower.caughtUp();
+        const [place] = await holder.commit([{ topic: keysTopic, partition: 0, messages }]);
+        await follower.reached((place?.offset ?? 0) + messages.length);
         return changes.length;
       } catch (error) {
         await discard();
