@@ -54,7 +54,7 @@ export async function runAction(
   const { signal } = abort;
 
   const ending = await attempted(deps, async () => {
-    const { connection, fn } = groundOf(deps, change);
+    const { connection, fn } = await groundOf(deps, change);
     const json = await input;
     const host = {
       kind: 'action',

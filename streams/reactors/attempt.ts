@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import type { CommandBody, EntityRef } from '../../src/control-plane/entity.ts';
+import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
@@ -171,24 +172,22 @@ export function keepAlive(deps: RunDeps, to: Report, abort: AbortController): Di
 }
 
 /** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
-export function groundOf(
-  deps: Pick<RunDeps, 'control'>,
+export async function groundOf(
+  { control: { view } }: Pick<RunDeps, 'control'>,
   change: RunChanged,
-): { readonly connection: Connection; readonly fn: DeployedFunction } {
+): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
   const { environment_id, integration, connection_id } = change;
   const pair = [environment_id, integration ?? ''];
-  const connection = deps.control.view.find<Connection>('connection', [
-    ...pair,
-    connection_id ?? '',
-  ]);
-  if (connection?.uid !== change.connection_uid || connection.isDeleting) {
+  const connection = await findCaughtUp(view, () => {
+    const found = view.find<Connection>('connection', [...pair, connection_id ?? '']);
+    return found?.uid === change.connection_uid && !found.isDeleting ? found : null;
+  });
+  if (connection === null) {
     throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
   }
-  const fn = deps.control.view.find<DeployedFunction>('function', [
-    ...pair,
-    change.kind,
-    change.function,
-  ]);
+  const fn = await findCaughtUp(view, () =>
+    view.find<DeployedFunction>('function', [...pair, change.kind, change.function]),
+  );
   if (fn === null)
     throw new GatewayError('script_aborted', { message: 'The function was deleted.' });
   if (!fn.isEnabled) throw new GatewayError('function_disabled');

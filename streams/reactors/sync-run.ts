@@ -91,7 +91,7 @@ async function perform(
   const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
   const streams = instance.models.map((model) => streamOf(instance, model));
   const started = await attempted(deps, async () => {
-    const { connection, fn } = groundOf(deps, change);
+    const { connection, fn } = await groundOf(deps, change);
     // A later attempt with a checkpoint goes on: what the earlier one saved must stay.
     if (change.empty_cache && instance.checkpoint === null) {
       await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));

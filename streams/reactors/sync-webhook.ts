@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import { findConnection } from '../../src/modules/connections/queries.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
@@ -120,10 +121,15 @@ async function announce(
 ): Promise<void> {
   const { control, vault, publisher } = deps;
   const { environment_id: uid, integration, connection_id } = end;
-  const environment = control.view.find<Environment>('environment', [uid]);
-  const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
+  const environment = await findCaughtUp(control.view, () =>
+    control.view.find<Environment>('environment', [uid]),
+  );
+  const connection = await findCaughtUp(control.view, () => {
+    const found = findConnection(control, uid, integration ?? '', connection_id ?? '');
+    return found?.uid === end.connection_uid ? found : null;
+  });
   // Deleted meanwhile, or made again under the same id: nobody waits for this.
-  if (environment === null || connection?.uid !== end.connection_uid) return;
+  if (environment === null || connection === null) return;
   if (endpointsOf(environment, connection).length === 0) return;
   const payloads = payloadsOf(control, end, environment, connection);
   if (payloads.length === 0) return;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import { findConnection } from '../../src/modules/connections/queries.ts';
@@ -185,11 +186,14 @@ class Dispatcher {
     const visitor = { environmentUid: endpointName(created), connectionUid: '' };
     const release = await this.#gate.enter(visitor, signal);
     try {
-      const environment = control.view.find<Environment>('environment', [uid]);
-      if (environment === null || created.body === null) return null;
-      const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
-      const url = urlOf(endpoint_id, environment, connection);
-      if (url === null) return null;
+      const target = await findCaughtUp(control.view, () => {
+        const environment = control.view.find<Environment>('environment', [uid]);
+        const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
+        const url = environment === null ? null : urlOf(endpoint_id, environment, connection);
+        return environment === null || url === null ? null : { environment, url };
+      });
+      if (target === null || created.body === null) return null;
+      const { environment, url } = target;
       await vault.ready(uid);
       const body = vault.openBytes(uid, created.body, deliveryContext(uid, id));
       const at = clock.now();

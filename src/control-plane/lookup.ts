@@ -1,0 +1,15 @@
+import type { ControlView } from './control-plane.ts';
+
+/**
+ * What `find` finds in this node's view, or, where that is nothing, what it finds once the view has caught up:
+ * another node may have made it a moment ago.
+ */
+export async function findCaughtUp<T>(
+  view: Pick<ControlView, 'caughtUp'>,
+  find: () => T | null,
+): Promise<T | null> {
+  const known = find();
+  if (known !== null) return known;
+  await view.caughtUp();
+  return find();
+}
