@@ -1,5 +1,6 @@
 import { GatewayError } from '../kernel/errors.ts';
 import { authenticate, createUseNoter, isKeyFormat } from '../modules/api-keys/handlers.ts';
+import { openRevocations } from '../modules/api-keys/revocations.ts';
 import type { ApiKey } from '../modules/api-keys/state.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import type { Caller } from './define-route.ts';
@@ -8,7 +9,7 @@ import type { Services } from './services.ts';
 /** Callers kept by header: a look-up then costs no hash and no query. */
 const cachedMax = 10_000;
 
-export interface Authenticator extends Disposable {
+export interface Authenticator extends AsyncDisposable {
   /**
    * Who sends this `Authorization` header.
    * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
@@ -31,8 +32,12 @@ interface Known {
   readonly caller: Caller;
 }
 
-/** Answers from this node's view; any change of a key or an environment empties what is kept. */
-export function createAuthenticator(services: Services): Authenticator {
+/**
+ * Answers from this node's view, and from what other nodes tell of deleted keys; any change of a key or an
+ * environment empties what is kept.
+ */
+export async function openAuthenticator(services: Services): Promise<Authenticator> {
+  const revocations = await openRevocations(services.coordination);
   const cached = new Map<string, Known>();
   const kinds = new Set(['api-key', 'account-key', 'environment']);
   const stop = services.control.view.onChange((changed) => {
@@ -55,10 +60,14 @@ export function createAuthenticator(services: Services): Authenticator {
         if (cached.size >= cachedMax) cached.clear();
         if (header !== undefined) cached.set(header, known);
       }
+      if (revocations.has(known.key.id)) throw new GatewayError('unknown_account');
       void note(known.key);
       return known.caller;
     },
-    [Symbol.dispose]: stop,
+    async [Symbol.asyncDispose]() {
+      stop();
+      await revocations[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { GatewayError } from '../kernel/errors.ts';
-import { createAuthenticator, type Authenticator } from './authenticate.ts';
+import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import { setCors, setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
@@ -42,7 +42,7 @@ const drainMs = 5_000;
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { routes, services, host } = options;
   const router = createRouter(routes);
-  const authenticator = createAuthenticator(services);
+  const authenticator = await openAuthenticator(services);
   const app = new Koa();
   app.silent = true;
   let isClosing = false;
@@ -72,7 +72,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     async [Symbol.asyncDispose]() {
       isClosing = true;
       await close(server, options.closeWithinMs ?? 20_000);
-      authenticator[Symbol.dispose]();
+      await authenticator[Symbol.asyncDispose]();
     },
   };
 }

@@ -37,6 +37,7 @@ export interface ControlNode extends AsyncDisposable {
   readonly control: ControlPlane;
   readonly vault: OpenVault;
   readonly coordination: Coordination;
+  readonly logger: Logger;
 }
 
 export interface ControlWorld extends AsyncDisposable {
@@ -84,7 +85,7 @@ export async function openControlWorld(
       const control = await createControlPlane({ log, schemas, clock, view, replies });
       const opened = stack.move();
       const dispose = () => opened.disposeAsync();
-      return { control, vault, coordination, [Symbol.asyncDispose]: dispose };
+      return { control, vault, coordination, logger, [Symbol.asyncDispose]: dispose };
     },
     async [Symbol.asyncDispose]() {
       await embedded[Symbol.asyncDispose]();

@@ -6,6 +6,7 @@ import type { Instant } from '../../kernel/time.ts';
 import { sealingContext } from '../credentials/sealing.ts';
 import { accountKeyRef, apiKeyRef } from './entity.ts';
 import { findKey } from './queries.ts';
+import { tellRevoked } from './revocations.ts';
 import type { ApiKey } from './state.ts';
 
 type Deps = Pick<Services, 'control' | 'vault'>;
@@ -76,9 +77,12 @@ export async function revealKey({ vault }: Pick<Services, 'vault'>, key: ApiKey)
   return vault.open(sealedBy, key.secret, sealingContext(sealedBy, key.id, 'api_key'));
 }
 
-/** @throws GatewayError `not_found` */
+/**
+ * Deletes a key; every node refuses it at once, or, while the nodes cannot reach one another, when its view has
+ * read of it. @throws GatewayError `not_found`
+ */
 export async function deleteKey(
-  { control }: Deps,
+  { control, coordination, logger }: Pick<Services, 'control' | 'coordination' | 'logger'>,
   environmentUid: string | null,
   id: string,
   options: AskOptions,
@@ -88,6 +92,9 @@ export async function deleteKey(
     throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
   }
   await control.ask(refOf(environmentUid, id), { type: 'Delete' }, options);
+  await tellRevoked(coordination, id).catch((err: unknown) => {
+    logger.warn({ err, keyId: id }, 'the other nodes hear of a deleted key from the log alone');
+  });
 }
 
 /** The key of a secret, or null. A key made on another node is known to this one's next question. */

@@ -22,7 +22,9 @@ export interface Bootstrapped {
   }[];
 }
 
-const leaseMs = 30_000;
+type FirstServices = Pick<Services, 'control' | 'vault' | 'coordination' | 'logger'>;
+
+const leaseMs = 120_000;
 const options = { actor: 'system' } as const;
 
 /**
@@ -30,7 +32,7 @@ const options = { actor: 'system' } as const;
  * The account key comes last: as long as there is none, an interrupted first start is taken up again.
  */
 export async function bootstrap(
-  services: Pick<Services, 'control' | 'vault' | 'coordination'>,
+  services: FirstServices,
   secrets: BootstrapSecrets,
 ): Promise<Bootstrapped | null> {
   const { control, coordination } = services;
@@ -53,7 +55,7 @@ export async function bootstrap(
 }
 
 async function firstStart(
-  services: Pick<Services, 'control' | 'vault'>,
+  services: FirstServices,
   secrets: BootstrapSecrets,
 ): Promise<Bootstrapped> {
   const dev = await environmentWithKey(services, 'dev', secrets.keyDev);
@@ -67,11 +69,7 @@ async function firstStart(
   return { accountKey: secret, environments: [dev, prod] };
 }
 
-async function environmentWithKey(
-  services: Pick<Services, 'control' | 'vault'>,
-  name: string,
-  given: string | null,
-) {
+async function environmentWithKey(services: FirstServices, name: string, given: string | null) {
   const secret = given ?? undefined;
   const known = environmentByName(services.control, name);
   if (known === null) {

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { openInProcessCoordination } from '../../../../src/adapters/coordination/in-process.ts';
 import { defineRoute, type AnyRoute } from '../../../../src/http/define-route.ts';
 import { flag, jsonObject, listOf, wholeNumber } from '../../../../src/http/fields.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import { healthRoutes } from '../../../../src/modules/health/routes.ts';
+import type { Coordination } from '../../../../src/ports/coordination.ts';
 import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 interface ErrorBody {
@@ -324,11 +326,10 @@ describe('the rate limit', () => {
   });
 
   it('lets calls through when the limiter fails', async () => {
-    const coordination = {
+    const coordination: Coordination = {
+      ...openInProcessCoordination(),
       count: async () => Promise.reject(new Error('no counter')),
-      set: async () => undefined,
-      [Symbol.asyncDispose]: async () => undefined,
-    } as unknown as HttpOnly['services']['coordination'];
+    };
     const { app, key } = await start({ services: { coordination } });
     expect((await app.fetch('/bytes', { key })).status).toBe(200);
   });
