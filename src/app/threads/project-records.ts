@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
+import type { RecordNews } from '../../modules/records/news.ts';
+import type { RecordReader } from '../../modules/records/reader.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Feed, FeedDeps, FeedOptions } from '../../../streams/projections/fed-generation.ts';
 import { startProjector, type ProjectorDeps } from '../../../streams/projections/projector.ts';
 import { createPublication } from '../../../streams/projections/publication.ts';
+import { createReadAtEnd } from '../../../streams/projections/read-at-end.ts';
 import { startSharedProjector } from '../../../streams/projections/shared-projector.ts';
 import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
 import type { Ground, ThreadData } from './ground.ts';
@@ -21,29 +24,72 @@ type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
 export function projectRecords(
   given: Omit<Ports, 'faultPoint'>,
   { faultPoint }: Pick<Ground, 'faultPoint'>,
-  { projecting }: Pick<ThreadData, 'projecting'>,
-  prepare: Prepare,
+  data: Pick<ThreadData, 'projecting' | 'log'>,
+  { prepare, news }: { readonly prepare: Prepare; readonly news: RecordNews },
 ): Projecting {
   const ports: Ports = { ...given, faultPoint };
+  if (data.projecting === 'all') return projectAll(ports, data, prepare);
   const { store, logger } = ports;
-  if (projecting === 'all') return projectAll(ports, prepare);
-
-  const openFeed = async (options: FeedOptions): Promise<Feed> => {
-    const { tables } = options;
-    if (projecting === 'none') return nothing();
-    return startSharedProjector({
-      ...ports,
-      ...steered(options),
-      prepare: () => prepare(tables),
-    });
+  return {
+    openReach({ name }) {
+      const reach = createSharedPublication({ store, name, logger });
+      const stop = news.hear(name, { published: reach.advance });
+      return { ...reach, [Symbol.asyncDispose]: () => stopped(reach, stop) };
+    },
+    async openFeed(options) {
+      const { tables, heads } = options;
+      const stop = news.hear(tables.name, { dropped: (streams) => heads.drop(streams) });
+      const feed =
+        data.projecting === 'none'
+          ? nothing()
+          : await startSharedProjector({
+              ...ports,
+              ...told(steered(options), news),
+              prepare: () => prepare(tables),
+            });
+      return {
+        holds: (partition) => feed.holds(partition),
+        readable: (partition) => feed.readable(partition),
+        stopped: feed.stopped,
+        [Symbol.asyncDispose]: () => stopped(feed, stop),
+      };
+    },
   };
-  const openReach: FeedDeps['openReach'] = ({ name }) =>
-    createSharedPublication({ store, name, logger });
-  return { openReach, openFeed };
+}
+
+async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void> {
+  stop();
+  await opened[Symbol.asyncDispose]();
+}
+
+type Steered = ReturnType<typeof steered>;
+
+/** What changes here is told to those who read the same tables elsewhere. */
+function told(options: Steered, news: RecordNews): Steered {
+  const { heads, advanced, tables } = options;
+  return {
+    ...options,
+    heads: {
+      advance: (stream, head) => heads.advance(stream, head),
+      drop(streams) {
+        heads.drop(streams);
+        news.tellDropped(tables.name, streams);
+      },
+    },
+    advanced(partition, next) {
+      advanced(partition, next);
+      news.tellPublished(tables.name, partition, next);
+    },
+  };
 }
 
 /** Into tables of its own: whatever other processes do, these hold what this one has projected. */
-function projectAll(ports: Ports, prepare: Prepare): Projecting {
+function projectAll(
+  ports: Ports,
+  { log: access }: Pick<ThreadData, 'log'>,
+  prepare: Prepare,
+): Projecting {
+  const { log } = ports;
   return {
     openReach() {
       const publication = createPublication();
@@ -56,9 +102,12 @@ function projectAll(ports: Ports, prepare: Prepare): Projecting {
     async openFeed(options) {
       await prepare(options.tables);
       const projector = await startProjector({ ...ports, ...steered(options) });
+      const published: RecordReader['published'] = (...args) => projector.published(...args);
+      // Through Kafka other processes take writes, which are to be found here, too.
+      const isAlone = access.kind === 'embedded';
       return {
         holds: () => true,
-        readable: () => Promise.resolve(),
+        readable: isAlone ? () => Promise.resolve() : createReadAtEnd({ log, published }),
         stopped: projector.stopped,
         [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
       };
@@ -66,8 +115,9 @@ function projectAll(ports: Ports, prepare: Prepare): Projecting {
   };
 }
 
-function steered({ tables, heads, advanced, isBuilding, pacePercent }: FeedOptions) {
+function steered({ tables, heads: all, advanced, isBuilding, pacePercent }: FeedOptions) {
   const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
+  const heads: ProjectorDeps['heads'] = all;
   return { tables, heads, advanced, lane, pacePercent };
 }
 

@@ -8,9 +8,12 @@ import { openTeller } from '../../control-plane/tell.ts';
 import { projectionRef } from '../../modules/projections/entity.ts';
 import { followProjection } from '../../modules/projections/follow.ts';
 import type { RecordChange } from '../../modules/records/events.ts';
+import { openRecordNews } from '../../modules/records/news.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
 import { startGenerations } from '../../../streams/projections/generations.ts';
 import { records } from '../../../streams/projections/records.ts';
+import type { TableSet } from '../../../streams/projections/define.ts';
+import { openCoordination } from '../open-coordination.ts';
 import { openTables } from '../open-tables.ts';
 import { verifyGeneration } from '../../../streams/projections/verify.ts';
 import { projectRecords } from './project-records.ts';
@@ -35,10 +38,13 @@ serveThread(async (ground, stack, data, main) => {
   const report = await openTeller({ log, schemas, clock });
   const codec = await schemas.codec<RecordChange>(records.topic);
   const ports = { log, store, codec, clock, logger, partitions };
+  const coordination = await openCoordination(stack, data.coordination, logger);
+  const news = stack.use(await openRecordNews({ coordination, node: data.node, logger }));
+  const prepare = (tables: TableSet) => migrate(store, tables.migrations);
   const generations = stack.use(
     await startGenerations({
       ...ports,
-      ...projectRecords(ports, ground, data, (tables) => migrate(store, tables.migrations)),
+      ...projectRecords(ports, ground, data, { prepare, news }),
       projection,
       openSource: (of) =>
         createRecordSource({

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { RecordReader } from '../../src/modules/records/reader.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import { records } from './records.ts';
+
+/** One look at the end of a partition serves all who ask within it. */
+const lookEveryMs = 20;
+const waitMaxMs = 5_000;
+
+/**
+ * For tables that each process fills for itself while others take writes: resolves when what the log had at
+ * the call can be read here, so that who was told of a change by another process finds it. Without the log
+ * what is here is read.
+ * @throws GatewayError `projection_unavailable` when the projector is more than 5 s behind
+ */
+export function createReadAtEnd(deps: {
+  readonly log: Pick<EventLog, 'endOffset'>;
+  readonly published: RecordReader['published'];
+}): (partition: number) => Promise<void> {
+  const next = new Map<number, Promise<void>>();
+  const begun = new Map<number, number>();
+
+  const look = async (partition: number): Promise<void> => {
+    const pause = (begun.get(partition) ?? -lookEveryMs) + lookEveryMs - performance.now();
+    if (pause > 0) await sleep(pause);
+    // From here on the end is being read: who asks now needs another look.
+    next.delete(partition);
+    begun.set(partition, performance.now());
+    const end = await deps.log.endOffset(records.topic, partition).catch(() => 0);
+    const late = AbortSignal.timeout(waitMaxMs);
+    await deps.published(partition, end, late).catch((cause: unknown) => {
+      throw new GatewayError('projection_unavailable', { retryAfterS: 1 }, { cause });
+    });
+  };
+
+  return (partition) => {
+    const shared = next.get(partition) ?? look(partition);
+    next.set(partition, shared);
+    return shared;
+  };
+}
