@@ -3,18 +3,34 @@ import { readConfig, readShownSettings } from './app/config.ts';
 import { createLogger } from './app/logger.ts';
 import { ConfigError } from './app/settings.ts';
 
-/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start. */
+/** An orderly end takes no longer: what is not done by then is taken up by others, as after a crash. */
+const stopWithinMs = 25_000;
+
+/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start or stop in time. */
 async function main(): Promise<void> {
   const config = readConfig();
-  createLogger(config.logLevel, 'main').info({ settings: readShownSettings() }, 'starting');
-  const running = await compose(config);
+  const logger = createLogger(config.logLevel, 'main');
+  logger.info({ settings: readShownSettings() }, 'starting');
+  const stopped = signalled();
+  // Nothing was accepted yet: a start that is called off has nothing to finish.
+  const running = await Promise.race([compose(config), stopped]);
+  if (running === null) return;
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
   running.failed.catch(die);
   announce(running);
-  await new Promise<void>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
-  });
+  await stopped;
+  const late = setTimeout(() => {
+    logger.error(`not stopped within ${stopWithinMs / 1000} s`);
+    process.exit(1);
+  }, stopWithinMs);
   await running[Symbol.asyncDispose]();
+  clearTimeout(late);
+}
+
+function signalled(): Promise<null> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(null));
+  });
 }
 
 /**

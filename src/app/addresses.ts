@@ -5,6 +5,23 @@ type Embedded = typeof embedded;
 type Server = { readonly kind: 'server'; readonly url: string };
 export type ServerAddress = Embedded | Server;
 
+export interface KafkaAccess {
+  readonly kind: 'kafka';
+  /** `host:port` of each. */
+  readonly brokers: readonly string[];
+  readonly isTls: boolean;
+  readonly sasl: Sasl | null;
+}
+export type LogAddress = Embedded | KafkaAccess;
+
+const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+
+interface Sasl {
+  readonly mechanism: (typeof mechanisms)[number];
+  readonly username: string;
+  readonly password: string;
+}
+
 /** `embedded:`, or a URL of one of the schemes. */
 export function server(...schemes: readonly string[]) {
   const expected = ['embedded:', ...schemes.map((name) => `${name}://host:port`)].join(' or ');
@@ -15,6 +32,50 @@ export function server(...schemes: readonly string[]) {
       throw new Error(`expected ${expected}, got "${maskedUrl(text)}"`);
     }
     return { kind: 'server', url: text };
+  };
+}
+
+const kafkaUrl =
+  /^kafka(?<tls>\+ssl)?:\/\/(?:(?<user>[^:@/?]+):(?<password>[^@/?]+)@)?(?<brokers>[^@/?]+)\/?(?:\?(?<query>.*))?$/;
+const broker = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/;
+
+/** `embedded:`, `kafka://host:port,…` or `kafka+ssl://user:password@host:port,…?sasl=scram-sha-512`. */
+export function logAddress(text: string): LogAddress {
+  if (text === 'embedded:') return embedded;
+  const parts = kafkaUrl.exec(text)?.groups;
+  const brokers = (parts?.['brokers'] ?? '').split(',').map((name) => name.trim());
+  if (parts === undefined || !brokers.every((name) => broker.test(name))) {
+    throw new Error(
+      'expected embedded:, kafka://host:port,host:port or ' +
+        `kafka+ssl://user:password@host:port, got "${maskedUrl(text)}"`,
+    );
+  }
+  const isTls = parts['tls'] !== undefined;
+  return { kind: 'kafka', brokers, isTls, sasl: saslOf(parts, isTls) };
+}
+
+type Parts = Readonly<Record<string, string | undefined>>;
+
+function saslOf({ user, password, query }: Parts, isTls: boolean): Sasl | null {
+  const asked = new URLSearchParams(query ?? '');
+  const unknown = [...asked.keys()].find((name) => name !== 'sasl');
+  if (unknown !== undefined) throw new Error(`"${unknown}" is no parameter of a Kafka URL`);
+  const name = asked.get('sasl');
+  if (user === undefined || password === undefined) {
+    if (name !== null) throw new Error('sasl= needs user:password@ before the brokers');
+    return null;
+  }
+  const mechanism = mechanisms.find((one) => one === (name ?? 'scram-sha-512'));
+  if (mechanism === undefined) {
+    throw new Error(`expected sasl=${mechanisms.join(' or sasl=')}, got "${name}"`);
+  }
+  if (mechanism === 'plain' && !isTls) {
+    throw new Error('sasl=plain would show the password to the network: use kafka+ssl://');
+  }
+  return {
+    mechanism,
+    username: decodeURIComponent(user),
+    password: decodeURIComponent(password),
   };
 }
 

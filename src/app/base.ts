@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Clock } from '../kernel/time.ts';
 import type { RootKey } from '../modules/credentials/root-keys.ts';
@@ -17,6 +18,8 @@ export interface Base {
   readonly folders: Folders;
   readonly rootKeys: readonly RootKey[];
   readonly log: MainLog;
+  /** Name of this process among those of the service; another after a restart. */
+  readonly node: string;
 }
 
 /** Opens the log and makes its topics. */
@@ -27,5 +30,5 @@ export async function openBase(stack: AsyncDisposableStack, config: Config): Pro
   const rootKeys = loadRootKeys({ setting: config.encryptionKey, file: folders.rootKeyFile });
   const log = await openMainLog(stack, config, { folders, clock, logger });
   await log.log.ensureTopics(topicSpecs(config.partitions));
-  return { config, clock, logger, folders, rootKeys, log };
+  return { config, clock, logger, folders, rootKeys, log, node: randomUUID() };
 }

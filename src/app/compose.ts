@@ -9,6 +9,9 @@ import type { Services } from '../http/services.ts';
 import { bootstrap, type Bootstrapped } from '../modules/environments/bootstrap.ts';
 import { openBase, type Base } from './base.ts';
 import type { Config } from './config.ts';
+import { watchContact } from './contact.ts';
+import { keepTrying } from './keep-trying.ts';
+import { coordinationAccess, openCoordination } from './open-coordination.ts';
 import type { MainLog, OpenedLog } from './open-log.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
 import { createReadiness } from './readiness.ts';
@@ -39,15 +42,22 @@ export async function compose(config: Config): Promise<Running> {
   const threads = await startThreads(stack, base);
   const failed = Promise.race(threads.all.map((thread) => thread.failed));
   failed.catch(() => undefined);
-  const readiness = createReadiness(threads.all);
-  const opened = await openForRoles(stack, base, threads, readiness);
-  const firstKeys = opened === null ? null : await startRoles(stack, base, opened);
-  const url = await serve(stack, config, opened?.services ?? null, readiness);
+  const coordination = await openCoordination(stack, coordinationAccess(config), base.logger);
+  const contact = stack.use(watchContact({ ...base, log: base.log.log, coordination }));
+  const readiness = createReadiness(threads.all, contact);
+  const opened = await openForRoles(stack, base, threads, { coordination, readiness });
+  // Closed beside the server: requests that wait for a run end with it.
+  const reactors = stack.use(new AsyncDisposableStack());
+  const firstKeys = opened === null ? null : await startRoles(reactors, base, opened);
+  const server = await serve(config, opened?.services ?? null, readiness);
+  stack.defer(async () => {
+    await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
+  });
   const { projection } = threads;
   const { log, schemas, maintenance } = base.log;
   const running = stack.move();
   return {
-    url,
+    url: server.url,
     firstKeys,
     services: opened?.services ?? null,
     log,
@@ -63,12 +73,12 @@ async function openForRoles(
   stack: AsyncDisposableStack,
   base: Base,
   { projection }: Threads,
-  readiness: Services['readiness'],
+  given: Pick<Services, 'coordination' | 'readiness'>,
 ): Promise<OpenedServices | null> {
   const { roles } = base.config;
   const isNeeded = roles.has('api') || roles.has('runner') || roles.has('webhooks');
   if (!isNeeded || projection === null) return null;
-  return openServices(stack, base, projection, readiness);
+  return openServices(stack, base, projection, given);
 }
 
 async function startRoles(
@@ -82,21 +92,21 @@ async function startRoles(
     keyDev: bootstrapKeyDev,
     keyProd: bootstrapKeyProd,
   };
-  const firstKeys = roles.has('api') ? await bootstrap(opened.services, secrets) : null;
   await startReactors(stack, base, opened);
-  return firstKeys;
+  if (!roles.has('api')) return null;
+  const owners = 'an owner of the control plane to make the first keys';
+  return keepTrying(owners, () => bootstrap(opened.services, secrets), base);
 }
 
 async function serve(
-  stack: AsyncDisposableStack,
   { roles, host, port }: Config,
   services: Services | null,
   readiness: Services['readiness'],
-): Promise<string> {
+): Promise<AsyncDisposable & { readonly url: string }> {
   if (!roles.has('api') || services === null) {
-    return stack.use(await createHealthServer({ readiness, host, port })).url;
+    return createHealthServer({ readiness, host, port });
   }
-  const { url } = stack.use(await createHttpServer({ routes, streamRoutes, services, host, port }));
-  services.settings.publicUrl ||= url;
-  return url;
+  const server = await createHttpServer({ routes, streamRoutes, services, host, port });
+  services.settings.publicUrl ||= server.url;
+  return server;
 }

@@ -1,4 +1,5 @@
-import { maskedUrl, server, webAddress } from './addresses.ts';
+import { logAddress, maskedUrl, server, webAddress } from './addresses.ts';
+import { configRules } from './config-rules.ts';
 import { parseRoles } from './roles.ts';
 import {
   integer,
@@ -40,14 +41,30 @@ export const settings = {
   logUrl: {
     variable: 'SVC_LOG_URL',
     default: 'embedded:',
-    doc: 'The event log: `embedded:` keeps it in SVC_DATA_DIR.',
-    parse: server(),
+    doc:
+      'The event log: `embedded:` keeps it in SVC_DATA_DIR; `kafka://host:port,host:port`, or ' +
+      '`kafka+ssl://user:password@host:port` for TLS with SASL (`?sasl=` scram-sha-512, scram-sha-256 or plain).',
+    parse: logAddress,
+    shown: maskedUrl,
+  },
+  topicPrefix: {
+    variable: 'SVC_TOPIC_PREFIX',
+    default: null,
+    doc: 'First word of the names of topics, groups and schema subjects in Kafka, instead of `svc`.',
+    parse: topicPrefix,
+  },
+  kafkaReplication: {
+    variable: 'SVC_KAFKA_REPLICATION',
+    default: null,
+    doc: 'Copies of each Kafka topic that is made; as many as there are brokers, 3 at most, when not set.',
+    parse: integer(1, 32),
   },
   registryUrl: {
     variable: 'SVC_REGISTRY_URL',
     default: 'embedded:',
-    doc: 'The schema registry: `embedded:` keeps ids beside the embedded log.',
-    parse: server(),
+    doc: 'The Confluent-compatible schema registry, http(s); `embedded:` keeps ids beside the embedded log.',
+    parse: server('http', 'https'),
+    shown: maskedUrl,
   },
   clickhouseUrl: {
     variable: 'SVC_CLICKHOUSE_URL',
@@ -65,8 +82,11 @@ export const settings = {
   redisUrl: {
     variable: 'SVC_REDIS_URL',
     default: 'embedded:',
-    doc: 'Coordination between nodes: `embedded:` keeps it in this process.',
-    parse: server(),
+    doc:
+      'Coordination between nodes (leases, rate limits, wake-ups): `redis://…`; `embedded:` keeps it in this ' +
+      'process, which must then be the only one.',
+    parse: server('redis', 'rediss'),
+    shown: maskedUrl,
   },
   roles: {
     variable: 'SVC_ROLES',
@@ -76,8 +96,8 @@ export const settings = {
   },
   partitions: {
     variable: 'SVC_PARTITIONS',
-    default: '4',
-    doc: 'Partitions of the owned topics; fixed when they are made.',
+    default: null,
+    doc: 'Partitions of the owned topics, fixed when they are made; 4, or 24 with Kafka, when not set.',
     parse: integer(1, 1024),
   },
   rateLimitPerMinute: {
@@ -89,7 +109,7 @@ export const settings = {
   encryptionKey: {
     variable: 'SVC_ENCRYPTION_KEY',
     default: null,
-    doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Made on the first start when not set.',
+    doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Made on the first start when not set; required with Kafka.',
     isSecret: true,
     parse: text,
   },
@@ -140,11 +160,27 @@ export const settings = {
   },
 } as const;
 
-export type Config = Settings<typeof settings>;
+export interface Config extends Omit<Settings<typeof settings>, 'partitions' | 'topicPrefix'> {
+  readonly partitions: number;
+  readonly topicPrefix: string;
+}
 
-/** @throws ConfigError that lists every wrong variable, not only the first. */
-export const loadConfig = (env: Readonly<Record<string, string | undefined>>): Config =>
-  parseSettings(settings, env);
+/** @throws ConfigError that lists every wrong variable and combination, not only the first. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const values = parseSettings(settings, env, configRules);
+  const partitions = values.partitions ?? defaultPartitions[values.logUrl.kind];
+  return { ...values, partitions, topicPrefix: values.topicPrefix ?? 'svc' };
+}
+
+const defaultPartitions = { embedded: 4, kafka: 24 } as const;
+
+/** Names of topics are lower case, with dots and hyphens only. */
+function topicPrefix(value: string): string {
+  if (/^[a-z][a-z0-9-]{0,63}$/.test(value)) return value;
+  throw new Error(
+    `expected a lower-case word of letters, digits and hyphens (at most 64), got "${value}"`,
+  );
+}
 
 /** The settings of this process. @throws ConfigError */
 // eslint-disable-next-line no-restricted-properties -- the one reader of the environment

@@ -3,7 +3,7 @@ import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.t
 import { catalogue } from '../kernel/errors.ts';
 import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
-import { settings } from './config.ts';
+import { loadConfig, settings } from './config.ts';
 import { version } from './version.ts';
 
 /**
@@ -138,7 +138,7 @@ function typeText(type: unknown): string {
 
 /** Of the defaults: an installation serves its own at GET /asyncapi.json. */
 function asyncapiPage(): string {
-  const ownedPartitions = settings.partitions.parse(settings.partitions.default);
+  const { partitions: ownedPartitions } = loadConfig({});
   return `${JSON.stringify(asyncapiDocument({ version: version(), ownedPartitions }), null, 2)}\n`;
 }
 

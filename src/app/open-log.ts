@@ -2,19 +2,33 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
+import { openKafkaLog } from '../adapters/event-log/kafka/open.ts';
+import { openRegistrySchemas } from '../adapters/event-log/registry/open.ts';
+import { readWithSchemas } from '../adapters/event-log/registry/reading.ts';
+import { controlTopic } from '../control-plane/wire.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
+import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import type { Config } from './config.ts';
 import type { Folders } from './folders.ts';
+import { keepTrying } from './keep-trying.ts';
 
-/** How another thread of this process reaches the log: data alone, so that it can be sent there. */
-export type LogAccess = {
+interface EmbeddedAccess {
   readonly kind: 'embedded';
   readonly directory: string;
   /** To be transferred. */
   readonly port: MessagePort;
-};
+}
+
+interface ServerAccess extends KafkaAccess {
+  readonly registryUrl: string;
+  readonly prefix: string;
+  readonly replication: number | null;
+}
+
+/** How another thread of this process reaches the log: data alone, so that it can be sent there. */
+export type LogAccess = EmbeddedAccess | ServerAccess;
 
 /** The log and its schemas, as any thread has them. */
 export interface OpenedLog {
@@ -35,10 +49,27 @@ interface LogDeps {
   readonly logger: Logger;
 }
 
-/** Opens what SVC_LOG_URL and SVC_REGISTRY_URL name. */
+/**
+ * Opens what SVC_LOG_URL and SVC_REGISTRY_URL name; servers are waited for.
+ * @throws Error naming the server that did not come
+ */
 export async function openMainLog(
   stack: AsyncDisposableStack,
-  _config: Config,
+  config: Config,
+  deps: LogDeps & { readonly folders: Folders },
+): Promise<MainLog> {
+  const server = serverAccess(config);
+  if (server === null) return openEmbedded(stack, deps);
+  const { logger } = deps;
+  const brokers = `Kafka at ${server.brokers.join(', ')}`;
+  const opened = await keepTrying(brokers, () => openServer(stack, server, deps), { logger });
+  const registry = `the schema registry at ${maskedUrl(server.registryUrl)}`;
+  await keepTrying(registry, () => opened.schemas.codec(controlTopic), { logger });
+  return { ...opened, access: () => server, maintenance: null };
+}
+
+async function openEmbedded(
+  stack: AsyncDisposableStack,
   { folders, clock, logger }: LogDeps & { readonly folders: Folders },
 ): Promise<MainLog> {
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
@@ -49,14 +80,44 @@ export async function openMainLog(
   return { log, schemas, access, maintenance };
 }
 
+function serverAccess(config: Config): ServerAccess | null {
+  const { logUrl, registryUrl, topicPrefix: prefix, kafkaReplication: replication } = config;
+  if (logUrl.kind === 'embedded' || registryUrl.kind === 'embedded') return null;
+  return { ...logUrl, registryUrl: registryUrl.url, prefix, replication };
+}
+
+async function openServer(
+  stack: AsyncDisposableStack,
+  access: ServerAccess,
+  { clock, logger }: LogDeps,
+): Promise<OpenedLog> {
+  const { brokers, isTls, sasl, prefix, replication, registryUrl: url } = access;
+  const kafka = stack.use(
+    await openKafkaLog({
+      brokers,
+      prefix,
+      clock,
+      logger,
+      ...(isTls ? { ssl: true } : {}),
+      ...(sasl === null ? {} : { sasl }),
+      ...(replication === null ? {} : { replication }),
+    }),
+  );
+  const schemas = openRegistrySchemas({ url, prefix, logger });
+  return { log: readWithSchemas(kafka.log, schemas, logger), schemas };
+}
+
 /** Opens the log in a thread that was given access to it. */
 export async function openThreadLog(
   stack: AsyncDisposableStack,
-  { directory, port }: LogAccess,
-  { clock }: LogDeps,
+  access: LogAccess,
+  deps: LogDeps,
 ): Promise<OpenedLog> {
-  return stack.use(openEmbeddedLogClient({ directory, port, clock }));
+  if (access.kind === 'kafka') return openServer(stack, access, deps);
+  const { directory, port } = access;
+  return stack.use(openEmbeddedLogClient({ directory, port, clock: deps.clock }));
 }
 
 /** What of the access moves to the other thread instead of being copied. */
-export const transferOf = ({ port }: LogAccess): readonly MessagePort[] => [port];
+export const transferOf = (access: LogAccess): readonly MessagePort[] =>
+  access.kind === 'embedded' ? [access.port] : [];

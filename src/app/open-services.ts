@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { openInProcessCoordination } from '../adapters/coordination/in-process.ts';
 import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
 import { createHttpClient } from '../adapters/http-client/undici.ts';
 import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts';
@@ -35,14 +33,14 @@ export async function openServices(
   stack: AsyncDisposableStack,
   base: Base,
   projection: RunningThread,
-  readiness: Services['readiness'],
+  { coordination, readiness }: Pick<Services, 'coordination' | 'readiness'>,
 ): Promise<OpenedServices> {
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
   const vault = stack.use(
     await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
   );
-  const replies = stack.use(await openReplies({ log, schemas, node: randomUUID(), logger }));
+  const replies = stack.use(await openReplies({ log, schemas, node: base.node, logger }));
   const file = `${base.folders.views}/control.sqlite`;
   const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
   const control = await createControlPlane({ log, schemas, clock, view, replies });
@@ -64,7 +62,7 @@ export async function openServices(
     log,
     vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
-    coordination: stack.use(openInProcessCoordination()),
+    coordination,
     http: stack.use(createHttpClient({ allow: config.egressAllow })),
     logs: stack.use(createRunLogs(publisher, logger)),
     clock,

@@ -1,7 +1,14 @@
+import type { Contact } from './contact.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
-/** Says which thread has ended, or what a thread waits for; empty = this node can do its work. */
-export function createReadiness(threads: readonly RunningThread[]): () => readonly string[] {
+/**
+ * Says which thread has ended or what it waits for, and what this node hears nothing from; empty = it can do its
+ * work.
+ */
+export function createReadiness(
+  threads: readonly RunningThread[],
+  contact: Pick<Contact, 'reasons'>,
+): () => readonly string[] {
   const ended: string[] = [];
   const waiting = new Map<RunningThread, string>();
   for (const thread of threads) {
@@ -13,5 +20,5 @@ export function createReadiness(threads: readonly RunningThread[]): () => readon
       else waiting.set(thread, reason);
     });
   }
-  return () => [...ended, ...waiting.values()];
+  return () => [...ended, ...waiting.values(), ...contact.reasons()];
 }

@@ -26,24 +26,39 @@ type AnySetting = Setting<any>;
 type AnyTable = Readonly<Record<string, AnySetting>>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws ConfigError that lists every wrong variable not only the first. */
+/** What settings must have in common. It is asked only where each of `uses` is right by itself. */
+export interface Rule<Values> {
+  readonly uses: readonly (keyof Values)[];
+  /** What is wrong and how to mend it, or null. */
+  readonly problem: (values: Values) => string | null;
+}
+
+/** @throws ConfigError that lists every wrong variable and every broken rule, not only the first. */
 export function parseSettings<Table extends AnyTable>(
   table: Table,
   env: Environment,
+  rules: readonly Rule<Settings<Table>>[] = [],
 ): Settings<Table> {
   const mistakes: string[] = [];
+  const wrong = new Set<keyof Table>();
   const parsed = Object.entries(table).map(([name, setting]) => {
     const text = textOf(setting, env);
     if (text === null) return [name, null];
     try {
       return [name, setting.parse(text) as unknown];
     } catch (error) {
+      wrong.add(name);
       mistakes.push(`${setting.variable}: ${error instanceof Error ? error.message : 'not valid'}`);
       return [name, null];
     }
   });
+  const values = Object.fromEntries(parsed) as Settings<Table>;
+  for (const { uses, problem } of rules) {
+    const found = uses.some((name) => wrong.has(name)) ? null : problem(values);
+    if (found !== null) mistakes.push(found);
+  }
   if (mistakes.length > 0) throw new ConfigError(`Wrong settings:\n  ${mistakes.join('\n  ')}`);
-  return Object.fromEntries(parsed) as Settings<Table>;
+  return values;
 }
 
 /** Every setting by its variable as it may be shown: secrets are masked, null = not set. */

@@ -1,6 +1,7 @@
 import { holdEngine } from '../adapters/projection-store/hold-engine.ts';
 import type { Base } from './base.ts';
 import type { Config } from './config.ts';
+import { coordinationAccess } from './open-coordination.ts';
 import type { Projecting, ThreadData } from './threads/ground.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
 
@@ -13,13 +14,23 @@ export interface Threads {
 }
 
 export async function startThreads(stack: AsyncDisposableStack, base: Base): Promise<Threads> {
-  const { config, folders, rootKeys, log } = base;
+  const { config, folders, rootKeys, log, node } = base;
   const { partitions, logLevel, faultPoint, clickhouseUrl, clickhouseCluster: cluster } = config;
   const isInProcess = clickhouseUrl.kind === 'embedded';
   const url = isInProcess ? `embedded:${folders.tables}` : clickhouseUrl.url;
   const clickhouse = { url, cluster };
   const projecting = projectingOf(config);
-  const common = { folders, rootKeys, partitions, logLevel, faultPoint, clickhouse, projecting };
+  const common = {
+    node,
+    coordination: coordinationAccess(config),
+    folders,
+    rootKeys,
+    partitions,
+    logLevel,
+    faultPoint,
+    clickhouse,
+    projecting,
+  };
   const start = async (name: ThreadData['name'], niceness: number) =>
     stack.use(await startThread({ ...common, name, niceness, log: log.access() }));
   const owners = config.roles.has('owner') ? await start('owners', 5) : null;

@@ -9,6 +9,7 @@ import type { Schemas } from '../../ports/schemas.ts';
 import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
 import type { Folders } from '../folders.ts';
 import { createLogger } from '../logger.ts';
+import type { CoordinationAccess } from '../open-coordination.ts';
 import { openThreadLog, type LogAccess } from '../open-log.ts';
 
 /**
@@ -25,6 +26,9 @@ export interface ThreadData {
   /** Calls between the two threads. */
   readonly mainPort: MessagePort;
   readonly log: LogAccess;
+  readonly coordination: CoordinationAccess;
+  /** Name of this process among those of the service. */
+  readonly node: string;
   /** Where the projection keeps its tables, as `openClickHouseStore` takes it. */
   readonly clickhouse: { readonly url: string; readonly cluster: string | null };
   readonly projecting: Projecting;

@@ -75,4 +75,73 @@ describe('the settings', () => {
     const wrong = { SVC_CLICKHOUSE_URL: 'tcp://svc:secret@clickhouse:9000' };
     expect(() => loadConfig(wrong)).toThrow('tcp://svc:***@clickhouse:9000');
   });
+
+  const kafka = {
+    SVC_LOG_URL: 'kafka://one:9092,two:9093',
+    SVC_REGISTRY_URL: 'http://registry:8081',
+    SVC_REDIS_URL: 'redis://redis:6379',
+    SVC_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+  };
+
+  it('name Kafka by its brokers, in the clear or by TLS with a sign-in', () => {
+    expect(loadConfig(kafka)).toMatchObject({
+      logUrl: { kind: 'kafka', brokers: ['one:9092', 'two:9093'], isTls: false, sasl: null },
+      topicPrefix: 'svc',
+      partitions: 24,
+      kafkaReplication: null,
+    });
+    const signedIn = (query: string) =>
+      loadConfig({ ...kafka, SVC_LOG_URL: `kafka+ssl://us%20er:p%40ss@one:9092${query}` }).logUrl;
+    const [username, password] = ['us er', 'p@ss'];
+    expect(signedIn('')).toEqual({
+      kind: 'kafka',
+      brokers: ['one:9092'],
+      isTls: true,
+      sasl: { mechanism: 'scram-sha-512', username, password },
+    });
+    expect(signedIn('?sasl=plain')).toMatchObject({ sasl: { mechanism: 'plain' } });
+    expect(loadConfig({}).partitions).toBe(4);
+  });
+
+  it.each([
+    ['kafka://', /SVC_LOG_URL: expected/],
+    ['kafka://one', /SVC_LOG_URL: expected/],
+    ['kafka+ssl://user:secret@one', /user:\*\*\*@one/],
+    ['kafka+ssl://user:secret@one:9092?sasl=oauth', /sasl=plain or sasl=/],
+    ['kafka+ssl://user:secret@one:9092?sals=plain', /"sals" is no parameter/],
+    ['kafka://user:secret@one:9092?sasl=plain', /kafka\+ssl/],
+    ['kafka://one:9092?sasl=plain', /needs user:password@/],
+  ])('refuse the log %s', (url, reason) => {
+    const load = () => loadConfig({ ...kafka, SVC_LOG_URL: url });
+    expect(load).toThrow(reason);
+    expect(load).not.toThrow(/secret/);
+  });
+
+  it.each([
+    [{ SVC_LOG_URL: kafka.SVC_LOG_URL }, ['SVC_REGISTRY_URL', 'SVC_ENCRYPTION_KEY']],
+    [{ ...kafka, SVC_REDIS_URL: '', SVC_ROLES: 'api,owner' }, ['SVC_REDIS_URL']],
+    [{ ...kafka, SVC_ROLES: 'projector' }, ['SVC_CLICKHOUSE_URL']],
+    [{ SVC_REGISTRY_URL: 'http://registry:8081' }, ['SVC_REGISTRY_URL']],
+    [
+      { SVC_TOPIC_PREFIX: 'other', SVC_KAFKA_REPLICATION: '3' },
+      ['SVC_TOPIC_PREFIX', 'SVC_KAFKA_REPLICATION'],
+    ],
+    [{ SVC_ROLES: 'api' }, ['SVC_ROLES']],
+  ])('that make no sense together are named, all at once: %j', (env, names) => {
+    const load = () => loadConfig(env);
+    for (const name of names) expect(load).toThrow(`\n  ${name}: `);
+    let message = '';
+    try {
+      load();
+    } catch (error) {
+      message = error instanceof ConfigError ? error.message : '';
+    }
+    expect(message.match(/^ {2}SVC_/gm)).toHaveLength(names.length);
+  });
+
+  it('may leave out Redis in the only process, and ClickHouse where each fills its own tables', () => {
+    expect(() => loadConfig({ ...kafka, SVC_REDIS_URL: '' })).not.toThrow();
+    expect(() => loadConfig({ ...kafka, SVC_ROLES: 'api' })).not.toThrow();
+    expect(() => loadConfig({ ...kafka, SVC_ROLES: 'owner' })).not.toThrow();
+  });
 });

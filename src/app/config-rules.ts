@@ -1,0 +1,73 @@
+import type { LogAddress, ServerAddress } from './addresses.ts';
+import { roles as allRoles, type Role } from './roles.ts';
+import type { Rule } from './settings.ts';
+
+interface Ruled {
+  readonly logUrl: LogAddress;
+  readonly registryUrl: ServerAddress;
+  readonly clickhouseUrl: ServerAddress;
+  readonly redisUrl: ServerAddress;
+  readonly topicPrefix: string | null;
+  readonly kafkaReplication: number | null;
+  readonly encryptionKey: string | null;
+  readonly roles: ReadonlySet<Role>;
+}
+
+const rule = (
+  uses: readonly (keyof Ruled)[],
+  isBroken: (values: Ruled) => boolean,
+  text: string,
+): Rule<Ruled> => ({ uses, problem: (values) => (isBroken(values) ? text : null) });
+
+const isKafka = ({ logUrl }: Ruled): boolean => logUrl.kind === 'kafka';
+const isEmbedded = ({ logUrl }: Ruled): boolean => logUrl.kind === 'embedded';
+const isSplit = ({ roles }: Ruled): boolean => roles.size < allRoles.length;
+
+/** Combinations of settings that make no sense. Each says how to mend it. */
+export const configRules: readonly Rule<Ruled>[] = [
+  rule(
+    ['logUrl', 'registryUrl'],
+    (values) => isKafka(values) && values.registryUrl.kind === 'embedded',
+    'SVC_REGISTRY_URL: with Kafka a schema registry is required; name its http(s) URL',
+  ),
+  rule(
+    ['logUrl', 'registryUrl'],
+    (values) => isEmbedded(values) && values.registryUrl.kind === 'server',
+    'SVC_REGISTRY_URL: the embedded log keeps its schemas itself; leave it out, or set SVC_LOG_URL to kafka://…',
+  ),
+  rule(
+    ['logUrl', 'topicPrefix'],
+    (values) => isEmbedded(values) && values.topicPrefix !== null,
+    'SVC_TOPIC_PREFIX: only topics in Kafka have another prefix; leave it out, or set SVC_LOG_URL to kafka://…',
+  ),
+  rule(
+    ['logUrl', 'kafkaReplication'],
+    (values) => isEmbedded(values) && values.kafkaReplication !== null,
+    'SVC_KAFKA_REPLICATION: the embedded log has one copy; leave it out, or set SVC_LOG_URL to kafka://…',
+  ),
+  rule(
+    ['logUrl', 'encryptionKey'],
+    (values) => isKafka(values) && values.encryptionKey === null,
+    'SVC_ENCRYPTION_KEY: required with Kafka, the same in every process (openssl rand -base64 32)',
+  ),
+  rule(
+    ['logUrl', 'roles'],
+    (values) => isEmbedded(values) && !values.roles.has('owner'),
+    'SVC_ROLES: one process alone may open the embedded log, and without the role owner nothing is decided; add it',
+  ),
+  rule(
+    ['logUrl', 'redisUrl', 'roles'],
+    (values) => isKafka(values) && isSplit(values) && values.redisUrl.kind === 'embedded',
+    'SVC_REDIS_URL: roles that are split over processes need Redis in common; name its redis:// URL',
+  ),
+  rule(
+    ['logUrl', 'clickhouseUrl', 'roles'],
+    (values) =>
+      isKafka(values) && values.clickhouseUrl.kind === 'embedded' && isTablesAlone(values),
+    'SVC_CLICKHOUSE_URL: nobody could read the tables of this process; name the http(s) URL of a server, or add the role api',
+  ),
+];
+
+/** A projector whose embedded tables no part of its process reads. */
+const isTablesAlone = ({ roles }: Ruled): boolean =>
+  roles.has('projector') && !roles.has('api') && !roles.has('runner');

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { catalogue, GatewayError } from '../kernel/errors.ts';
+
+const waitFirstMs = 500;
+const waitMaxMs = 5_000;
+/** How long a start waits for a server that does not answer yet. */
+const withinMsDefault = 120_000;
+
+/**
+ * Repeats a step of the start while a server that it needs is away, and says so each time.
+ * @throws Error naming the server and the last reason, after `withinMs`; at once what is no outage
+ */
+export async function keepTrying<T>(
+  what: string,
+  step: () => Promise<T>,
+  {
+    logger,
+    withinMs = withinMsDefault,
+  }: { readonly logger: Pick<Logger, 'warn'>; readonly withinMs?: number },
+): Promise<T> {
+  const end = performance.now() + withinMs;
+  for (let waitMs = waitFirstMs; ; waitMs = Math.min(2 * waitMs, waitMaxMs)) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      const isLast = performance.now() + waitMs > end;
+      if (isLast) throw tooLong(what, error, withinMs);
+      logger.warn({ err: error }, `waiting for ${what}`);
+      await sleep(waitMs);
+    }
+  }
+}
+
+function tooLong(what: string, cause: Error, withinMs: number): Error {
+  const reason = cause.cause instanceof Error ? cause.cause.message : cause.message;
+  return new Error(`gave up waiting for ${what} after ${withinMs / 1000} s: ${reason}`, { cause });
+}
+
+function isOutage(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+}
