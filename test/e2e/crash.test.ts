@@ -3,10 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CrashRounds, faultPoints } from '../support/crash-rounds.ts';
+import { isOnServices } from '../support/deployment.ts';
 import { seeded, seedOfRun } from '../support/random.ts';
 
 const seed = seedOfRun();
 console.log(`crash test: SVC_TEST_SEED=${seed}`);
+
+/** A start over services takes seconds: there a run of the tests takes some, `npm run test:soak` takes many. */
+const onServices = { points: 3, rounds: 3 };
+const points = isOnServices() ? someOf(faultPoints, onServices.points) : faultPoints;
+const randomRounds = isOnServices() ? onServices.rounds : 10;
+
+function someOf<T>(all: readonly T[], count: number): T[] {
+  const first = seeded(seed).int(all.length);
+  return [...all, ...all].slice(first, first + count);
+}
 
 describe('a node killed with SIGKILL while it saves', () => {
   let folder: string;
@@ -17,17 +28,21 @@ describe('a node killed with SIGKILL while it saves', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it.each(faultPoints)('loses and doubles nothing when it dies at %s', async (point) => {
+  it.each(points)('loses and doubles nothing when it dies at %s', async (point) => {
     const nth = 1 + seeded(seed + point.length).int(20);
     await rounds.round({ point: `${point}@${nth}` });
   });
 
-  it('loses and doubles nothing in 10 rounds at random times', { timeout: 300_000 }, async () => {
-    const random = seeded(seed);
-    let acknowledged = 0;
-    for (let round = 0; round < 10; round += 1) {
-      acknowledged += (await rounds.round({ afterMs: 50 + random.int(1_500) })).acknowledged;
-    }
-    expect(acknowledged).toBeGreaterThan(0);
-  });
+  it(
+    `loses and doubles nothing in ${randomRounds} rounds at random times`,
+    { timeout: 300_000 },
+    async () => {
+      const random = seeded(seed);
+      let acknowledged = 0;
+      for (let round = 0; round < randomRounds; round += 1) {
+        acknowledged += (await rounds.round({ afterMs: 50 + random.int(1_500) })).acknowledged;
+      }
+      expect(acknowledged).toBeGreaterThan(0);
+    },
+  );
 });

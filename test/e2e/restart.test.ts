@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
 import { topics } from '../../streams/topics.ts';
 import {
   openCrmWorld,
@@ -12,6 +11,7 @@ import {
   type CrmConnection,
   type CrmWorld,
 } from '../support/crm-world.ts';
+import { openLogOf } from '../support/deployment.ts';
 
 const secret = (what: string) => `${what}-${randomBytes(24).toString('base64url')}`;
 /** Each of them is a secret of the application and must stay sealed. */
@@ -158,7 +158,7 @@ it('no secret stands in the clear: in no file, no message of the log and no line
     Object.entries(hidden).flatMap(([what, value]) => (text.includes(value) ? [what] : []));
   for (const [file, text] of await filesIn(gateway.dataDir))
     expect([file, found(text)]).toEqual([file, []]);
-  const messages = await messagesIn(join(gateway.dataDir, 'log'));
+  const messages = await messagesIn(gateway.dataDir);
   for (const [topic, text] of messages) expect([topic, found(text)]).toEqual([topic, []]);
   expect(messages.some(([topic, text]) => topic === 'svc.records.v1' && text.includes(plain))).toBe(
     true,
@@ -178,8 +178,8 @@ async function filesIn(folder: string): Promise<[string, string][]> {
 }
 
 /** Keys, headers and values of every topic, unpacked. */
-async function messagesIn(directory: string): Promise<[string, string][]> {
-  await using opened = await openEmbeddedLog({ directory });
+async function messagesIn(dataDir: string): Promise<[string, string][]> {
+  await using opened = await openLogOf(dataDir);
   const { log } = opened;
   const texts: [string, string][] = [];
   for (const topic of Object.keys(topics)) {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { deploymentEnv } from './deployment.ts';
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -63,6 +64,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       SVC_BOOTSTRAP_KEY_DEV: keys.key,
       SVC_BOOTSTRAP_KEY_PROD: keys.prodKey,
       SVC_BOOTSTRAP_ACCOUNT_KEY: keys.accountKey,
+      ...deploymentEnv(dataDir),
       ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -14,6 +14,7 @@ import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
 import { toldFile } from './child.ts';
+import { deploymentEnv } from './deployment.ts';
 import type { ReadRecord } from './projection.ts';
 import { composeWhole, type WholeNode } from './whole-node.ts';
 
@@ -28,8 +29,8 @@ export function startNode(
       SVC_DATA_DIR: folder,
       SVC_PORT: '0',
       SVC_ROLES: 'api,owner,projector',
-      SVC_PARTITIONS: '2',
       SVC_LOG_LEVEL: 'error',
+      ...deploymentEnv(folder),
       ...env,
     }),
   );

@@ -1,0 +1,2 @@
+import '../support/with-services.ts';
+import './actions.test.ts';

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/app/config.ts';
+import { createLogger } from '../../src/app/logger.ts';
+import { openMainLog, type OpenedLog } from '../../src/app/open-log.ts';
+import { systemClock } from '../../src/kernel/time.ts';
+import { services, serviceNames } from '../services/catalogue.ts';
+
+/** Set where the gateways of a test file work on Kafka, its registry and Redis (with-services.ts). */
+export const prefixVariable = 'SVC_TEST_TOPIC_PREFIX';
+
+export const isOnServices = (): boolean => process.env[prefixVariable] !== undefined;
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** What a child needs to know of the services, to give to `deploymentEnv` there. */
+export function servicesEnv(): Readonly<Record<string, string>> {
+  const names = [prefixVariable, ...serviceNames.map((name) => services[name].variable)];
+  return Object.fromEntries(names.flatMap((name) => entryOf(name)));
+}
+
+function entryOf(name: string): [string, string][] {
+  const value = process.env[name];
+  return value === undefined ? [] : [[name, value]];
+}
+
+/**
+ * The settings that name log, registry and Redis of the gateway with this data folder: none where they are
+ * embedded, else the services and a topic prefix that the folder alone has.
+ */
+export function deploymentEnv(dataDir: string): Readonly<Record<string, string>> {
+  const prefix = process.env[prefixVariable];
+  if (prefix === undefined) return {};
+  const url = (name: 'kafka' | 'registry' | 'redis') => process.env[services[name].variable] ?? '';
+  return {
+    SVC_LOG_URL: url('kafka'),
+    SVC_REGISTRY_URL: url('registry'),
+    SVC_REDIS_URL: url('redis'),
+    SVC_TOPIC_PREFIX: `${prefix}-${digest(dataDir).toString('hex').slice(0, 6)}`,
+    SVC_ENCRYPTION_KEY: digest(`${prefix} root key`).toString('base64'),
+    SVC_PARTITIONS: '4',
+  };
+}
+
+/** The log of a gateway that has stopped. */
+export async function openLogOf(dataDir: string): Promise<OpenedLog & AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const config = loadConfig({ SVC_DATA_DIR: dataDir, ...deploymentEnv(dataDir) });
+  const folder = (name: string) => join(dataDir, name);
+  const { log, schemas } = await openMainLog(stack, config, {
+    clock: systemClock,
+    logger: createLogger('silent', 'test'),
+    folders: {
+      log: folder('log'),
+      state: folder('state'),
+      views: folder('views'),
+      tables: folder('clickhouse'),
+      rootKeyFile: folder('root.key'),
+    },
+  });
+  const opened = stack.move();
+  return { log, schemas, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
