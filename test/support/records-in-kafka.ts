@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openRegistrySchemas } from '../../src/adapters/event-log/registry/open.ts';
+import { openReplies } from '../../src/control-plane/replies.ts';
+import { systemClock } from '../../src/kernel/time.ts';
+import { createRecordWriter } from '../../src/modules/records/handlers.ts';
+import type { RecordWriter } from '../../src/modules/records/writer.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
+import { startRecordOwners } from '../../streams/owners/records/start.ts';
+import { topics } from '../../streams/topics.ts';
+import { ownPrefix, serviceUrl } from '../services/url.ts';
+import { silent } from './control.ts';
+import { brokersOf, openTestLog } from './kafka-open.ts';
+import { memoryVault } from './records.ts';
+
+export interface RecordsInKafka extends AsyncDisposable {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly writer: RecordWriter;
+  readonly brokers: readonly string[];
+  readonly registryUrl: string;
+  /** Stands for `svc` in the names of topics. */
+  readonly prefix: string;
+}
+
+const partitions = 2;
+
+/** Savers and owners of records over the real Kafka and registry of this run, in topics of their own. */
+export async function openRecordsInKafka(): Promise<RecordsInKafka> {
+  await using stack = new AsyncDisposableStack();
+  const [url, registryUrl, prefix] = [serviceUrl('kafka'), serviceUrl('registry'), ownPrefix()];
+  const { log } = stack.use(await openTestLog(url, { prefix }));
+  const schemas = openRegistrySchemas({ url: registryUrl, prefix });
+  await log.ensureTopics(
+    Object.entries(topics).map(([name, topic]) => ({
+      name,
+      partitions: topic.partitions === 'owned' ? partitions : topic.partitions,
+      cleanup: topic.cleanup,
+    })),
+  );
+  const directory = await mkdtemp(join(tmpdir(), 'svc-records-'));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const vault = memoryVault();
+  const common = { log, schemas, vault, clock: systemClock, logger: silent };
+  const replies = stack.use(await openReplies({ log, schemas, node: 'saver', logger: silent }));
+  const writer = await createRecordWriter({ ...common, replies, payloadMode: () => 'plain' });
+  stack.use(await startRecordOwners({ ...common, directory }));
+  const opened = stack.move();
+  const brokers = brokersOf(url);
+  return {
+    log,
+    schemas,
+    writer,
+    brokers,
+    registryUrl,
+    prefix,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
