@@ -11,6 +11,7 @@ import type { RecordChange } from '../../modules/records/events.ts';
 import { openRecordNews } from '../../modules/records/news.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
 import { startGenerations } from '../../../streams/projections/generations.ts';
+import { takeTurns } from '../../../streams/projections/insert-turns.ts';
 import { records } from '../../../streams/projections/records.ts';
 import type { TableSet } from '../../../streams/projections/define.ts';
 import { openCoordination } from '../open-coordination.ts';
@@ -40,11 +41,13 @@ serveThread(async (ground, stack, data, main) => {
   const ports = { log, store, codec, clock, logger, partitions };
   const coordination = await openCoordination(stack, data.coordination, logger);
   const news = stack.use(await openRecordNews({ coordination, node: data.node, logger }));
+  // Replicated tables take one insert at a time from all processes together.
+  const filled = clickhouse.cluster === null ? store : takeTurns(store, { coordination, logger });
   const prepare = (tables: TableSet) => migrate(store, tables.migrations);
   const generations = stack.use(
     await startGenerations({
       ...ports,
-      ...projectRecords(ports, ground, data, { prepare, news }),
+      ...projectRecords({ ...ports, store: filled }, ground, data, { prepare, news }),
       projection,
       openSource: (of) =>
         createRecordSource({
