@@ -58,6 +58,28 @@ describe('a ClickHouse server', () => {
     await expect(opening).rejects.toThrow(/the cluster "split" .* has 2 shards/);
   });
 
+  it('of a cluster is asked for a quorum of inserts and reads in their order', async () => {
+    const replica = '<replica><host>localhost</host><port>9000</port></replica>';
+    const servers = `<remote_servers><one><shard>${replica}</shard></one></remote_servers>`;
+    await using clustered = await startClickHouseFront({
+      config: `<clickhouse>${servers}</clickhouse>`,
+    });
+    const url = new URL(clustered.url);
+    // The engine makes no database on a cluster.
+    url.pathname = '/default';
+    const settingsOf = async (cluster: string | null): Promise<unknown> => {
+      await using store = await openClickHouseStore({ url: url.href, cluster });
+      const [row] = await store.queryRows(
+        `SELECT toString(getSetting('insert_quorum')) AS quorum,
+           toUInt8(getSetting('insert_quorum_parallel')) AS parallel,
+           toUInt8(getSetting('select_sequential_consistency')) AS sequential`,
+      );
+      return row;
+    };
+    expect(await settingsOf('one')).toEqual({ quorum: 'auto', parallel: 0, sequential: 1 });
+    expect(await settingsOf(null)).toMatchObject({ quorum: '0', sequential: 0 });
+  });
+
   it.each([
     ['25.8.2.29', true],
     ['26.3.1.1', true],
