@@ -112,16 +112,23 @@ describe('a broker that is killed and comes back', () => {
     await state.writer[Symbol.asyncDispose]();
   });
 
-  it('keeps topics, messages and positions', async () => {
-    await using log = await open();
+  it('keeps topics, messages and positions; that it was away is said once', async () => {
+    const said: string[] = [];
+    const note = (_: object, sentence: string): void => void said.push(sentence);
+    const logger = { info: note, warn: note };
+    await using opened = await openTestLog(kafka.url, { prefix, logger });
+    const { log } = opened;
     const topic = await newTopic(log, 2);
     await log.append([placed(topic, 1, message('a'))]);
     await log.commit({ group: 'kept', positions: [position(topic, 1, 1)] });
     await kafka.kill();
+    const waiting = [0, 1].map((partition) => log.append([placed(topic, partition, message('b'))]));
     await kafka.restart();
+    await Promise.all(waiting);
     expect(await log.partitions(topic)).toBe(2);
-    expect(await keysOf(log, topic, 1)).toEqual(['a']);
+    expect(await keysOf(log, topic, 1)).toEqual(['a', 'b']);
     expect([...(await log.committed('kept', topic))]).toEqual([[1, 1]]);
+    expect(said).toEqual(['no broker of kafka answers', 'kafka answers again']);
   });
 });
 

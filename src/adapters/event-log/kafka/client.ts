@@ -16,7 +16,7 @@ import type {
 import { Appender } from './appender.ts';
 import { Directory } from './directory.ts';
 import { ensureTopics } from './ensure-topics.ts';
-import { logClosed } from './failure.ts';
+import { logClosed, logUnavailable } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
 import { follow } from './follow.ts';
@@ -78,7 +78,11 @@ export class KafkaClient implements EventLog {
 
   /** @throws GatewayError `log_unavailable` when no broker answers in time */
   async connect(): Promise<void> {
-    await retried(() => this.link.metadata([]), { timeoutMs: connectTimeoutMs });
+    try {
+      await retried(() => this.link.metadata([]), { timeoutMs: connectTimeoutMs });
+    } catch (error) {
+      throw error instanceof GatewayError ? error : logUnavailable(error);
+    }
   }
 
   async ensureTopics(specs: readonly TopicSpec[]): Promise<void> {

@@ -6,6 +6,7 @@ import type { SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
 import { endConnection } from './kafkajs-patches.ts';
 import { codeOf, logClosed } from './failure.ts';
+import type { Reachability } from './reachability.ts';
 import { metadataCall, type BrokerAddress, type Metadata } from './wire.ts';
 
 export interface LinkOptions {
@@ -14,6 +15,7 @@ export interface LinkOptions {
   readonly clientId: string;
   readonly ssl?: ConnectionOptions | boolean;
   readonly sasl?: SASLOptions;
+  readonly reachability?: Reachability;
 }
 
 export const coordinatorKind = { group: 0, transaction: 1 } as const;
@@ -137,12 +139,15 @@ export class Link implements Disposable {
     for (const { id, host, port } of candidates) {
       if (this.isClosed) throw logClosed();
       try {
-        return await run(await this.connected(id, host, port));
+        const answer = await run(await this.connected(id, host, port));
+        this.options.reachability?.answered();
+        return answer;
       } catch (error) {
         if (codeOf(error) !== null) throw error;
         failure = error;
       }
     }
+    this.options.reachability?.lost(failure);
     throw failure;
   }
 

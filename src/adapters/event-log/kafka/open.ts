@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../../kernel/time.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { KafkaClient } from './client.ts';
 import { Names } from './names.ts';
+import { Reachability, type KafkaLogger } from './reachability.ts';
 
 export interface KafkaLogOptions {
   /** `host:port` of some brokers. */
@@ -24,10 +25,6 @@ export interface KafkaLogOptions {
   readonly logger?: KafkaLogger;
 }
 
-export interface KafkaLogger {
-  warn(fields: object, message: string): void;
-}
-
 export interface KafkaLog extends AsyncDisposable {
   readonly log: EventLog;
 }
@@ -42,6 +39,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
     connection: {
       brokers: options.brokers,
       clientId: options.clientId ?? prefix,
+      reachability: new Reachability(logger),
       ...(ssl === undefined ? {} : { ssl }),
       ...(sasl === undefined ? {} : { sasl }),
     },

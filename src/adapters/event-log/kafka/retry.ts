@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, logUnavailable } from './failure.ts';
 
-const firstPauseMs = 5;
+/** About what a transaction takes to be completed, which is what is waited for most often. */
+const firstPauseMs = 2;
 const longestPauseMs = 1_000;
 
 /** Milliseconds to wait before the given attempt (from 1): doubling, with up to a quarter of jitter off. */
