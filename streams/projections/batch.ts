@@ -141,12 +141,27 @@ function fingerprint(generation: string): bigint {
 export class Places {
   readonly #partitions: number;
   readonly #places = new Map<string, StreamPlace>();
+  #last: { readonly parts: readonly string[]; readonly place: StreamPlace } | null = null;
 
   constructor(partitions: number) {
     this.#partitions = partitions;
   }
 
   of(environmentUid: string, connectionUid: string, model: string, variant: string): StreamPlace {
+    const parts = [environmentUid, connectionUid, model, variant];
+    // Changes of one stream come in long runs.
+    if (this.#last?.parts.every((part, at) => part === parts[at]) === true) return this.#last.place;
+    const place = this.#find(environmentUid, connectionUid, model, variant);
+    this.#last = { parts, place };
+    return place;
+  }
+
+  #find(
+    environmentUid: string,
+    connectionUid: string,
+    model: string,
+    variant: string,
+  ): StreamPlace {
     const name = `${environmentUid}/${connectionUid}/${model}/${variant}`;
     let place = this.#places.get(name);
     if (place === undefined) {

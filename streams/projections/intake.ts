@@ -3,6 +3,7 @@ import { blankChange, type RecordChange } from '../../src/modules/records/events
 import { reservedKey } from '../../src/modules/records/stream-head.ts';
 import type { ReadMessage } from '../../src/ports/event-log.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
+import { ChangeDecoder } from './change-decoder.ts';
 import type { Batch, Range } from './batch.ts';
 import { partsOfKey, Places } from './batch.ts';
 
@@ -10,7 +11,7 @@ const purgedKeysMax = 100_000;
 
 /** Turns messages of `svc.records.v1` into rows of a batch. It refuses none: see `addMarked`. */
 export class Intake {
-  readonly #codec: Pick<Codec<RecordChange>, 'decode'>;
+  readonly #decoder: ChangeDecoder;
   readonly #logger: Pick<Logger, 'error'>;
   readonly #places: Places;
   /** By partition, the highest epoch of an owner: a lower one was fenced and is ignored. */
@@ -20,13 +21,13 @@ export class Intake {
 
   constructor(
     deps: {
-      readonly codec: Pick<Codec<RecordChange>, 'decode'>;
+      readonly codec: Codec<RecordChange>;
       readonly logger: Pick<Logger, 'error'>;
       readonly partitions: number;
     },
     epochs: ReadonlyMap<number, number>,
   ) {
-    this.#codec = deps.codec;
+    this.#decoder = new ChangeDecoder(deps.codec);
     this.#logger = deps.logger;
     this.#places = new Places(deps.partitions);
     this.#epochs = new Map(epochs);
@@ -40,7 +41,7 @@ export class Intake {
       return;
     }
     try {
-      const change = this.#codec.decode(message.value);
+      const change = this.#decoder.decode(message.value);
       if (change.owner_epoch < (this.#epochs.get(partition) ?? 0)) return;
       this.#epochs.set(partition, change.owner_epoch);
       const place = this.#places.of(

@@ -43,7 +43,7 @@ export interface ProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
   readonly tables: TableSet;
-  readonly codec: Pick<Codec<RecordChange>, 'decode'>;
+  readonly codec: Codec<RecordChange>;
   readonly heads: Pick<StreamHeads, 'advance' | 'drop'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
