@@ -68,7 +68,7 @@ class ClientLog implements EventLog {
     this.port = port;
     this.peer = connect(port);
     this.watcher = new Watcher(this.peer);
-    this.queue = new EncodeQueue(clock);
+    this.queue = new EncodeQueue(clock, (topic) => this.open().isKept(topic));
     this.peer.on('assigned', (event: Assigned) => this.members.get(event.member)?.assigned(event));
     this.peer.on('revoked', (event: Revoked) => this.members.get(event.member)?.revoked(event));
     port.on('close', () => this.ended());

@@ -189,7 +189,7 @@ export class Compactor {
 
   private replace(id: number, row: Row, horizon: number | null, messages: readonly ReadMessage[]) {
     const offsets = messages.map(({ offset }) => offset - row.base);
-    const encoded = encodeRow(messages, 0, messages.length, 0, offsets);
+    const encoded = encodeRow(messages, 0, messages.length, 0, { offsets });
     const directory = new Uint8Array(encoded.data, 0, encoded.directoryLength);
     const body = new Uint8Array(encoded.data, encoded.directoryLength);
     const crc = crcAtPlace(encoded.crc, id, row.base, row.next);

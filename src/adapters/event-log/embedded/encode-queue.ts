@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '../../../kernel/time.ts';
-import type { Message, Placed } from '../../../ports/event-log.ts';
+import type { Placed } from '../../../ports/event-log.ts';
 import type { EncodedPlaced } from './protocol.ts';
 import { encodeRow, type EncodedRow } from './row-format.ts';
 
@@ -16,18 +16,21 @@ type Send<T> = (placed: readonly EncodedPlaced[], transfer: readonly ArrayBuffer
  */
 export class EncodeQueue {
   private readonly clock: Clock;
+  private readonly isKept: (topic: string) => boolean;
   private waiting = 0;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(clock: Clock) {
+  /** `isKept`: whether messages of the topic stay long enough to be worth compressing. */
+  constructor(clock: Clock, isKept: (topic: string) => boolean) {
     this.clock = clock;
+    this.isKept = isKept;
   }
 
   async run<T>(batch: readonly Placed[], send: Send<T>): Promise<T> {
     if (this.waiting === 0 && isSmall(batch)) {
       const placed = batch.map((one) => {
         const rows: EncodedRow[] = [];
-        for (const row of this.rows(one.messages)) rows.push(row);
+        for (const row of this.rows(one)) rows.push(row);
         return { topic: one.topic, partition: one.partition, rows };
       });
       return send(placed, buffersOf(placed));
@@ -48,18 +51,19 @@ export class EncodeQueue {
 
   private async inSteps(batch: readonly Placed[]): Promise<EncodedPlaced[]> {
     const placed: EncodedPlaced[] = [];
-    for (const { topic, partition, messages } of batch) {
+    for (const one of batch) {
       const rows: EncodedRow[] = [];
-      for (const row of this.rows(messages)) {
+      for (const row of this.rows(one)) {
         rows.push(row);
         await breathe();
       }
-      placed.push({ topic, partition, rows });
+      placed.push({ topic: one.topic, partition: one.partition, rows });
     }
     return placed;
   }
 
-  private *rows(messages: readonly Message[]): Generator<EncodedRow> {
+  private *rows({ topic, messages }: Placed): Generator<EncodedRow> {
+    const isKept = this.isKept(topic);
     const now = this.clock.now();
     let from = 0;
     while (from < messages.length) {
@@ -70,7 +74,7 @@ export class EncodeQueue {
         if (bytes > rowBytesMax && to > from) break;
         to++;
       }
-      yield encodeRow(messages, from, to, now);
+      yield encodeRow(messages, from, to, now, { isKept });
       from = to;
     }
   }

