@@ -1,11 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
+import { openClickHouseStore } from '../../src/adapters/projection-store/clickhouse.ts';
 import { installKcat, pythonWith } from '../services/clients.ts';
+import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { eventually } from '../support/crm-world.ts';
 import { readAll } from '../support/log.ts';
+import { statementsOf } from '../support/sql.ts';
 import { openRecordsInKafka, type RecordsInKafka } from '../support/records-in-kafka.ts';
 import { anOrigin, aStream } from '../support/records.ts';
 
@@ -154,5 +160,38 @@ describe('consumers that know nothing of the gateway', () => {
     const response = await fetch(`${world.registryUrl}/schemas/ids/${id}`);
     const { schema } = (await response.json()) as { schema: string };
     expect(JSON.parse(schema)).toMatchObject({ type: 'record', name: 'RecordChange' });
+  });
+
+  it('ClickHouse makes the table with its Kafka engine', async () => {
+    await using front = await startClickHouseFront();
+    await using store = await openClickHouseStore({ url: front.url });
+    const file = new URL('../../deploy/clickhouse/kafka-records.sql', import.meta.url);
+    for (const statement of statementsOf(await readFile(file, 'utf8'))) {
+      await store.command(
+        statement
+          .replace('localhost:9092', world.brokers.join(','))
+          .replace('http://localhost:8081', world.registryUrl)
+          .replace(recordsTopic, topic),
+      );
+    }
+    const rowsOf = () =>
+      store.queryRows<Record<string, string>>(
+        `SELECT concat(environment_id, '/', connection_uid, '/', model, '/', variant, '/',
+          encodeURLComponent(record_id)) AS key, model, record_id AS id, action, payload
+        FROM records FINAL`,
+      );
+    const table = async () =>
+      new Map(
+        (await rowsOf()).map(({ key, action, payload, ...names }) => {
+          const record = JSON.parse(payload ?? 'null') as unknown;
+          return [key, { key, ...names, isDeleted: action === 'deleted', record }];
+        }),
+      );
+    // It reads in its own time; what it has in the end is the same.
+    await eventually(table, (rows) => isDeepStrictEqual(rows, expected));
+    expect(await store.queryRows('SELECT count() AS live FROM records_live')).toEqual([
+      { live: '502' },
+    ]);
+    expect(await store.queryRows('SELECT error FROM records_errors')).toEqual([]);
   });
 });

@@ -2,36 +2,33 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openClickHouseStore } from '../../../src/adapters/projection-store/clickhouse.ts';
 import { startClickHouseFront } from '../../support/clickhouse-front.ts';
+import { statementsOf } from '../../support/sql.ts';
 
 const fileOf = (name: string): Promise<string> =>
   readFile(new URL(`../../../deploy/clickhouse/${name}`, import.meta.url), 'utf8');
 
-const statementsOf = (sql: string): string[] =>
-  sql
-    .replaceAll(/--.*$/gm, '')
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
-
 describe('deploy/clickhouse', () => {
-  it.each(['setup.sql', 'setup-cluster.sql'])('%s can be read by the engine', async (name) => {
-    await using front = await startClickHouseFront();
-    await using store = await openClickHouseStore({ url: front.url });
-    const statements = statementsOf(await fileOf(name));
-    expect(statements).not.toEqual([]);
-    for (const statement of statements) {
-      const [row] = await store.queryRows<{ text: string }>(
-        'SELECT formatQuerySingleLine({statement:String}) AS text',
-        { statement },
-      );
-      expect(row?.text.split(' ')[0]).toBe(statement.split(' ')[0]);
-    }
-    await expect(
-      store.queryRows('SELECT formatQuerySingleLine({statement:String})', {
-        statement: 'GRANT x y',
-      }),
-    ).rejects.toThrow();
-  });
+  it.each(['setup.sql', 'setup-cluster.sql', 'kafka-records.sql'])(
+    '%s can be read by the engine',
+    async (name) => {
+      await using front = await startClickHouseFront();
+      await using store = await openClickHouseStore({ url: front.url });
+      const statements = statementsOf(await fileOf(name));
+      expect(statements).not.toEqual([]);
+      for (const statement of statements) {
+        const [row] = await store.queryRows<{ text: string }>(
+          'SELECT formatQuerySingleLine({statement:String}) AS text',
+          { statement },
+        );
+        expect(row?.text.split(' ')[0]).toBe(statement.split(' ')[0]);
+      }
+      await expect(
+        store.queryRows('SELECT formatQuerySingleLine({statement:String})', {
+          statement: 'GRANT x y',
+        }),
+      ).rejects.toThrow();
+    },
+  );
 
   it('cluster.xml names a cluster that the gateway takes', async () => {
     await using front = await startClickHouseFront({ config: await fileOf('cluster.xml') });
