@@ -60,6 +60,12 @@ export const consumerGroups = {
       fixed:
         'Each change is told once: to fill the topic of a model anew, opt the model out and in again.',
     },
+    noRetry: 'Later changes stand on the topic already: opt the model out and in again.',
+  },
+  'svc.command-retries': {
+    topic: 'svc.dead-letters.v1',
+    why: 'Give owners the commands again that operators want to be retried.',
+    replay: { effect: 'Orders that have no outcome yet are passed on once more.' },
   },
 } as const satisfies Record<string, ConsumerGroup>;
 

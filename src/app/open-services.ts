@@ -9,11 +9,12 @@ import { createRunsClient } from '../modules/actions/handlers.ts';
 import { createOpenedConnections } from '../modules/connections/keep-opened.ts';
 import { createRefresher } from '../modules/connections/refresh.ts';
 import { openVault } from '../modules/credentials/open-vault.ts';
+import { openDeadLetters } from '../modules/dead-letters/view.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
-import { createPublisher, type Publisher } from '../modules/runs/publisher.ts';
+import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
 import type { Base } from './base.ts';
@@ -25,7 +26,6 @@ import { version } from './version.ts';
 export interface OpenedServices {
   readonly services: Services;
   readonly bodies: RunBodies;
-  readonly publisher: Publisher;
 }
 
 /** Opens this node's view of the control plane and all that stands on it. */
@@ -54,12 +54,19 @@ export async function openServices(
     payloadMode: (uid) => view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain',
     faultPoint,
   });
+  const letters = `${base.folders.views}/dead-letters.sqlite`;
+  const deadLetters = stack.use(
+    await openDeadLetters({ log, schemas, clock, logger, file: letters }),
+  );
   const ends = stack.use(await followRunEnds({ log, schemas, logger }));
   const bodies = createRunBodies({ log, schemas, vault });
   const publisher = createPublisher({ log, schemas, clock });
   const ground = {
     control,
     log,
+    schemas,
+    publisher,
+    deadLetters,
     vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
@@ -83,5 +90,5 @@ export async function openServices(
     },
     readiness,
   };
-  return { services, bodies, publisher };
+  return { services, bodies };
 }

@@ -5,6 +5,7 @@ import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { openHost } from '../modules/runs/open-host.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import { startCommandRetries } from '../../streams/reactors/command-retries.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
 import { openOrders } from '../../streams/reactors/orders.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
@@ -22,11 +23,11 @@ const resumeEveryMs = 60_000;
 export async function startReactors(
   stack: AsyncDisposableStack,
   { config, clock, logger, log: { log, schemas } }: Base,
-  { services, bodies, publisher }: OpenedServices,
+  { services, bodies }: OpenedServices,
 ): Promise<void> {
-  const { control, vault, records, http, logs } = services;
+  const { control, vault, records, http, logs, publisher, deadLetters } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
-  const orders = (group: ConsumerGroupName) => openOrders({ control, publisher }, group);
+  const orders = (group: ConsumerGroupName) => openOrders(services, group);
   const { roles } = config;
   if (roles.has('webhooks')) {
     const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
@@ -68,7 +69,11 @@ export async function startReactors(
       }),
     );
   }
-  if (roles.has('api')) keepFinishingDeletions(stack, services);
+  if (roles.has('api')) {
+    const letters = { ...common, deadLetters, orders: orders('svc.command-retries') };
+    stack.use(await startCommandRetries(letters));
+    keepFinishingDeletions(stack, services);
+  }
 }
 
 function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services): void {

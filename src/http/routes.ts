@@ -2,6 +2,7 @@ import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
 import { connectionRoutes } from '../modules/connections/routes.ts';
 import { consumerGroupRoutes } from '../modules/consumer-groups/routes.ts';
+import { deadLetterRoutes } from '../modules/dead-letters/routes.ts';
 import { environmentRoutes } from '../modules/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/routes.ts';
 import { healthRoutes } from '../modules/health/routes.ts';
@@ -32,6 +33,7 @@ export const routes: readonly AnyRoute[] = [
   ...topicRoutes,
   ...consumerGroupRoutes,
   ...typedTopicRoutes,
+  ...deadLetterRoutes,
 ];
 
 /** Every endpoint that streams. */

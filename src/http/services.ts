@@ -4,19 +4,25 @@ import type { Clock } from '../kernel/time.ts';
 import type { OpenedConnections } from '../modules/connections/opened-connections.ts';
 import type { Refresher } from '../modules/connections/refresher.ts';
 import type { Vault } from '../modules/credentials/vault.ts';
+import type { DeadLetters } from '../modules/dead-letters/view.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
 import type { RecordReader } from '../modules/records/reader.ts';
 import type { RecordWriter } from '../modules/records/writer.ts';
+import type { Publisher } from '../modules/runs/publisher.ts';
 import type { RunsClient } from '../modules/runs/client.ts';
 import type { RunLogs } from '../modules/runs/run-log.ts';
 import type { Coordination } from '../ports/coordination.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { HttpClient } from '../ports/http-client.ts';
+import type { Schemas } from '../ports/schemas.ts';
 
 /** What handlers of routes may use; made by the composition root. */
 export interface Services {
   readonly control: ControlPlane;
   readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly publisher: Publisher;
+  readonly deadLetters: DeadLetters;
   readonly vault: Vault;
   readonly providers: ProviderCatalogue;
   readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
+import { letterMessage } from '../../src/modules/dead-letters/messages.ts';
 import { scrub } from '../../src/modules/runs/events.ts';
 import type { Publisher } from '../../src/modules/runs/publisher.ts';
 import type { ConsumerOrders } from './reactor.ts';
@@ -21,15 +22,10 @@ export function parkTo(publisher: Publisher, consumer: string): ConsumerOrders['
       error_message: scrub(error instanceof Error ? error.message : String(error)),
       key: Buffer.from(key),
       value: value === null ? null : Buffer.from(value),
-      headers: Object.fromEntries(Object.entries(headers).map(bytes)),
+      headers: Object.fromEntries(Object.entries(headers).map(bytes)) as Record<string, Buffer>,
     };
-    const about = {
-      topic: 'svc.dead-letters.v1',
-      key,
-      type: 'svc.dead-letter.added',
-      environmentUid: environmentOf(headers['ce_source'] ?? ''),
-    };
-    await publisher.publish([{ ...about, value: letter }], 'system');
+    const about = { key, environmentUid: environmentOf(headers['ce_source'] ?? '') };
+    await publisher.publish([letterMessage(about, letter)], 'system');
   };
 }
 

@@ -1,5 +1,6 @@
 import { millis } from '../../src/modules/runs/events.ts';
 import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
+import type { Codec } from '../../src/ports/schemas.ts';
 
 type Name = Pick<WebhookOut, 'message_id' | 'endpoint_id'>;
 
@@ -66,7 +67,13 @@ export class DeliveryMemory {
  */
 export class Backlog {
   readonly #unfinished = new Set<string>();
-  #until = 0;
+  readonly #from: number;
+  #until: number;
+
+  constructor(from: number) {
+    this.#from = from;
+    this.#until = from;
+  }
 
   /** Takes in a step that the log holds at the offset. */
   learn(step: WebhookOut, offset: number): void {
@@ -77,7 +84,24 @@ export class Backlog {
 
   /** Whether the delivery that was asked for at the offset is over. */
   isFinished(of: Name, offset: number): boolean {
-    return offset < this.#until && !this.#unfinished.has(nameOf(of));
+    const isInside = this.#from <= offset && offset < this.#until;
+    return isInside && !this.#unfinished.has(nameOf(of));
+  }
+}
+
+/**
+ * The step that a message holds; null for a tombstone, and for one that can't be read: it is set aside when its
+ * turn comes, and must keep nobody from looking at the others.
+ */
+export function readableStep(
+  codec: Codec<WebhookOut>,
+  value: Uint8Array | null,
+): WebhookOut | null {
+  if (value === null) return null;
+  try {
+    return codec.decode(value);
+  } catch {
+    return null;
   }
 }
 

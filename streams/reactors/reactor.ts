@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { PartitionReset } from '../../src/modules/consumer-groups/state.ts';
+import type { DeadLetter } from '../../src/modules/dead-letters/state.ts';
 import type { EventLog, ReadMessage } from '../../src/ports/event-log.ts';
 
 /** Messages that an operator has a consumer read once more. */
@@ -31,6 +32,12 @@ export interface ConsumerOrders {
   applied(partition: number, reset: PartitionReset): Promise<void>;
   /** The replay that a message at the offset belongs to; null = none. */
   replayAt(partition: number, offset: number): Replay | null;
+  /** The oldest letter of the partition that is to be tried again; null = none. */
+  nextRetry(partition: number): DeadLetter | null;
+  /** The message of the letter; null when the log has let go of it. */
+  retryMessage(letter: DeadLetter): Promise<Taken | null>;
+  /** Says what came of the retry; resolves when this node knows of it as well. */
+  retried(letter: DeadLetter, outcome: 'done' | { readonly error: unknown }): Promise<void>;
   /** Called when there may be a new order. Returns what ends it. */
   onChange(listener: () => void): () => void;
 }

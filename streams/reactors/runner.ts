@@ -1,5 +1,6 @@
 import type { Batch } from '../../src/ports/event-log.ts';
 import { insist, pause } from './insist.ts';
+import { retryLetters } from './letter-retries.ts';
 import type { ReactorOptions } from './reactor.ts';
 import { Watermark } from './watermark.ts';
 
@@ -40,7 +41,11 @@ interface Holder {
 
 function hold(options: ReactorOptions, partition: number): Holder {
   const stopping = new AbortController();
-  const running = work(options, partition, stopping.signal);
+  const { signal } = stopping;
+  const running = Promise.all([
+    work(options, partition, signal),
+    retryLetters(options, partition, signal),
+  ]);
   return {
     async stop() {
       stopping.abort();

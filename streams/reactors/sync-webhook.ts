@@ -20,6 +20,7 @@ import {
 import type { EventLog, Position } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { topics } from '../topics.ts';
+import { readableStep } from './delivery-memory.ts';
 import type { ConsumerOrders } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
@@ -92,7 +93,7 @@ async function alreadyMade(
   const offset = await log.offsetAt(deliveriesTopic, partition, since - skewMs);
   for await (const batch of log.read({ topic: deliveriesTopic, partition, offset }, { signal })) {
     for (const { value } of batch.messages) {
-      const step = value === null ? null : codec.decode(value);
+      const step = readableStep(codec, value);
       if (step?.action === 'created') names.add(nameOf(step));
     }
   }

@@ -27,7 +27,7 @@ import type { EventLog } from '../../src/ports/event-log.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
 import { throughOutage } from './attempt.ts';
-import { Backlog, DeliveryMemory } from './delivery-memory.ts';
+import { Backlog, DeliveryMemory, readableStep } from './delivery-memory.ts';
 import { FairGate } from './fair-gate.ts';
 import type { ConsumerOrders, Replay } from './reactor.ts';
 import { startReactor } from './runner.ts';
@@ -90,10 +90,10 @@ async function recover(
   { partition, from }: { readonly partition: number; readonly from: number },
   signal: AbortSignal,
 ): Promise<Backlog> {
-  const backlog = new Backlog();
+  const backlog = new Backlog(from);
   for await (const batch of log.read({ topic, partition, offset: from }, { signal })) {
     for (const { value, offset } of batch.messages) {
-      const step = value === null ? null : codec.decode(value);
+      const step = readableStep(codec, value);
       if (step === null) continue;
       memory.learn(step);
       backlog.learn(step, offset);

@@ -300,6 +300,8 @@ const deadLetter = {
   attempts: 5,
   error_code: 'server_error',
   error_message: 'TypeError',
+  letter_id: '0192f0c1-7a3b-7c4d-8e5f-001122334455',
+  order_key: 'retry/key:17/once',
   key: Buffer.from(`${environment_id}/${connection_uid}/Contact/base`),
   value: Buffer.from([0, 0, 0, 0, 7, 1, 2, 3]),
   headers: { 'content-type': Buffer.from('application/avro') },

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/api-keys/handlers.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
+import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
 import { createPublisher } from '../../src/modules/runs/publisher.ts';
@@ -58,10 +59,19 @@ export async function startApi(
   const node = stack.use(await world.startNode());
   const { control, vault } = node;
   const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
-  const { schemas } = world.embedded;
-  const publisher = createPublisher({ log: world.log, schemas, clock: systemClock });
+  const { log, embedded } = world;
+  const { schemas } = embedded;
+  const ports = { log, schemas, clock: systemClock };
+  const publisher = createPublisher(ports);
+  const deadLetters = stack.use(
+    await openDeadLetters({ ...ports, logger: silent, file: ':memory:' }),
+  );
   const ground = {
     control,
+    log,
+    schemas,
+    publisher,
+    deadLetters,
     vault,
     coordination: options.coordination ?? node.coordination,
     http,
@@ -72,7 +82,6 @@ export async function startApi(
   };
   const services = {
     ...ground,
-    log: world.log,
     refresher: createRefresher(ground),
     settings: {
       publicUrl: 'http://gateway.test',

@@ -27,8 +27,11 @@ export interface CrmWorld extends AsyncDisposable {
   readonly environmentId: number;
   /** A new connection of the integration `crm` with an account of its own. */
   connect(more?: object): Promise<CrmConnection>;
-  /** SIGTERM, then a new process over the same data. Resolves with the exit code. */
-  restart(): Promise<number | null>;
+  /**
+   * SIGTERM, then a new process over the same data; `meanwhile` has the data folder for itself. Resolves with the
+   * exit code.
+   */
+  restart(meanwhile?: (dataDir: string) => Promise<void>): Promise<number | null>;
 }
 
 export interface CrmConnection {
@@ -127,9 +130,10 @@ export async function openCrmWorld(
       succeeded(await gateway.call('POST', '/connections', { body }));
       return connectionOf(() => gateway, { id, account: provider.account(id), receiver });
     },
-    async restart() {
+    async restart(meanwhile) {
       await gateway.stop();
       const code = await gateway.exited;
+      await meanwhile?.(gateway.dataDir);
       gateway = await start();
       return code;
     },

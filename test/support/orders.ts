@@ -25,6 +25,9 @@ export function givenOrders(park?: ConsumerOrders['park']): GivenOrders {
     },
     replayAt: (_partition, offset) =>
       last !== null && offset < last.until ? { until: last.until, isRepeat: last.isRepeat } : null,
+    nextRetry: () => null,
+    retryMessage: () => Promise.resolve(null),
+    retried: () => Promise.resolve(),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

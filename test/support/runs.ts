@@ -19,6 +19,7 @@ import { createRunBodies, type RunBodies } from '../../src/modules/runs/bodies.t
 import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
 import { openHost } from '../../src/modules/runs/open-host.ts';
+import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
 import { followRunEnds } from '../../src/modules/runs/run-ends.ts';
 import { createRunLogs, type RunLogs } from '../../src/modules/runs/run-log.ts';
@@ -139,11 +140,17 @@ export async function openRunWorld({
   const runs = createRunsClient({ control, bodies, ends });
   const publisher = createPublisher({ log, schemas, clock });
   const logs = stack.use(createRunLogs(publisher, silent));
+  const deadLetters = stack.use(
+    await openDeadLetters({ log, schemas, clock, logger: silent, file: ':memory:' }),
+  );
   const http = stack.use(await openHttpClient());
   const records = new RecordedWrites();
   const ground = {
     control,
     log,
+    schemas,
+    publisher,
+    deadLetters,
     vault,
     providers: { find: () => provider, all: () => [provider] },
     coordination: node.coordination,
@@ -163,7 +170,7 @@ export async function openRunWorld({
     readiness: () => [],
   };
   const opened = stack.move();
-  const orders = (group: string) => openOrders({ control, publisher }, group);
+  const orders = (group: string) => openOrders(services, group);
 
   const read = async <T>(topic: string): Promise<T[]> => {
     const codec = await schemas.codec<T>(topic);

@@ -4,12 +4,13 @@ import type { ControlCommand } from '../../../src/control-plane/entity.ts';
 import {
   answerKind,
   commandsTopic,
-  deadLettersTopic,
   fromCommandValue,
   type CommandValue,
 } from '../../../src/control-plane/wire.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { joinKey } from '../../../src/kernel/ids.ts';
+import { letterHeader } from '../../../src/modules/dead-letters/events.ts';
+import { letterMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { stableJson, type Json } from '../../../src/kernel/stable-json.ts';
 import type { Instant } from '../../../src/kernel/time.ts';
@@ -49,14 +50,18 @@ export function decideCommand(
     try {
       if (message.value === null) return [];
       command = fromCommandValue(room.codec.decode(message.value));
-      return answered(room, round, command, at, decision);
+      const { said, refusal } = answered(room, round, command, at, decision);
+      return [...said, ...retried(room, message, { refusal }, at)];
     } catch (error) {
       if (tries < triesMax) continue;
       room.logger.error({ err: error, command: command?.id }, 'a command was set aside');
-      const letter = deadLetter(room, message, error, at);
+      const isRetry = letterOf(message) !== null;
+      const letter = isRetry
+        ? retried(room, message, { failure: error }, at)
+        : [deadLetter(room, message, error, at)];
       const refused = { outcome: 'refused', error: new GatewayError('server_error') } as const;
       const reply = command === null ? [] : replyTo(room, command, refused, decision);
-      return [letter, ...reply];
+      return [...letter, ...reply];
     }
   }
 }
@@ -67,29 +72,32 @@ function answered(
   command: ControlCommand,
   at: Instant,
   decision: number,
-): Addressed[] {
+): { readonly said: Addressed[]; readonly refusal: GatewayError | null } {
+  const answer = (given: Answer, published: readonly Addressed[] = []) => ({
+    said: [...published, ...replyTo(room, command, given, decision)],
+    refusal: given.outcome === 'refused' ? given.error : null,
+  });
   if (at > command.deadline) {
-    const expired = { outcome: 'refused', error: new GatewayError('command_expired') } as const;
-    return replyTo(room, command, expired, decision);
+    return answer({ outcome: 'refused', error: new GatewayError('command_expired') });
   }
   const known = keptAnswer(round, command, at);
-  if (known !== null) return replyTo(room, command, known, decision);
+  if (known !== null) return answer(known);
   try {
     const made = round.decide(command.items, { at, actor: command.actor });
     const messages = made.published.map(({ message, meta }) =>
       room.writers.published(message, meta, command.id),
     );
     const isSingle = command.items.length === 1;
-    const answer: Answer = { outcome: 'done', state: made.state, isSingle };
-    const reply = replyTo(room, command, answer, decision);
+    const done: Answer = { outcome: 'done', state: made.state, isSingle };
+    const decided = answer(done, messages);
     round.accept(made);
-    keepAnswer(round, command, answer, at);
-    return [...messages, ...reply];
+    keepAnswer(round, command, done, at);
+    return decided;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const answer: Answer = { outcome: 'refused', error };
-    keepAnswer(round, command, answer, at);
-    return replyTo(room, command, answer, decision);
+    const refused: Answer = { outcome: 'refused', error };
+    keepAnswer(round, command, refused, at);
+    return answer(refused);
   }
 }
 
@@ -155,29 +163,65 @@ function requestHash(command: ControlCommand): string {
 
 function deadLetter(
   room: CommandRoom,
-  { key, value, offset }: ReadMessage,
+  { key, value, offset, headers }: ReadMessage,
   error: unknown,
   at: Instant,
 ): Addressed {
-  const message = {
-    topic: deadLettersTopic,
-    key,
-    type: 'svc.dead-letter.added',
-    environmentUid: '-',
-    value: {
+  const bytes = ([name, text]: [string, string]) => [name, Buffer.from(text)] as const;
+  const message = letterMessage(
+    { key, environmentUid: '-' },
+    {
       consumer: ownersGroup,
       topic: commandsTopic,
       partition: room.partition,
       offset,
       attempts: triesMax,
-      error_code: 'server_error',
-      // The name only: a message of a bug may quote values.
-      error_message: error instanceof Error ? error.name : 'unknown',
+      ...errorOf(error),
       key: Buffer.from(key),
       value: value === null ? null : Buffer.from(value),
-      headers: {},
+      headers: Object.fromEntries(Object.entries(headers).map(bytes)),
     },
-  };
-  const ref = { kind: 'environment', scope: key, path: [] } as const;
-  return room.writers.published(message, { at, actor: 'system', ref }, null);
+  );
+  return room.writers.published(message, metaOf(key, at), null);
 }
+
+const letterOf = ({ headers }: ReadMessage): string | null => headers[letterHeader] ?? null;
+
+/** What operators are told of a command that they have had decided once more; nothing of any other. */
+function retried(
+  room: CommandRoom,
+  message: ReadMessage,
+  outcome: { readonly refusal: GatewayError | null } | { readonly failure: unknown },
+  at: Instant,
+): Addressed[] {
+  const { key, offset } = message;
+  const id = letterOf(message);
+  if (id === null) return [];
+  const isDecided = 'refusal' in outcome;
+  const error = isDecided
+    ? { error_code: outcome.refusal?.code ?? '', error_message: outcome.refusal?.message ?? '' }
+    : errorOf(outcome.failure);
+  const step = stepMessage(
+    { key, environmentUid: '-' },
+    { id, consumer: ownersGroup, topic: commandsTopic, partition: room.partition, offset },
+    {
+      type: isDecided ? 'svc.dead-letter.resolved' : 'svc.dead-letter.retry_failed',
+      attempts: isDecided ? 1 : triesMax,
+      errorCode: error.error_code,
+      errorMessage: error.error_message,
+    },
+  );
+  return [room.writers.published(step, metaOf(key, at), null)];
+}
+
+const errorOf = (error: unknown) => ({
+  error_code: error instanceof GatewayError ? error.code : 'server_error',
+  // The name only: a message of a bug may quote values.
+  error_message: error instanceof Error ? error.name : 'unknown',
+});
+
+const metaOf = (key: string, at: Instant) => ({
+  at,
+  actor: 'system',
+  ref: { kind: 'environment', scope: key, path: [] } as const,
+});

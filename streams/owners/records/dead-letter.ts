@@ -1,7 +1,9 @@
 import { encodePublic } from '../../../src/control-plane/public-message.ts';
-import { deadLettersTopic } from '../../../src/control-plane/wire.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
+import type { Clock } from '../../../src/kernel/time.ts';
+import { letterHeader } from '../../../src/modules/dead-letters/events.ts';
+import { letterMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
 import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { Message, Position, ReadMessage } from '../../../src/ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';
@@ -18,32 +20,67 @@ export function deadLetterMessage(
   },
 ): Message {
   const { message, command, place, attempts, failure } = letter;
-  const [environmentUid = ''] = environmentOf(message.key);
-  const value = {
-    consumer: recordOwnersGroup,
-    ...place,
-    attempts,
-    error_code: failure instanceof GatewayError ? failure.code : 'server_error',
-    error_message: failure instanceof Error ? failure.name : 'Error',
+  const about = aboutMessage(message, command);
+  const said = { ...errorOf(failure), attempts, headers: mapHeaders(message) };
+  const bytes = {
     key: Buffer.from(message.key),
     value: message.value === null ? null : Buffer.from(message.value),
-    headers: mapHeaders(message),
   };
-  const about = {
-    topic: deadLettersTopic,
-    key: message.key,
-    type: 'svc.dead-letter.added',
-    environmentUid,
-    ...(command === null ? {} : namesOf(command)),
-    value,
-  };
-  const said = {
-    at: clock.nowMicros(),
-    actor: command?.actor ?? 'system',
-    causationId: command?.command_id ?? null,
-  };
-  return encodePublic(about, said, deadLetterCodec);
+  const set = letterMessage(about, { consumer: recordOwnersGroup, ...place, ...said, ...bytes });
+  return encodePublic(set, saidOf(clock, command), deadLetterCodec);
 }
+
+/** The letter that the message is a retry of; null = it comes for the first time. */
+export const letterOf = ({ headers }: ReadMessage): string | null => headers[letterHeader] ?? null;
+
+/** What operators are told of a command that they have had decided once more. */
+export function retriedMessage(
+  { deadLetterCodec, clock }: Shared,
+  of: {
+    readonly letter: string;
+    readonly message: ReadMessage;
+    readonly command: RecordCommandValue | null;
+    readonly place: Position;
+    /** How often it was tried. */
+    readonly attempts: number;
+  },
+  outcome: { readonly refusal: GatewayError | null } | { readonly failure: unknown },
+): Message {
+  const { letter: id, message, command, place, attempts } = of;
+  const isDecided = 'refusal' in outcome;
+  const refusal = isDecided ? outcome.refusal : null;
+  const { error_code, error_message } = isDecided
+    ? { error_code: refusal?.code ?? '', error_message: refusal?.message ?? '' }
+    : errorOf(outcome.failure);
+  const step = stepMessage(
+    aboutMessage(message, command),
+    { id, consumer: recordOwnersGroup, ...place },
+    {
+      type: isDecided ? 'svc.dead-letter.resolved' : 'svc.dead-letter.retry_failed',
+      attempts,
+      errorCode: error_code,
+      errorMessage: error_message,
+    },
+  );
+  return encodePublic(step, saidOf(clock, command), deadLetterCodec);
+}
+
+const errorOf = (failure: unknown) => ({
+  error_code: failure instanceof GatewayError ? failure.code : 'server_error',
+  // The name only: a message of a bug may quote values.
+  error_message: failure instanceof Error ? failure.name : 'Error',
+});
+
+function aboutMessage({ key }: ReadMessage, command: RecordCommandValue | null) {
+  const [environmentUid = ''] = environmentOf(key);
+  return { key, environmentUid, ...(command === null ? {} : namesOf(command)) };
+}
+
+const saidOf = (clock: Clock, command: RecordCommandValue | null) => ({
+  at: clock.nowMicros(),
+  actor: command?.actor ?? 'system',
+  causationId: command?.command_id ?? null,
+});
 
 function namesOf({ integration, connection_id: connectionId, run_id: runId }: RecordCommandValue) {
   return { integration, connectionId, ...(runId === null ? {} : { runId }) };

@@ -5,7 +5,7 @@ import {
   type RecordCommandValue,
 } from '../../../src/modules/records/commands.ts';
 import type { ReadMessage } from '../../../src/ports/event-log.ts';
-import { deadLetterMessage } from './dead-letter.ts';
+import { deadLetterMessage, letterOf, retriedMessage } from './dead-letter.ts';
 import { decide, isKeyless, kindOf, refused, type Rules } from './decide.ts';
 import type { Shared } from './deps.ts';
 import { handlers } from './handlers.ts';
@@ -70,12 +70,20 @@ async function attemptOne(
 ): Promise<'done' | 'more'> {
   const { rules } = deciding;
   const isKeyGone = await isGone(deciding, command);
+  const letter = letterOf(message);
   return undoable(deciding, message.key, command, (stream) => {
     const answer = isKeyGone
       ? refused('stream_closed', 'The data key of the connection was destroyed.')
-      : decide(handlers, rules, stream, command, message.offset);
+      : decide(handlers, rules, stream, command, {
+          offset: message.offset,
+          isRetry: letter !== null,
+        });
     if (answer === 'more') return 'more';
     reply(deciding, command, answer);
+    if (letter !== null) {
+      const refusal = answer.outcome === 'refused' ? answer.error : null;
+      tellRetried(deciding, { letter, message, command, attempts: 1 }, { refusal });
+    }
     return 'done';
   });
 }
@@ -125,6 +133,17 @@ function reply({ rules }: Deciding, command: RecordCommandValue, answer: Answer)
   if (node !== null) rules.changes.round.replies.push({ commandId, node, answer });
 }
 
+type Retried = Parameters<typeof retriedMessage>;
+
+function tellRetried(
+  { shared, partition, rules }: Deciding,
+  of: Omit<Retried[1], 'place'>,
+  outcome: Retried[2],
+): void {
+  const place = { topic: recordCommandsTopic, partition, offset: of.message.offset };
+  rules.changes.round.deadLetters.push(retriedMessage(shared, { ...of, place }, outcome));
+}
+
 function setAside(
   deciding: Deciding,
   message: ReadMessage,
@@ -135,12 +154,16 @@ function setAside(
   const place = { topic: recordCommandsTopic, partition, offset: message.offset };
   shared.logger.error({ err: failure, ...place }, 'a command of records is set aside');
   const attempts = command === null ? 1 : attemptsMax;
-  const letter = { message, command, place, attempts, failure };
-  rules.changes.round.deadLetters.push(deadLetterMessage(shared, letter));
+  const letter = letterOf(message);
+  if (letter !== null) tellRetried(deciding, { letter, message, command, attempts }, { failure });
+  else {
+    const parts = { message, command, place, attempts, failure };
+    rules.changes.round.deadLetters.push(deadLetterMessage(shared, parts));
+  }
   if (command === null) return;
   undoable(deciding, message.key, command, (stream) => {
     stream.job = null;
-    noteFailure(stream, command, rules.changes.now);
+    if (letter === null) noteFailure(stream, command, rules.changes.now);
   });
   reply(deciding, command, refused('command_dead_lettered'));
 }

@@ -68,7 +68,7 @@ export function decide(
   rules: Rules,
   stream: StreamState,
   command: RecordCommandValue,
-  offset: number,
+  { offset, isRetry }: { readonly offset: number; readonly isRetry: boolean },
 ): Answer | 'more' {
   const kind = kindOf(handlers, command);
   const { run_id: runId, attempt, n } = command;
@@ -79,7 +79,10 @@ export function decide(
   const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
   const given = new GivenPayloads(rules.vault, stream, command);
   const decision: Decision = { rules, stream, command, offset, given, run, counts, failures: [] };
-  const isKnown = known !== null && attempt === known.attempt && n <= known.last_n;
+  if (isRetry && runId !== null && !mayRetry(stream, known, command)) {
+    return refused('stale_attempt', laterRun);
+  }
+  const isKnown = !isRetry && known !== null && attempt === known.attempt && n <= known.last_n;
   if (isKnown && isLook[kind] === undefined) return firstAnswer(handlers, decision, known);
 
   const seqBefore = stream.seq;
@@ -90,6 +93,22 @@ export function decide(
   if (run !== null) note(decision, run, seqBefore, answer);
   return answer;
 }
+
+const laterRun =
+  'Only what a run saves or deletes is decided once more, while no later run has asked of the stream: run the sync again.';
+
+/** What was set aside of a run may still be decided as long as nothing newer can be overwritten by it. */
+function mayRetry(
+  stream: StreamState,
+  known: StreamRun | null,
+  { run_id: runId, attempt, kind }: RecordCommandValue,
+): boolean {
+  const isLast = [...stream.runs.keys()].at(-1) === runId;
+  return isLast && known?.attempt === attempt && retryable.has(kind);
+}
+
+/** The end of a pass is not among them: a run that failed deletes nothing. */
+const retryable = new Set(['save', 'update', 'delete']);
 
 /** What the run did and was answered, in the head. */
 function note(
@@ -109,7 +128,8 @@ function note(
     last_n: isDone
       ? Math.max(command.n, sameAttempt(latest, command))
       : sameAttempt(latest, command),
-    answer: isDone ? noteOf(answer) : latest.answer,
+    // The answer of an earlier command that is decided late is not the last one's.
+    answer: isDone && command.n >= latest.last_n ? noteOf(answer) : latest.answer,
     added: latest.added + counts.added,
     updated: latest.updated + counts.updated,
     deleted: latest.deleted + counts.deleted,

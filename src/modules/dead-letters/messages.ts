@@ -1,0 +1,62 @@
+import type { PublicMessage } from '../../control-plane/entity.ts';
+import { deadLettersTopic } from '../../control-plane/wire.ts';
+import type { DeadLetterStep, DeadLetterType } from './events.ts';
+import type { DeadLetter } from './state.ts';
+
+/** What a message is about, as far as its consumer knows. */
+interface About {
+  readonly key: string;
+  readonly environmentUid: string;
+  readonly integration?: string;
+  readonly connectionId?: string;
+  readonly runId?: string;
+}
+
+/** A message that is set aside, whole. */
+export function letterMessage(
+  about: About,
+  letter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
+): PublicMessage {
+  const value = { ...letter, letter_id: null, order_key: null };
+  return { ...about, topic: deadLettersTopic, type: 'svc.dead-letter.added', value };
+}
+
+/** What is asked, or has become, of a letter. It goes where the letter is: both have its key. */
+export function stepMessage(
+  about: About,
+  of: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & { readonly id: string },
+  step: {
+    readonly type: Exclude<DeadLetterType, 'svc.dead-letter.added'>;
+    readonly attempts?: number;
+    readonly errorCode?: string;
+    readonly errorMessage?: string;
+    readonly orderKey?: string | null;
+  },
+): PublicMessage {
+  const { id, consumer, topic, partition, offset } = of;
+  const { type, attempts = 0, errorCode = '', errorMessage = '', orderKey = null } = step;
+  const value: DeadLetterStep = {
+    consumer,
+    topic,
+    partition,
+    offset,
+    attempts,
+    error_code: errorCode,
+    error_message: errorMessage,
+    letter_id: id,
+    order_key: orderKey,
+    key: null,
+    value: null,
+    headers: {},
+  };
+  return { ...about, topic: deadLettersTopic, type, value: { ...value } };
+}
+
+/** The names of a letter, for messages about it. */
+export const aboutLetter = (letter: DeadLetter): About => ({
+  key: letter.key,
+  environmentUid: letter.environmentUid,
+  ...(letter.integration === null ? {} : { integration: letter.integration }),
+  ...(letter.connectionId === null ? {} : { connectionId: letter.connectionId }),
+  ...(letter.runId === null ? {} : { runId: letter.runId }),
+});

@@ -1,0 +1,105 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openDerivedFile } from '../../control-plane/derived-file.ts';
+import type { Micros } from '../../kernel/time.ts';
+import type { DeadLetter } from './state.ts';
+
+const layout = {
+  version: 1,
+  tables: `
+  CREATE TABLE letters (
+    id TEXT PRIMARY KEY, consumer TEXT NOT NULL, topic TEXT NOT NULL, state TEXT NOT NULL,
+    parked_at INTEGER NOT NULL, letter TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX letters_by_state ON letters (state, consumer);
+  CREATE INDEX letters_by_age ON letters (parked_at);
+  CREATE TABLE partitions (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);
+`,
+};
+
+export interface DeadLetterQuery {
+  readonly state?: string | undefined;
+  readonly consumer?: string | undefined;
+  readonly topic?: string | undefined;
+  /** Only letters older than this one: ids ascend with time. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** The tables of a view of dead letters. */
+export class DeadLetterStore {
+  readonly #database: DatabaseSync;
+  readonly #put: StatementSync;
+  readonly #get: StatementSync;
+
+  constructor(file: string) {
+    this.#database = openDerivedFile(file, layout);
+    this.#put = this.#database.prepare('INSERT OR REPLACE INTO letters VALUES (?, ?, ?, ?, ?, ?)');
+    this.#get = this.#database.prepare('SELECT letter FROM letters WHERE id = ?');
+  }
+
+  get(id: string): DeadLetter | null {
+    const row = this.#get.get(id);
+    return row === undefined ? null : letterOf(row);
+  }
+
+  put(letter: DeadLetter): void {
+    const { id, consumer, topic, state, parkedAt } = letter;
+    this.#put.run(id, consumer, topic, state, parkedAt, JSON.stringify(letter));
+  }
+
+  /** Newest first. */
+  list({ before, limit, ...wanted }: DeadLetterQuery): DeadLetter[] {
+    const fields = Object.entries(wanted).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    const conditions = [...fields.map(([field]) => `${field} = ?`), 'id < ?'].join(' AND ');
+    const sql = `SELECT letter FROM letters WHERE ${conditions} ORDER BY id DESC LIMIT ?`;
+    const values = fields.map(([, value]) => value);
+    // '~' comes after every uuid.
+    return this.#database
+      .prepare(sql)
+      .all(...values, before ?? '~', limit)
+      .map(letterOf);
+  }
+
+  /** Letters of the consumer that are to be tried again, oldest first. */
+  retrying(consumer: string): DeadLetter[] {
+    const sql = "SELECT letter FROM letters WHERE state = 'retrying' AND consumer = ? ORDER BY id";
+    return this.#database.prepare(sql).all(consumer).map(letterOf);
+  }
+
+  /** Forgets letters from before the time: the log has let go of them as well. */
+  forgetBefore(at: Micros): void {
+    this.#database.prepare('DELETE FROM letters WHERE parked_at < ?').run(at);
+  }
+
+  positions(): Map<number, number> {
+    const rows = this.#database.prepare('SELECT partition, next FROM partitions').all();
+    return new Map(rows.map((row) => [Number(row['partition']), Number(row['next'])]));
+  }
+
+  /** The changes and the position: all or nothing. */
+  advance(partition: number, next: number, change: () => void): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      change();
+      const sql = 'INSERT OR REPLACE INTO partitions VALUES (?, ?)';
+      this.#database.prepare(sql).run(partition, next);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  clear(): void {
+    this.#database.exec('BEGIN; DELETE FROM letters; DELETE FROM partitions; COMMIT');
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+const letterOf = (row: Record<string, unknown>): DeadLetter =>
+  JSON.parse(String(row['letter'])) as DeadLetter;
