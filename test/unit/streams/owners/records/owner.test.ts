@@ -8,6 +8,10 @@ import { streamKey } from '../../../../../src/modules/records/stream.ts';
 import { partitionOf } from '../../../../../src/kernel/partition.ts';
 import { deadLettersTopic } from '../../../../../src/control-plane/wire.ts';
 import {
+  letterHeader,
+  type DeadLetterValue,
+} from '../../../../../src/modules/dead-letters/events.ts';
+import {
   anOrigin,
   aStream,
   openRecordsWorld,
@@ -111,6 +115,41 @@ describe('a command that cannot be decided', () => {
     expect(counts).toMatchObject({ added: 2, updated: 0 });
     expect(failures).toEqual([expect.stringContaining('set aside')]);
     expect(world.log.partition(deadLettersTopic, 0).messages).toHaveLength(1);
+  });
+
+  it('is decided when it is given again, but not over what a later run has saved', async () => {
+    await using world = await openRecordsWorld();
+    await using _owners = await world.startOwners();
+    const { writer, vault } = world;
+    await writer.save(stream, origin, [{ id: 'a', v: 1 }]);
+    await writer.barrier(stream, origin);
+    const openBytes = vault.openBytes;
+    Object.assign(vault, { openBytes: () => JSON.parse('{') as never });
+    world.payloadMode = 'sealed';
+    await writer.update(stream, origin, [{ id: 'a', v: 2 }]);
+    await writer.barrier(stream, origin);
+    Object.assign(vault, { openBytes });
+
+    const codec = await world.schemas.codec<DeadLetterValue>(deadLettersTopic);
+    const letters = () =>
+      world.log.partition(deadLettersTopic, 0).messages.map(({ value }) => codec.decode(value!));
+    const [letter] = letters();
+    const giveAgain = async () => {
+      const headers = { [letterHeader]: letter!.event_id };
+      const messages = [{ key: streamKey(stream), value: Buffer.from(letter!.value!), headers }];
+      await world.log.client().append([{ topic: recordCommandsTopic, partition, messages }]);
+      await writer.barrier(stream, origin);
+      const { type, letter_id, error_code } = letters().at(-1)!;
+      expect(letter_id).toBe(letter!.event_id);
+      return `${type} ${error_code}`;
+    };
+    expect(await giveAgain()).toBe('svc.dead-letter.resolved ');
+    expect(await giveAgain()).toBe('svc.dead-letter.resolved ');
+    expect(await actionsOf(world)).toEqual(['added a 1', 'updated a 2']);
+
+    await writer.save(stream, anOrigin({ runId: 'run-2' }), [{ id: 'a', v: 3 }]);
+    expect(await giveAgain()).toBe('svc.dead-letter.resolved stale_attempt');
+    expect(await actionsOf(world)).toEqual(['added a 1', 'updated a 2', 'updated a 3']);
   });
 
   it('is set aside at once when it cannot be read', async () => {
