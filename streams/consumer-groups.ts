@@ -9,6 +9,8 @@ interface ConsumerGroup {
    */
   readonly replay:
     { readonly fixed: string } | { readonly effect: string; readonly canRepeat?: true };
+  /** Why a message that it set aside can't be given to it again. */
+  readonly noRetry?: string;
 }
 
 const decidedOnce =

@@ -20,6 +20,7 @@ const consumers = {
   'svc.internal.commands.v1': ['svc.control-owners'],
   'svc.internal.record-commands.v1': ['svc.record-owners'],
 } as const;
+const givingUp = new Set<string>(Object.values(consumers).flat());
 const poison = 'no schema fits this';
 
 let world: CrmWorld;
@@ -69,7 +70,10 @@ describe('messages that nobody can read', () => {
     expect((await crm.all('Contact')).map(({ id }) => id)).toContain('2');
     await eventually(
       async () => succeeded(await call('GET', '/consumer-groups')).data,
-      (groups) => groups.every(({ lag }: { lag: number }) => lag === 0),
+      (groups) =>
+        groups
+          .filter(({ name }: { name: string }) => givingUp.has(name))
+          .every(({ lag }: { lag: number }) => lag === 0),
     );
   });
 

@@ -42,7 +42,7 @@ beforeEach(async () => {
     ...variable,
     decider: {
       ...variable.decider,
-      decide: (command, state) => {
+      decide: (command, state): unknown[] => {
         if (!isHealed) throw new TypeError('a bug');
         return variable.decider.decide(command, state);
       },
@@ -86,7 +86,7 @@ describe('a message that a reactor gave up', () => {
     const seen: string[] = [];
     await using _ = await startHealable(seen);
     await append('bad', 'good');
-    const { id } = (await onlyLetter())!;
+    const { id } = await onlyLetter();
     expect(seen).toEqual(['good test']);
     const failed = await retryLetter(deps(), id, by);
     expect(failed).toMatchObject({ state: 'parked', retries: 1, attempts: 6 });
@@ -103,7 +103,7 @@ describe('a message that a reactor gave up', () => {
     const seen: string[] = [];
     await using _ = await startHealable(seen);
     await append('bad');
-    const { id } = (await onlyLetter())!;
+    const { id } = await onlyLetter();
     isHealed = true;
     const keyed = { ...by, idempotency: { idempotencyKey: 'k', requestHash: '' } };
     const both = await Promise.allSettled([
@@ -121,7 +121,7 @@ describe('a message that a reactor gave up', () => {
     const seen: string[] = [];
     const first = await startHealable(seen);
     await append('bad');
-    const { id } = (await onlyLetter())!;
+    const { id } = await onlyLetter();
     await first[Symbol.asyncDispose]();
     isHealed = true;
     const [waiting] = await Promise.all([retryLetter(deps(), id, by)]);
@@ -134,7 +134,7 @@ describe('a message that a reactor gave up', () => {
   it('is known to a view that is made anew', async () => {
     await using _ = await startHealable([]);
     await append('bad');
-    const { id } = (await onlyLetter())!;
+    const { id } = await onlyLetter();
     await dropLetter(deps(), id, by);
     await using another = await openDeadLetters({ ...ports(), file: ':memory:' });
     expect(another.get(id)).toEqual(deadLetters.get(id));
@@ -154,7 +154,7 @@ describe('a command that an owner gave up', () => {
     });
     const asked = node.control.ask(ref, body, { actor: 'key:1', timeoutMs: 2_000 });
     await expect(asked).rejects.toMatchObject({ code: 'server_error' });
-    const { id } = (await onlyLetter())!;
+    const { id } = await onlyLetter();
     const shown = await messageOf(deps(), await findLetter(deps(), id));
     expect(shown?.value).toMatchObject({ items: [{ body: { name: 'A', value: '[sealed]' } }] });
     const failed = await retryLetter(deps(), id, by);
