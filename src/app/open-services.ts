@@ -9,7 +9,7 @@ import { createRunsClient } from '../modules/actions/handlers.ts';
 import { createOpenedConnections } from '../modules/connections/keep-opened.ts';
 import { createRefresher } from '../modules/connections/refresh.ts';
 import { openVault } from '../modules/credentials/open-vault.ts';
-import { openDeadLetters } from '../modules/dead-letters/view.ts';
+import { openDeadLetters, type DeadLetters } from '../modules/dead-letters/view.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
@@ -54,10 +54,6 @@ export async function openServices(
     payloadMode: (uid) => view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain',
     faultPoint,
   });
-  const letters = `${base.folders.views}/dead-letters.sqlite`;
-  const deadLetters = stack.use(
-    await openDeadLetters({ log, schemas, clock, logger, file: letters }),
-  );
   const ends = stack.use(await followRunEnds({ log, schemas, logger }));
   const bodies = createRunBodies({ log, schemas, vault });
   const publisher = createPublisher({ log, schemas, clock });
@@ -66,7 +62,7 @@ export async function openServices(
     log,
     schemas,
     publisher,
-    deadLetters,
+    deadLetters: await openLetters(stack, base),
     vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
@@ -91,4 +87,10 @@ export async function openServices(
     readiness,
   };
   return { services, bodies };
+}
+
+async function openLetters(stack: AsyncDisposableStack, base: Base): Promise<DeadLetters> {
+  const { clock, logger, folders } = base;
+  const file = `${folders.views}/dead-letters.sqlite`;
+  return stack.use(await openDeadLetters({ ...base.log, clock, logger, file }));
 }
