@@ -61,8 +61,7 @@ export class Appender {
     const all = batch.map(({ topic, partition, messages }) => {
       const pending = new Pending(messages);
       const lane = this.lane(topic, partition);
-      if (messages.length === 0)
-        pending.written.reject(new RangeError('An append of no messages.'));
+      if (messages.length === 0) pending.written.resolve(lane.end);
       else lane.add(pending);
       this.ready.add(lane);
       return pending;

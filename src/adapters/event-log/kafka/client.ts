@@ -16,7 +16,7 @@ import type {
 import { Appender } from './appender.ts';
 import { Directory } from './directory.ts';
 import { ensureTopics } from './ensure-topics.ts';
-import { logClosed, logUnavailable } from './failure.ts';
+import { asLogError, logClosed } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
 import { follow } from './follow.ts';
@@ -78,62 +78,46 @@ export class KafkaClient implements EventLog {
 
   /** @throws GatewayError `log_unavailable` when no broker answers in time */
   async connect(): Promise<void> {
-    try {
-      await retried(() => this.link.metadata([]), { timeoutMs: connectTimeoutMs });
-    } catch (error) {
-      throw error instanceof GatewayError ? error : logUnavailable(error);
-    }
+    await this.brokers();
   }
 
   async ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
-    this.mustBeOpen();
-    const { brokers } = await this.link.metadata([]);
-    const replication = this.options.replication ?? Math.min(3, brokers.length);
-    await ensureTopics(
-      specs.map((spec) => ({ ...spec, name: this.options.names.inKafka(spec.name) })),
-      {
-        link: this.link,
-        directory: this.directory,
-        replication,
-        inSyncMin: replication >= 3 ? 2 : 1,
-        allowsFuture: this.options.allowsFuture,
-      },
-    );
+    const replication = this.options.replication ?? Math.min(3, await this.brokers());
+    const named = specs.map((spec) => ({ ...spec, name: this.options.names.inKafka(spec.name) }));
+    const { link, directory } = this;
+    const { allowsFuture } = this.options;
+    const inSyncMin = replication >= 3 ? 2 : 1;
+    const maker = { link, directory, replication, inSyncMin, allowsFuture };
+    await this.call(() => ensureTopics(named, maker));
   }
 
-  async partitions(topic: string): Promise<number> {
-    this.mustBeOpen();
-    return this.directory.partitions(this.options.names.inKafka(topic));
+  partitions(topic: string): Promise<number> {
+    return this.call(() => this.directory.partitions(this.inKafka(topic)));
   }
 
   async append(
     batch: readonly Placed[],
     options: { readonly timeoutMs?: number } = {},
   ): Promise<Position[]> {
-    this.mustBeOpen();
-    const placed = batch.map((one) => this.inKafka(one));
-    for (const { topic, partition } of placed) {
-      if (partition >= (this.directory.knownPartitions(topic) ?? 0)) {
-        await this.directory.mustHave(topic, partition);
+    const placed = batch.map((one) => ({ ...one, topic: this.inKafka(one.topic) }));
+    return this.call(async () => {
+      for (const { topic, partition } of placed) {
+        if (partition >= (this.directory.knownPartitions(topic) ?? 0)) {
+          await this.directory.mustHave(topic, partition);
+        }
       }
-    }
-    const offsets = await this.appender.append(placed, options.timeoutMs ?? appendTimeoutMs);
-    return batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 }));
+      const { timeoutMs = appendTimeoutMs } = options;
+      return placesOf(batch, await this.appender.append(placed, timeoutMs));
+    });
   }
 
   async openWriter(name: string): Promise<TransactionalWriter> {
-    this.mustBeOpen();
-    const writer = await this.writer(name);
+    const writer = await this.call(() => this.writer(name));
     const opened: TransactionalWriter = {
       commit: async (batch, consumed) => {
-        const placed = batch.map((one) => this.inKafka(one));
+        const placed = batch.map((one) => ({ ...one, topic: this.inKafka(one.topic) }));
         const commit = { placed, consumed: consumed && this.consumedInKafka(consumed) };
-        const offsets = await writer.commit(commit);
-        return batch.map(({ topic, partition }, i) => ({
-          topic,
-          partition,
-          offset: offsets[i] ?? 0,
-        }));
+        return placesOf(batch, await writer.commit(commit));
       },
       [Symbol.asyncDispose]: async () => {
         this.writers.delete(opened);
@@ -145,22 +129,22 @@ export class KafkaClient implements EventLog {
   }
 
   startOffset(topic: string, partition: number): Promise<number> {
-    return this.offsets.start(this.open(topic), partition);
+    return this.call(() => this.offsets.start(this.inKafka(topic), partition));
   }
 
   endOffset(topic: string, partition: number): Promise<number> {
-    return this.offsets.end(this.open(topic), partition);
+    return this.call(() => this.offsets.end(this.inKafka(topic), partition));
   }
 
   offsetAt(topic: string, partition: number, timestamp: number): Promise<number> {
-    return this.offsets.since(this.open(topic), partition, timestamp);
+    return this.call(() => this.offsets.since(this.inKafka(topic), partition, timestamp));
   }
 
   async *follow(from: readonly Position[], options: FollowOptions): AsyncGenerator<Batch> {
     const feeds: Feed[] = [];
     for (const { topic, partition, offset } of from) {
-      const name = this.open(topic);
-      await this.directory.mustHave(name, partition);
+      const name = this.inKafka(topic);
+      await this.call(() => this.directory.mustHave(name, partition));
       feeds.push(new Feed(topic, name, partition, offset));
     }
     const { maxBytes = batchBytesDefault, signal } = options;
@@ -175,9 +159,8 @@ export class KafkaClient implements EventLog {
   }
 
   async join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership> {
-    this.mustBeOpen();
-    const inKafka = topics.map((topic) => this.options.names.inKafka(topic));
-    const counts = await Promise.all(inKafka.map((topic) => this.directory.partitions(topic)));
+    const inKafka = topics.map((topic) => this.inKafka(topic));
+    const counts = await Promise.all(topics.map((topic) => this.partitions(topic)));
     const partitions = counts[0] ?? 0;
     if (counts.some((count) => count !== partitions)) {
       const message = `The topics of the group ${group} have different numbers of partitions.`;
@@ -186,7 +169,7 @@ export class KafkaClient implements EventLog {
     const membership = new KafkaMembership(
       {
         name: group,
-        group: this.options.names.inKafka(group),
+        group: this.inKafka(group),
         topics: inKafka,
         partitions,
         sessionTimeoutMs: this.options.sessionTimeoutMs,
@@ -205,24 +188,23 @@ export class KafkaClient implements EventLog {
       await membership.ready();
     } catch (error) {
       await left();
-      throw error;
+      throw asLogError(error);
     }
     return { group, [Symbol.asyncDispose]: left };
   }
 
-  async committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
-    const { names } = this.options;
-    return this.positions.committed(names.inKafka(group), this.open(topic));
+  committed(group: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    return this.call(() => this.positions.committed(this.inKafka(group), this.inKafka(topic)));
   }
 
-  async commit(consumed: Consumed): Promise<void> {
-    this.mustBeOpen();
+  commit(consumed: Consumed): Promise<void> {
     const member = [...this.memberships].find(({ group }) => group === consumed.group);
-    await this.positions.commit(this.consumedInKafka(consumed), member?.identity ?? null);
+    const identity = member?.identity ?? null;
+    return this.call(() => this.positions.commit(this.consumedInKafka(consumed), identity));
   }
 
   deleteBefore({ topic, partition, offset }: Position): Promise<void> {
-    return this.offsets.deleteBefore(this.open(topic), partition, offset);
+    return this.call(() => this.offsets.deleteBefore(this.inKafka(topic), partition, offset));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -242,7 +224,7 @@ export class KafkaClient implements EventLog {
     end: Promise<number>,
     { maxBytes = batchBytesDefault, signal }: Partial<FollowOptions>,
   ): AsyncGenerator<Batch> {
-    const feed = new Feed(topic, this.open(topic), partition, offset, await end);
+    const feed = new Feed(topic, this.inKafka(topic), partition, offset, await end);
     yield* follow([feed], this.reading, maxBytes, signal);
   }
 
@@ -254,7 +236,7 @@ export class KafkaClient implements EventLog {
 
   private async writer(name: string): Promise<KafkaWriter> {
     const link = new Link(this.options.connection, this.addresses);
-    const transactionalId = this.options.names.inKafka(name);
+    const transactionalId = this.inKafka(name);
     return openWriter({ link, transactionalId }, this.directory, this.options.clock);
   }
 
@@ -271,24 +253,36 @@ export class KafkaClient implements EventLog {
     }
   }
 
-  private inKafka({ topic, partition, messages }: Placed): Placed {
-    return { topic: this.options.names.inKafka(topic), partition, messages };
+  private inKafka(name: string): string {
+    return this.options.names.inKafka(name);
   }
 
   private consumedInKafka({ group, positions }: Consumed): Consumed {
-    const { names } = this.options;
     return {
-      group: names.inKafka(group),
-      positions: positions.map((at) => ({ ...at, topic: names.inKafka(at.topic) })),
+      group: this.inKafka(group),
+      positions: positions.map((at) => ({ ...at, topic: this.inKafka(at.topic) })),
     };
   }
 
-  private open(topic: string): string {
-    this.mustBeOpen();
-    return this.options.names.inKafka(topic);
+  /** How many there are. */
+  private brokers(): Promise<number> {
+    return this.call(async () => {
+      const ask = () => this.link.metadata([]);
+      const { brokers } = await retried(ask, { timeoutMs: connectTimeoutMs });
+      return brokers.length;
+    });
   }
 
-  private mustBeOpen(): void {
+  /** While the log is open, with the errors of the port. */
+  private async call<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosed) throw logClosed();
+    try {
+      return await work();
+    } catch (error) {
+      throw asLogError(error);
+    }
   }
 }
+
+const placesOf = (batch: readonly Placed[], offsets: readonly number[]): Position[] =>
+  batch.map(({ topic, partition }, i) => ({ topic, partition, offset: offsets[i] ?? 0 }));

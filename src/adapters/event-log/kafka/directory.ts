@@ -1,4 +1,4 @@
-import { kafkaError, KafkaFailure, unknownTopic } from './failure.ts';
+import { codeOf, kafkaError, KafkaFailure, unknownTopic } from './failure.ts';
 import type { Link } from './link.ts';
 import { retried } from './retry.ts';
 
@@ -44,20 +44,28 @@ export class Directory {
   refresh(topic: string): Promise<readonly number[]> {
     const present = this.refreshing.get(topic);
     if (present !== undefined) return present;
-    const asked = retried(() => this.ask(topic), { timeoutMs: metadataTimeoutMs });
-    const tidied = asked.finally(() => this.refreshing.delete(topic));
-    this.refreshing.set(topic, tidied);
-    return tidied;
+    const asked = this.askLong(topic).finally(() => this.refreshing.delete(topic));
+    this.refreshing.set(topic, asked);
+    return asked;
+  }
+
+  private async askLong(topic: string): Promise<readonly number[]> {
+    try {
+      return await retried(() => this.ask(topic), { timeoutMs: metadataTimeoutMs });
+    } catch (error) {
+      if (codeOf(error) !== kafkaError.unknownTopicOrPartition) throw error;
+      this.topics.delete(topic);
+      throw unknownTopic(topic);
+    }
   }
 
   private async ask(topic: string): Promise<readonly number[]> {
     const { topics } = await this.link.metadata([topic]);
     const found = topics.find((one) => one.topic === topic);
     const code = found?.errorCode ?? kafkaError.unknownTopicOrPartition;
-    if (code === kafkaError.unknownTopicOrPartition) {
-      this.topics.delete(topic);
-      throw unknownTopic(topic);
-    }
+    // Of one that was there before, a broker may only not know yet: it has just started.
+    const isNew = !this.topics.has(topic);
+    if (code === kafkaError.unknownTopicOrPartition && isNew) throw unknownTopic(topic);
     if (code !== kafkaError.none || found === undefined) throw new KafkaFailure(code, topic);
     this.topics.set(topic, found.leaders);
     return found.leaders;

@@ -83,6 +83,13 @@ export function logUnavailable(cause: unknown): GatewayError {
   return new GatewayError('log_unavailable', { message }, { cause });
 }
 
+/** An error of Kafka or kafkajs as the port knows it; mistakes of this program stay what they are. */
+export function asLogError(error: unknown): unknown {
+  if (error instanceof GatewayError) return error;
+  const isKafkas = codeOf(error) !== null || isLostAnswer(error);
+  return isKafkas ? logUnavailable(error) : error;
+}
+
 export const logClosed = (): GatewayError =>
   new GatewayError('log_unavailable', { message: 'The event log was closed.' });
 

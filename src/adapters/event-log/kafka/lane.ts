@@ -83,6 +83,11 @@ export class Lane {
     return this.outgoing !== null || this.queue.length > 0;
   }
 
+  /** The offset after the last message that was appended here. */
+  get end(): number {
+    return this.lastOffset + 1;
+  }
+
   add(pending: Pending): void {
     this.queue.push(pending);
   }

@@ -69,6 +69,7 @@ export class Transaction {
     this.offsets = commits.map(({ placed }) => {
       const offsets = placed.map(() => 0);
       placed.forEach(({ topic, partition, messages }, index) => {
+        if (messages.length === 0) return;
         const name = `${topic}/${partition}`;
         const work = this.work.get(name) ?? { topic, partition, messages: [], shares: [] };
         this.work.set(name, work);
