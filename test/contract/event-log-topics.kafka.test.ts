@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { topicSpecs } from '../../src/app/topics.ts';
@@ -20,36 +24,34 @@ async function withAdmin<T>(work: (admin: kafkajs.Admin) => Promise<T>): Promise
   }
 }
 
-/** As an operator would, by hand. */
-const alter = (topic: string, settings: Readonly<Record<string, string>>) =>
-  withAdmin((admin) =>
-    admin.alterConfigs({
-      validateOnly: false,
-      resources: [
-        {
-          type: kafkajs.ConfigResourceTypes.TOPIC,
-          name: topic,
-          configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
-        },
-      ],
-    }),
-  );
+const type = kafkajs.ConfigResourceTypes.TOPIC;
+
+const settingsOf = (topic: string): Promise<Record<string, string>> =>
+  withAdmin(async (admin) => {
+    const resources = [{ type, name: topic }];
+    const described = await admin.describeConfigs({ includeSynonyms: false, resources });
+    const entries = described.resources[0]?.configEntries ?? [];
+    return Object.fromEntries(entries.map((entry) => [entry.configName, entry.configValue]));
+  });
+
+/** As an operator would, by hand; resolves when the broker shows it. */
+async function alter(topic: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  const resources = [{ type, name: topic, configEntries }];
+  await withAdmin((admin) => admin.alterConfigs({ validateOnly: false, resources }));
+  const isShown = async (): Promise<boolean> => {
+    const shown = await settingsOf(topic);
+    return configEntries.every(({ name, value }) => shown[name] === value);
+  };
+  while (!(await isShown())) await sleep(10);
+}
 
 describe('topics in Kafka', () => {
   it('are made with the settings that their spec asks for, under the prefix', async () => {
     const prefix = ownPrefix();
     await using opened = await openTestLog(serviceUrl('kafka'), { prefix });
     await opened.log.ensureTopics([{ name: 'svc.records.v1', partitions: 3, cleanup: compact }]);
-    const name = `${prefix}.records.v1`;
-    const { resources } = await withAdmin((admin) =>
-      admin.describeConfigs({
-        includeSynonyms: false,
-        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name }],
-      }),
-    );
-    const settings = Object.fromEntries(
-      resources[0]!.configEntries.map((entry) => [entry.configName, entry.configValue]),
-    );
+    const settings = await settingsOf(`${prefix}.records.v1`);
     expect(settings).toMatchObject({
       'cleanup.policy': 'compact',
       'min.compaction.lag.ms': '1000',
@@ -106,13 +108,8 @@ describe('topics in Kafka', () => {
     await using opened = await openTestLog(serviceUrl('kafka'), { prefix: ownPrefix() });
     const { log } = opened;
     await log.ensureTopics([{ name: 'limited', partitions: 1, cleanup: compact }]);
-    const large = Buffer.alloc(6 * 1024 ** 2);
-    crypto.getRandomValues(large.subarray(0, 65_536));
-    for (let at = 65_536; at < large.length; at += 65_536) {
-      crypto.getRandomValues(large.subarray(at, at + 65_536));
-    }
     const refused = { code: 'request_too_large' };
-    const tooLarge = { key: 'large', value: large, headers: {} };
+    const tooLarge = { key: 'large', value: randomBytes(6 * 1024 ** 2), headers: {} };
     const [before, failed, after] = await Promise.allSettled([
       log.append([placed('limited', 0, message('before'))]),
       log.append([placed('limited', 0, tooLarge)]),
@@ -155,3 +152,40 @@ describe('positions of a group with members', () => {
     expect((await one.log.committed('group', 't')).get(0)).toBe(3);
   });
 });
+
+describe('a follower that takes nothing', () => {
+  it('is sent only what its buffer holds, and gets the rest when it goes on', async () => {
+    await using opened = await openTestLog(serviceUrl('kafka'), { prefix: ownPrefix() });
+    const { log } = opened;
+    await log.ensureTopics([{ name: 'slow', partitions: 1, cleanup: compact }]);
+    const mebibyte = 1024 ** 2;
+    const count = 40;
+    for (let nth = 0; nth < count; nth++) {
+      const value = randomBytes(mebibyte);
+      await log.append([placed('slow', 0, { key: String(nth), value, headers: {} })]);
+    }
+    const abort = new AbortController();
+    const from = [{ topic: 'slow', partition: 0, offset: 0 }];
+    const keys: string[] = [];
+    const received = (): number => process.memoryUsage().arrayBuffers;
+    gc();
+    const before = received();
+    for await (const { messages } of log.follow(from, { signal: abort.signal })) {
+      if (keys.length === 0) {
+        await sleep(500); // long enough to fetch everything, were it asked for
+        gc();
+        expect(received() - before).toBeLessThan((count / 2) * mebibyte);
+      }
+      keys.push(...messages.map(({ key }) => key));
+      if (keys.length >= count) abort.abort();
+    }
+    expect(keys).toEqual(Array.from({ length: count }, (_, nth) => String(nth)));
+  });
+});
+
+/** What is no longer used is not counted. */
+function gc(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+}
