@@ -1,6 +1,7 @@
 import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
 import { createHttpClient } from '../adapters/http-client/undici.ts';
 import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts';
+import { connectProjectionStore } from '../adapters/projection-store/store-rpc.ts';
 import { createControlPlane } from '../control-plane/client.ts';
 import { openReplies } from '../control-plane/replies.ts';
 import { openControlView } from '../control-plane/view.ts';
@@ -63,6 +64,7 @@ export async function openServices(
     schemas,
     publisher,
     deadLetters: await openLetters(stack, base),
+    tables: connectProjectionStore(projection.peer),
     vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,

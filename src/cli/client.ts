@@ -37,10 +37,17 @@ export interface DeployRequest {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;
+  /** Of the answer; null when there was none. */
+  readonly status: number | null;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(
+    code: string,
+    message: string,
+    options?: ErrorOptions & { readonly status?: number },
+  ) {
     super(message, options);
     this.code = code;
+    this.status = options?.status ?? null;
   }
 }
 
@@ -50,6 +57,8 @@ export interface ApiClient {
   previewDeploy(request: DeployRequest): Promise<DeployPlan>;
   /** @throws ApiError */
   deploy(request: DeployRequest): Promise<DeployPlan>;
+  /** Any other call of the API; what it answers is not looked at. @throws ApiError */
+  call(method: string, path: string, body?: JsonObject): Promise<Json>;
 }
 
 const timeoutMs = 120_000;
@@ -59,15 +68,15 @@ export function apiClient(options: {
   readonly secretKey: string;
   readonly version: string;
 }): ApiClient {
-  const post = async (path: string, body: unknown): Promise<Json> => {
+  const call = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const reply = await send(`${options.host}${path}`, {
-      method: 'POST',
+      method,
       headers: {
         authorization: `Bearer ${options.secretKey}`,
-        'content-type': 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         'user-agent': `svc-cli/${options.version}`,
       },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await reply.text();
@@ -76,8 +85,9 @@ export function apiClient(options: {
   };
   return {
     previewDeploy: async (request) =>
-      asPlan(await post('/functions/deployments/bundle/preview', request)),
-    deploy: async (request) => asPlan(await post('/functions/deployments/bundle', request)),
+      asPlan(await call('POST', '/functions/deployments/bundle/preview', request)),
+    deploy: async (request) => asPlan(await call('POST', '/functions/deployments/bundle', request)),
+    call,
   };
 }
 
@@ -101,11 +111,13 @@ function parse(text: string): Json {
 
 function refusal(status: number, text: string): ApiError {
   const error = errorOf(text);
-  if (error === null) return new ApiError(`http_${status}`, `The service answered ${status}.`);
+  if (error === null) {
+    return new ApiError(`http_${status}`, `The service answered ${status}.`, { status });
+  }
   const code = typeof error['code'] === 'string' ? error['code'] : `http_${status}`;
   const message = typeof error['message'] === 'string' ? error['message'] : `Answered ${status}.`;
   const issues = Array.isArray(error['errors']) ? error['errors'].flatMap(issueText) : [];
-  return new ApiError(code, [message, ...issues].join('\n  '));
+  return new ApiError(code, [message, ...issues].join('\n  '), { status });
 }
 
 function errorOf(text: string): JsonObject | null {

@@ -15,6 +15,8 @@ export interface Context {
   /** Whether somebody can answer a question. */
   readonly isTerminal: boolean;
   ask(question: string): Promise<string>;
+  /** Calls it at Ctrl-C instead of ending; returns how to take that back. */
+  onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
   openClient(secretKey: string): ApiClient;
 }

@@ -12,6 +12,8 @@ export interface Environment {
   secretKey(environment: string): string | null;
   /** The variable that `secretKey` looks for first. */
   secretKeyVariable(environment: string): string;
+  /** The key of the account, for operators; null when none is set. */
+  readonly accountKey: string | null;
   readonly deployAutoConfirm: boolean;
   readonly dependencyUpdate: boolean;
   readonly isCi: boolean;
@@ -42,6 +44,7 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
       const names = [`SVC_SECRET_KEY_${upper}`, secretKeyVariable(environment), 'SVC_SECRET_KEY'];
       return names.map((name) => all[name]).find((value) => value) ?? null;
     },
+    accountKey: all['SVC_ACCOUNT_KEY'] || null,
     deployAutoConfirm: all['SVC_DEPLOY_AUTO_CONFIRM'] === 'true',
     dependencyUpdate: all['SVC_CLI_DEPENDENCY_UPDATE'] !== 'false',
     isCi: isOn(all['CI']),

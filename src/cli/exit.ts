@@ -3,9 +3,17 @@ export const exitCodes = {
   success: 0,
   /** Wrong use, not a project, and whatever has no code of its own. */
   failure: 1,
+  /** No key, or one that the service refuses. */
+  keyRefused: 3,
+  /** Not in the present state, or nobody agreed to it. */
+  refused: 4,
+  /** Two generations of a projection are not the same. */
+  differs: 5,
   compileFailed: 10,
   /** Also not confirmed, or no environment named. */
   deployFailed: 11,
+  /** By Ctrl-C. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -18,6 +18,10 @@ const context: Context = {
   output: outputTo(process.stdout, process.stderr),
   isTerminal: process.stdin.isTTY && process.stderr.isTTY,
   ask: askOnTerminal,
+  onInterrupt: (listener) => {
+    process.on('SIGINT', listener);
+    return () => void process.off('SIGINT', listener);
+  },
   openSandbox: () => openSandbox({ childrenMax: 1 }),
   openClient: (secretKey) => apiClient({ host: environment.host, secretKey, version: own.version }),
 };

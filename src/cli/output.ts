@@ -2,6 +2,10 @@
 export interface Output {
   result(line: string): void;
   note(line: string): void;
+  /** Shown in place of the one before, until the next line; nothing where there is no terminal. */
+  status(line: string): void;
+  /** Whether somebody watches the diagnostics. */
+  readonly isWatched: boolean;
   /** The text in that colour on a terminal, the plain text elsewhere. */
   readonly paint: (colour: Colour, text: string) => string;
 }
@@ -23,9 +27,28 @@ interface Stream {
 
 export function outputTo(out: Stream, err: Stream): Output {
   const isColoured = out.isTTY === true && err.isTTY === true;
+  const isWatched = err.isTTY === true;
+  let hasStatus = false;
+  const clear = (): void => {
+    if (hasStatus) err.write('\r\u001b[K');
+    hasStatus = false;
+  };
   return {
-    result: (line) => void out.write(`${line}\n`),
-    note: (line) => void err.write(`${line}\n`),
+    isWatched,
+    result: (line) => {
+      clear();
+      out.write(`${line}\n`);
+    },
+    note: (line) => {
+      clear();
+      err.write(`${line}\n`);
+    },
+    status: (line) => {
+      if (!isWatched) return;
+      clear();
+      err.write(line);
+      hasStatus = true;
+    },
     paint: (colour, text) => {
       const [on, off] = codes[colour];
       return isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text;

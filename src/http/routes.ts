@@ -7,6 +7,7 @@ import { environmentRoutes } from '../modules/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/routes.ts';
 import { healthRoutes } from '../modules/health/routes.ts';
 import { integrationRoutes } from '../modules/integrations/routes.ts';
+import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
@@ -30,6 +31,7 @@ export const routes: readonly AnyRoute[] = [
   ...functionRoutes,
   ...syncRoutes,
   ...actionRoutes,
+  ...projectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,
   ...typedTopicRoutes,

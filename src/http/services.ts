@@ -14,6 +14,7 @@ import type { RunLogs } from '../modules/runs/run-log.ts';
 import type { Coordination } from '../ports/coordination.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { HttpClient } from '../ports/http-client.ts';
+import type { ProjectionStore } from '../ports/projection-store.ts';
 import type { Schemas } from '../ports/schemas.ts';
 
 /** What handlers of routes may use; made by the composition root. */
@@ -23,6 +24,8 @@ export interface Services {
   readonly schemas: Schemas;
   readonly publisher: Publisher;
   readonly deadLetters: DeadLetters;
+  /** Questions to the tables beside those of `records.reader`. */
+  readonly tables: Pick<ProjectionStore, 'queryRows'>;
   readonly vault: Vault;
   readonly providers: ProviderCatalogue;
   readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };

@@ -22,6 +22,8 @@ export async function commandLine(
     readonly sandbox: Sandbox;
     readonly variables?: Readonly<Record<string, string>>;
     readonly answers?: readonly string[];
+    /** Aborted: the user pressed Ctrl-C. */
+    readonly interrupt?: AbortSignal;
   },
 ): Promise<Ended> {
   const { root, variables = {}, answers } = options;
@@ -41,6 +43,10 @@ export async function commandLine(
     ask: async (question) => {
       questions.push(question);
       return answers?.[questions.length - 1] ?? '';
+    },
+    onInterrupt: (listener) => {
+      options.interrupt?.addEventListener('abort', listener);
+      return () => options.interrupt?.removeEventListener('abort', listener);
     },
     openSandbox: async () => lent(options.sandbox),
     openClient: (secretKey) =>

@@ -151,6 +151,7 @@ export async function openRunWorld({
     schemas,
     publisher,
     deadLetters,
+    tables: { queryRows: () => Promise.reject(new Error('there are no tables here')) },
     vault,
     providers: { find: () => provider, all: () => [provider] },
     coordination: node.coordination,

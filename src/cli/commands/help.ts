@@ -5,6 +5,7 @@ import { compile } from './compile.ts';
 import { create } from './create.ts';
 import { deploy } from './deploy.ts';
 import { init } from './init.ts';
+import { projections } from './projections.ts';
 import { version } from './version.ts';
 
 const help: Command = {
@@ -23,7 +24,7 @@ const help: Command = {
   },
 };
 
-const commands: readonly Command[] = [init, create, compile, deploy, version, help];
+const commands: readonly Command[] = [init, create, compile, deploy, projections, version, help];
 
 export const findCommand = (name: string): Command | undefined =>
   commands.find((command) => command.name === name);
@@ -53,6 +54,7 @@ Options of every command
 
 Exit codes
   0 success   1 wrong use or other failure   10 compile failed   11 deploy failed
+  3 key missing or refused   4 refused or not confirmed   5 differences found   130 interrupted
 
 Example
   svc init my-functions && cd my-functions && svc deploy dev`;

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '../client.ts';
+import type { Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { progressLine, Speed } from './progress.ts';
+import { besideOf, findProjection, type ShownGeneration, type ShownVerification } from './shown.ts';
+
+const askEveryMs = 500;
+/** Where nobody watches: one line so often. */
+const lineEveryMs = 5_000;
+
+interface Following {
+  readonly context: Context;
+  readonly client: ApiClient;
+  readonly name: string;
+}
+
+/**
+ * Shows how the building goes until it has caught up.
+ * @throws CommandFailure when it failed, was dropped, or the user would not wait any longer
+ */
+export async function followBuilding(following: Following): Promise<ShownGeneration> {
+  const { context, name } = following;
+  const { output } = context;
+  const speed = new Speed();
+  const started = performance.now();
+  let saidAt = -lineEveryMs;
+  return watched(following, (beside) => {
+    if (beside === undefined) throw new CommandFailure(`${name} is not being rebuilt.`);
+    const { state, failure, position, end, progress: share } = beside;
+    if (state === 'failed') throw new CommandFailure(`The rebuild failed: ${failure ?? ''}.`);
+    const now = performance.now();
+    speed.note({ atMs: now, position });
+    if (state !== 'building') {
+      const seconds = (now - started) / 1000;
+      output.note(
+        `Generation ${beside.generation} has caught up; followed for ${seconds.toFixed(1)} s.`,
+      );
+      return beside;
+    }
+    const phase = beside.is_paused ? 'building, paused' : 'building';
+    const { perSecond } = speed;
+    const progress = { phase, share, perSecond, secondsLeft: speed.secondsFor(end - position) };
+    if (output.isWatched) output.status(progressLine(progress, true));
+    else if (now - saidAt >= lineEveryMs) {
+      saidAt = now;
+      output.note(progressLine(progress, false));
+    }
+    return null;
+  });
+}
+
+/** Waits for the outcome of the comparison that is under way. */
+export async function followVerification(following: Following): Promise<ShownVerification> {
+  const { output } = following.context;
+  return watched(following, (beside) => {
+    const verification = beside?.verification ?? null;
+    if (verification === null) {
+      throw new CommandFailure(`Nothing of ${following.name} is being compared.`);
+    }
+    if (verification.state !== 'running') return verification;
+    output.status('comparing …');
+    return null;
+  });
+}
+
+/** Asks again and again until there is an answer; Ctrl-C ends the watching, not what is watched. */
+async function watched<T>(
+  { context, client, name }: Following,
+  look: (beside: ShownGeneration | undefined) => T | null,
+): Promise<T> {
+  const stopping = new AbortController();
+  const stop = context.onInterrupt(() => stopping.abort());
+  try {
+    for (;;) {
+      const found = look(besideOf(await findProjection(client, name)));
+      if (found !== null) return found;
+      await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) throw leftAlone(name);
+    }
+  } finally {
+    stop();
+  }
+}
+
+const leftAlone = (name: string): CommandFailure =>
+  new CommandFailure(
+    `It goes on without you. To see how: svc projections follow ${name}\n` +
+      `To stop it: svc projections pause ${name}`,
+    { exitCode: exitCodes.interrupted },
+  );

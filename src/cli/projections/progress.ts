@@ -1,0 +1,62 @@
+/** Samples that the rate is taken over. */
+const samplesKept = 20;
+const barCells = 24;
+
+interface Sample {
+  readonly atMs: number;
+  readonly position: number;
+}
+
+/** How fast a position moves, and how long it will take, from what was seen last. */
+export class Speed {
+  readonly #samples: Sample[] = [];
+
+  note(sample: Sample): void {
+    this.#samples.push(sample);
+    if (this.#samples.length > samplesKept) this.#samples.shift();
+  }
+
+  /** Per second; null until it can be told. */
+  get perSecond(): number | null {
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
+    if (first === undefined || last === undefined || last.atMs - first.atMs < 400) return null;
+    return (1000 * (last.position - first.position)) / (last.atMs - first.atMs);
+  }
+
+  /** Seconds until so much more is done; null when that cannot be told. */
+  secondsFor(left: number): number | null {
+    const { perSecond } = this;
+    return perSecond === null || perSecond <= 0 ? null : left / perSecond;
+  }
+}
+
+export interface Progress {
+  readonly phase: string;
+  /** 0 to 1. */
+  readonly share: number;
+  readonly perSecond: number | null;
+  readonly secondsLeft: number | null;
+}
+
+/** `building [######------] 50 %  20000/s  1 min 5 s left` */
+export function progressLine(progress: Progress, hasBar: boolean): string {
+  const { phase, share, perSecond, secondsLeft } = progress;
+  const filled = Math.floor(share * barCells);
+  const bar = `[${'#'.repeat(filled)}${'-'.repeat(barCells - filled)}]`;
+  const parts = [
+    phase,
+    ...(hasBar ? [bar] : []),
+    `${Math.floor(share * 100)} %`,
+    ...(perSecond === null ? [] : [`${Math.round(perSecond)}/s`]),
+    ...(secondsLeft === null ? [] : [`${durationText(secondsLeft)} left`]),
+  ];
+  return parts.join('  ');
+}
+
+export function durationText(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

@@ -1,0 +1,67 @@
+import type { ShownProjection, ShownVerification } from './shown.ts';
+
+const heads = [
+  'projection',
+  'generation',
+  'state',
+  'schema',
+  'position',
+  'end',
+  'lag',
+  'rows',
+  'size',
+];
+
+/** One line per generation, in columns. */
+export function tableLines(projections: readonly ShownProjection[]): string[] {
+  const rows = projections.flatMap(({ name, generations }) =>
+    generations.map((one) => [
+      name,
+      String(one.generation),
+      one.is_paused ? `${one.state}, paused` : one.state,
+      String(one.schema_version),
+      String(one.position),
+      String(one.end),
+      String(one.lag),
+      String(one.rows),
+      sizeText(one.bytes),
+    ]),
+  );
+  const widths = heads.map((head, at) =>
+    Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, at) => (at < 3 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return [heads, ...rows].map(line);
+}
+
+/** What a comparison has found, in words. */
+export function verificationLines(verification: ShownVerification): string[] {
+  const { state, streams, expected_rows: expected, found_rows: found } = verification;
+  if (state === 'running') return ['The comparison is under way.'];
+  if (state === 'failed') return [`The comparison failed: ${verification.failure ?? ''}.`];
+  const compared = `${streams} streams, ${expected} and ${found} records`;
+  if (state === 'passed') return [`No difference: ${compared}.`];
+  return [
+    `${verification.differences} differences: ${compared}.`,
+    ...verification.examples.map(
+      ({ table, partition, stream, expected_rows: a, found_rows: b }) =>
+        `  ${table}, partition ${partition}, stream ${stream}: ${a} rows are read, ${b} were built`,
+    ),
+  ];
+}
+
+const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
+
+export function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { CommandBody } from '../../control-plane/entity.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { records } from '../../../streams/projections/records.ts';
+import { projectionRef } from './entity.ts';
+import { figuresOf, type ProjectionFigures } from './figures.ts';
+import { untouched, type Projection } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'log' | 'tables' | 'settings'>;
+
+const names = [records.name] as const;
+
+/** @throws GatewayError `projection_unavailable`, `log_unavailable` */
+export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {
+  await deps.control.view.caughtUp();
+  return Promise.all(names.map((name) => figuresOf(deps, stateOf(deps, name))));
+}
+
+/** @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable` */
+export async function findProjection(deps: Deps, name: string): Promise<ProjectionFigures> {
+  requireName(name);
+  await deps.control.view.caughtUp();
+  return figuresOf(deps, stateOf(deps, name));
+}
+
+/**
+ * Begins to build the next generation beside the one that is read.
+ * @throws GatewayError `not_found`, `conflict`: there is another one beside it
+ */
+export async function rebuildProjection(
+  deps: Deps,
+  name: string,
+  { pacePercent }: { readonly pacePercent: number },
+  options: AskOptions,
+): Promise<ProjectionFigures> {
+  const { schemaVersion } = records;
+  const { partitions } = deps.settings;
+  return ask(deps, name, { type: 'Rebuild', schemaVersion, partitions, pacePercent }, options);
+}
+
+/** Begins to compare the generation beside the one that is read. @throws GatewayError `not_found`, `conflict` */
+export async function verifyProjection(
+  deps: Deps,
+  name: string,
+  options: AskOptions,
+): Promise<ProjectionFigures> {
+  return ask(deps, name, { type: 'Verify', id: randomUUID() }, options);
+}
+
+/** What an operator asks of a projection beside rebuilding and comparing it. */
+export type ProjectionOrder =
+  | { readonly type: 'Switch'; readonly isForced: boolean }
+  | { readonly type: 'RollBack' }
+  | { readonly type: 'Pause' | 'Resume'; readonly generation: number | null }
+  | { readonly type: 'Retire'; readonly generation: number };
+
+/** @throws GatewayError `not_found`, `conflict`: its present state does not allow it */
+export async function orderProjection(
+  deps: Deps,
+  name: string,
+  order: ProjectionOrder,
+  options: AskOptions,
+): Promise<ProjectionFigures> {
+  return ask(deps, name, order, options);
+}
+
+async function ask(
+  deps: Deps,
+  name: string,
+  body: CommandBody,
+  options: AskOptions,
+): Promise<ProjectionFigures> {
+  requireName(name);
+  await deps.control.ask<Projection>(projectionRef(name), { ...body, name }, options);
+  return figuresOf(deps, stateOf(deps, name));
+}
+
+const stateOf = ({ control }: Deps, name: string): Projection =>
+  control.view.find<Projection>('projection', [name]) ?? untouched(name);
+
+function requireName(name: string): void {
+  if (names.some((known) => known === name)) return;
+  const message = `No projection named "${name}"; there is ${names.join(', ')}.`;
+  throw new GatewayError('not_found', { message });
+}
