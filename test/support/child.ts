@@ -20,7 +20,7 @@ export function startChild(
   const path = fileURLToPath(new URL(file, import.meta.url));
   const started = spawn(process.execPath, [path, ...args.map(String)], {
     env: { PATH: process.env['PATH'], ...servicesEnv(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   const errors: string[] = [];
   createInterface({ input: started.stderr }).on('line', (line) => errors.push(line));

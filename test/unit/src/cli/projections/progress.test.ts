@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { durationText, progressLine, Speed } from '../../../../../src/cli/projections/progress.ts';
+import {
+  sizeText,
+  tableLines,
+  verificationLines,
+} from '../../../../../src/cli/projections/table.ts';
+
+describe('the speed of a rebuild', () => {
+  it('is not told before it can be', () => {
+    const speed = new Speed();
+    expect(speed.perSecond).toBeNull();
+    speed.note({ atMs: 0, position: 10 });
+    speed.note({ atMs: 300, position: 90 });
+    expect(speed.perSecond).toBeNull();
+    expect(speed.secondsFor(5)).toBeNull();
+  });
+
+  it('is that of the last samples, and says how long the rest takes', () => {
+    const speed = new Speed();
+    for (let at = 0; at <= 100; at++)
+      speed.note({ atMs: at * 500, position: at < 50 ? 0 : at * 100 });
+    expect(speed.perSecond).toBe(200);
+    expect(speed.secondsFor(1000)).toBe(5);
+  });
+
+  it('of a paused one tells no end', () => {
+    const speed = new Speed();
+    for (let at = 0; at < 5; at++) speed.note({ atMs: at * 500, position: 7 });
+    expect(speed.secondsFor(1000)).toBeNull();
+  });
+});
+
+describe('the line of progress', () => {
+  const progress = { phase: 'building', share: 0.5, perSecond: 20_000.4, secondsLeft: 64.2 };
+
+  it('has a bar where somebody watches', () => {
+    expect(progressLine(progress, true)).toBe(
+      'building  [############------------]  50 %  20000/s  1 min 5 s left',
+    );
+  });
+
+  it('is plain elsewhere, and leaves out what is not known', () => {
+    expect(progressLine({ ...progress, perSecond: null, secondsLeft: null }, false)).toBe(
+      'building  50 %',
+    );
+  });
+
+  it('never says 100 % before the end', () => {
+    expect(progressLine({ ...progress, share: 0.9999 }, true)).toContain('] ' + ' 99 %');
+  });
+
+  it.each([
+    [0.2, '1 s'],
+    [59.5, '1 min 0 s'],
+    [3_599, '59 min 59 s'],
+    [7_260, '2 h 1 min'],
+  ])('says %f s as %s', (seconds, text) => expect(durationText(seconds)).toBe(text));
+});
+
+describe('the table of projections', () => {
+  const generation = {
+    generation: 1,
+    state: 'active',
+    is_paused: false,
+    schema_version: 1,
+    rows: 5,
+    bytes: 1_234_567,
+    position: 9,
+    end: 10,
+    lag: 1,
+    progress: 0.9,
+    failure: null,
+    verification: null,
+  };
+
+  it('has a line for each generation, its numbers to the right', () => {
+    const beside = { ...generation, generation: 12, state: 'building', is_paused: true };
+    const shown = { name: 'records', topic: 't', active_generation: 1, schema_version: 1 };
+    const lines = tableLines([
+      { ...shown, latest_schema_version: 1, generations: [generation, beside] },
+    ]);
+    expect(lines).toEqual([
+      'projection  generation  state             schema  position  end  lag  rows    size',
+      'records     1           active                 1         9   10    1     5  1.2 MB',
+      'records     12          building, paused       1         9   10    1     5  1.2 MB',
+    ]);
+  });
+
+  it.each([
+    [999, '999 B'],
+    [1_000, '1.0 KB'],
+    [2_500_000_000_000_000, '2500.0 TB'],
+  ])('says %i bytes as %s', (bytes, text) => expect(sizeText(bytes)).toBe(text));
+
+  it('names the streams that differ', () => {
+    const example = {
+      table: 'records_g2',
+      partition: 3,
+      stream: '77',
+      expected_rows: 5,
+      found_rows: 4,
+    };
+    const lines = verificationLines({
+      id: 'v',
+      state: 'differs',
+      failure: null,
+      streams: 2,
+      expected_rows: 10,
+      found_rows: 9,
+      differences: 1,
+      examples: [example],
+    });
+    expect(lines).toEqual([
+      '1 differences: 2 streams, 10 and 9 records.',
+      '  records_g2, partition 3, stream 77: 5 rows are read, 4 were built',
+    ]);
+  });
+});
