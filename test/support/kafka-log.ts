@@ -95,7 +95,10 @@ class KafkaOperator implements Disposable {
 /** What the suite may have changed since it last asked to settle. */
 const recentNames = 12;
 
-/** The log in Kafka for the contract suite: a client for each `open`. The broker is not restarted here. */
+/**
+ * The log in Kafka for the contract suite: a client for each `open`. The broker is not restarted here. One that
+ * runs already should clean as often as that of test/services, or forcing retention takes minutes.
+ */
 export function kafkaHarness(url: () => string): EventLogHarness {
   const prefix = ownPrefix();
   const names: string[] = [];
