@@ -138,8 +138,9 @@ function typeText(type: unknown): string {
 
 /** Of the defaults: an installation serves its own at GET /asyncapi.json. */
 function asyncapiPage(): string {
-  const { partitions: ownedPartitions } = loadConfig({});
-  return `${JSON.stringify(asyncapiDocument({ version: version(), ownedPartitions }), null, 2)}\n`;
+  const { partitions: ownedPartitions, topicPrefix: prefix } = loadConfig({});
+  const document = asyncapiDocument({ version: version(), ownedPartitions, prefix });
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 /** Every generated page, by its file in the folder. */

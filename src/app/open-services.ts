@@ -19,6 +19,7 @@ import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
 import type { Base } from './base.ts';
+import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 import { version } from './version.ts';
@@ -80,16 +81,19 @@ export async function openServices(
     openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
     records: { writer, reader: connectRecordReader(projection.peer, clock) },
     runs: createRunsClient({ control, bodies, ends }),
-    settings: {
-      publicUrl: config.publicUrl ?? '',
-      rateLimitPerMinute: config.rateLimitPerMinute,
-      version: version(),
-      partitions: config.partitions,
-    },
+    settings: settingsOf(config),
     readiness,
   };
   return { services, bodies };
 }
+
+const settingsOf = (config: Config): Services['settings'] => ({
+  publicUrl: config.publicUrl ?? '',
+  rateLimitPerMinute: config.rateLimitPerMinute,
+  version: version(),
+  partitions: config.partitions,
+  topicPrefix: config.topicPrefix,
+});
 
 async function openLetters(stack: AsyncDisposableStack, base: Base): Promise<DeadLetters> {
   const { clock, logger, folders } = base;

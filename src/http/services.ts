@@ -45,6 +45,8 @@ export interface Services {
     readonly version: string;
     /** Of the owned topics. */
     readonly partitions: number;
+    /** Stands in the log for the first word `svc` of the names of topics. */
+    readonly topicPrefix: string;
   };
   /** Reasons why this node cannot do its work; empty = ready. */
   readiness(): readonly string[];

@@ -88,6 +88,7 @@ export async function startApi(
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
       version: '0.0.0',
       partitions: 4,
+      topicPrefix: 'svc',
     },
     readiness: () => [],
     // Records, functions and runs are left out: see above.

@@ -167,7 +167,13 @@ export async function openRunWorld({
     openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
     records: { reader: aReader, writer: records.writer },
     runs,
-    settings: { publicUrl: 'http://localhost', rateLimitPerMinute: 0, version: '0', partitions: 4 },
+    settings: {
+      publicUrl: 'http://localhost',
+      rateLimitPerMinute: 0,
+      version: '0',
+      partitions: 4,
+      topicPrefix: 'svc',
+    },
     readiness: () => [],
   };
   const opened = stack.move();

@@ -8,7 +8,8 @@ import type { RecordChange } from '../../src/modules/records/events.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import { typedSchema, type Envelope } from '../../src/modules/typed-topics/envelope.ts';
 import { topicOf } from '../../src/modules/typed-topics/names.ts';
-import type { Headers } from '../../src/ports/event-log.ts';
+import type { EventLog, Headers } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
 import { readAll } from './log.ts';
 
 export interface TypedMessage {
@@ -19,24 +20,29 @@ export interface TypedMessage {
   readonly value: Envelope | null;
 }
 
-/** What a gateway that has stopped has on a typed topic, and on the records topic of its model. */
+/** What a log has on a typed topic, and of its model on the records topic. */
 export interface TypedRead {
   readonly messages: readonly TypedMessage[];
   readonly changes: readonly RecordChange[];
 }
 
-export async function readTypedTopic(
-  dataDir: string,
-  of: {
-    readonly address: string;
-    readonly major?: number;
-    readonly model: string;
-    readonly models: JsonObject;
-  },
-): Promise<TypedRead> {
+export interface TypedOf {
+  readonly address: string;
+  readonly major?: number;
+  readonly model: string;
+  readonly models: JsonObject;
+}
+
+/** Of a gateway with the embedded log, which has stopped. */
+export async function readTypedTopic(dataDir: string, of: TypedOf): Promise<TypedRead> {
   await using embedded = await openEmbeddedLog({ directory: join(dataDir, 'log') });
-  const { log, schemas } = embedded;
-  const { address, major = 1, model, models } = of;
+  return await readTyped(embedded, of);
+}
+
+export async function readTyped(
+  { log, schemas }: { readonly log: EventLog; readonly schemas: Schemas },
+  { address, major = 1, model, models }: TypedOf,
+): Promise<TypedRead> {
   const topic = topicOf(address, major);
   const { definition } = typedSchema(address, model, models);
   const codec = await schemas.codecOf<Envelope>(topic, definition);

@@ -3,6 +3,7 @@ import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '../../../s
 import type { Cleanup } from '../../ports/event-log.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';
 import { headersSchema, type MessageKind } from './headers.ts';
+import { prefixed } from './prefix.ts';
 
 /** Version of the Kafka bindings that the document follows. */
 const bindingVersion = '0.5.0';
@@ -17,14 +18,17 @@ interface PublicTopic extends Topic {
   readonly avro: Json & { readonly name: string; readonly doc: string };
 }
 
-/**
- * The AsyncAPI 3.0 document of the public topics. `ownedPartitions`: how many partitions the owned topics
- * have in this installation.
- */
-export function asyncapiDocument(info: {
+/** What differs from installation to installation. */
+export interface Installation {
   readonly version: string;
+  /** How many partitions the owned topics have. */
   readonly ownedPartitions: number;
-}): Json {
+  /** What stands for the first word `svc` of the names of topics. */
+  readonly prefix: string;
+}
+
+/** The AsyncAPI 3.0 document of the public topics. */
+export function asyncapiDocument(info: Installation): Json {
   const all = publicTopics();
   return {
     asyncapi: '3.0.0',
@@ -38,8 +42,8 @@ export function asyncapiDocument(info: {
     },
     defaultContentType: 'application/avro',
     channels: {
-      ...byName(all, (topic) => channel(topic, info.ownedPartitions)),
-      [typedChannelName]: typedChannel(info.ownedPartitions),
+      ...byName(all, (topic) => channel(topic, info)),
+      [typedChannelName]: typedChannel(info),
     },
     operations: {
       ...byName(all, operation),
@@ -65,16 +69,16 @@ function publicTopics(): PublicTopic[] {
 const byName = <T extends { readonly name: string }>(all: readonly T[], make: (one: T) => Json) =>
   Object.fromEntries(all.map((one) => [one.name, make(one)]));
 
-function channel(topic: PublicTopic, ownedPartitions: number): Json {
+function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation): Json {
   const { name, partitions, cleanup, why } = topic;
   return {
-    address: name,
+    address: prefixed(name, prefix),
     title: name,
     description: why,
     messages: references(messages(topic).map(([id]) => id)),
     bindings: {
       kafka: {
-        topic: name,
+        topic: prefixed(name, prefix),
         partitions: partitions === 'owned' ? ownedPartitions : partitions,
         topicConfiguration: topicConfiguration(cleanup),
         bindingVersion,
@@ -174,10 +178,10 @@ function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
 const typedChannelName = 'typed';
 const typedTopic = { key: 'connection uid/variant/record' };
 
-function typedChannel(ownedPartitions: number): Json {
+function typedChannel({ ownedPartitions, prefix }: Installation): Json {
   const parameter = (description: string) => ({ description });
   return {
-    address: 'svc.cdc.{environment}.{integration}.{model}.v{major}',
+    address: prefixed('svc.cdc.{environment}.{integration}.{model}.v{major}', prefix),
     title: 'Typed topic of a model',
     description:
       'Changes of the records of one model that is opted in, as Debezium tells them; in the order and on ' +

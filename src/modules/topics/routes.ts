@@ -9,8 +9,8 @@ const asyncapi = defineRoute({
   summary: 'The public topics as an AsyncAPI document.',
   errors: [],
   async handle({ services }) {
-    const { version, partitions } = services.settings;
-    return { status: 200, body: asyncapiDocument({ version, ownedPartitions: partitions }) };
+    const { version, partitions: ownedPartitions, topicPrefix: prefix } = services.settings;
+    return { status: 200, body: asyncapiDocument({ version, ownedPartitions, prefix }) };
   },
 });
 

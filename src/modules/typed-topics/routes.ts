@@ -3,6 +3,7 @@ import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { integrationKey, modelName } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
 import { isoMillis } from '../../kernel/time.ts';
+import { prefixed } from '../topics/prefix.ts';
 import { enableTypedTopic, endTypedTopic } from './handlers.ts';
 import { topicOf } from './names.ts';
 import { listTypedTopics } from './queries.ts';
@@ -10,8 +11,9 @@ import type { TypedTopic } from './state.ts';
 
 const path = z.strictObject({ integration: integrationKey, model: modelName });
 
-function presented({ integrationKey: key, model, address, major, enabledAt }: TypedTopic) {
-  const topic = topicOf(address, Math.max(major, 1));
+function presented(typed: TypedTopic, prefix: string) {
+  const { integrationKey: key, model, address, major, enabledAt } = typed;
+  const topic = prefixed(topicOf(address, Math.max(major, 1)), prefix);
   const enabled = isoMillis(enabledAt);
   return { provider_config_key: key, model, topic, subject: `${topic}-value`, enabled_at: enabled };
 }
@@ -24,8 +26,9 @@ const list = defineRoute({
   summary: 'The models that have a topic of their own.',
   errors: [],
   async handle({ caller, services }) {
-    const data = listTypedTopics(services.control, caller.environmentUid).map(presented);
-    return { status: 200, body: { data } };
+    const { topicPrefix } = services.settings;
+    const typed = listTypedTopics(services.control, caller.environmentUid);
+    return { status: 200, body: { data: typed.map((one) => presented(one, topicPrefix)) } };
   },
 });
 
@@ -42,7 +45,7 @@ const enable = defineRoute({
     const { environmentUid } = caller;
     const of = { environmentUid, integrationKey: params.integration, model: params.model };
     const enabled = await enableTypedTopic(services, of, askOptions(input));
-    return { status: 200, body: { data: presented(enabled) } };
+    return { status: 200, body: { data: presented(enabled, services.settings.topicPrefix) } };
   },
 });
 

@@ -16,7 +16,7 @@ interface Document {
   readonly components: { readonly messages: Readonly<Record<string, Message>> };
 }
 
-const document = asyncapiDocument({ version: '1.2.3', ownedPartitions: 24 });
+const document = asyncapiDocument({ version: '1.2.3', ownedPartitions: 24, prefix: 'svc' });
 const { channels, components } = document as unknown as Document;
 const require = createRequire(import.meta.url);
 
@@ -72,6 +72,13 @@ describe('the AsyncAPI document', () => {
     expect(channels['svc.runs.v1']?.bindings.kafka).toMatchObject({
       topicConfiguration: { 'cleanup.policy': ['delete'], 'retention.ms': 90 * 86_400_000 },
     });
+  });
+
+  it('names topics as the installation has them', () => {
+    const own = asyncapiDocument({ version: '1.2.3', ownedPartitions: 4, prefix: 'gateway-eu' });
+    const { channels: named } = own as unknown as { channels: Record<string, { address: string }> };
+    expect(named['svc.runs.v1']?.address).toBe('gateway-eu.runs.v1');
+    expect(named['typed']?.address).toMatch(/^gateway-eu\.cdc\./);
   });
 
   it.each(Object.entries(components.messages))(
