@@ -1,5 +1,6 @@
 import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
+import { deprecatedConnectionRoutes } from '../modules/connections/deprecated-routes.ts';
 import { connectionRoutes } from '../modules/connections/routes.ts';
 import { consumerGroupRoutes } from '../modules/consumer-groups/routes.ts';
 import { deadLetterRoutes } from '../modules/dead-letters/routes.ts';
@@ -24,6 +25,7 @@ export const routes: readonly AnyRoute[] = [
   ...providerRoutes,
   ...integrationRoutes,
   ...connectionRoutes,
+  ...deprecatedConnectionRoutes,
   ...environmentRoutes,
   ...apiKeyRoutes,
   ...variableRoutes,
