@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { pages } from '../src/app/generate.ts';
 import { topics } from '../streams/topics.ts';
 
@@ -87,14 +86,5 @@ describe('the house rules', () => {
           .map((target) => `${file}: ${target}`),
       );
     expect(broken).toEqual([]);
-  });
-
-  it('docker-compose.yml is YAML with a health check for each service that listens', () => {
-    const compose = parse(textOf('docker-compose.yml')) as {
-      services: Record<string, { ports?: string[]; healthcheck?: unknown }>;
-    };
-    const listening = Object.values(compose.services).filter(({ ports }) => ports !== undefined);
-    expect(listening.length).toBeGreaterThan(0);
-    expect(listening.every(({ healthcheck }) => healthcheck !== undefined)).toBe(true);
   });
 });

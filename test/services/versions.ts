@@ -6,4 +6,6 @@ export const versions = {
   registry: '3.0.9',
   /** Later ones insist on the registry's parent pom, which was never published. */
   mavenDependencyPlugin: '2.8',
+  /** Built with Go, for `npm run test:helm` only. */
+  helm: '3.19.0',
 } as const;
