@@ -1,5 +1,8 @@
 /** Turns values of one subject into framed bytes and back. */
 export interface Codec<T> {
+  /** The schema that `encode` writes, as Avro JSON, and the id that frames it. */
+  readonly schema: string;
+  readonly schemaId: number;
   /** Registry framing: 0x00, the schema id as 4 bytes big-endian, then Avro binary. */
   encode(value: T): Buffer;
   /** Reads any version of the subject that was ever registered. */

@@ -54,8 +54,9 @@ async function openCodec(registry: Registry, topic: string, folder: URL): Promis
 
 /** The id comes first: a registry says better than the parser what is wrong with a schema. */
 async function register<T>(registry: Registry, topic: string, schema: object): Promise<Codec<T>> {
-  const id = await registry.register(`${topic}-value`, JSON.stringify(schema));
-  return new AvroCodec<T>(parseType(schema), id, (other) => registry.definition(other));
+  const text = JSON.stringify(schema);
+  const id = await registry.register(`${topic}-value`, text);
+  return new AvroCodec<T>(parseType(schema), id, (other) => registry.definition(other), text);
 }
 
 /** The Avro file of a topic's values. @throws GatewayError `unknown_topic` */
@@ -75,15 +76,22 @@ let scratch = Buffer.alloc(64 * 1024);
 
 export class AvroCodec<T> implements Codec<T> {
   private readonly type: Type;
-  private readonly id: number;
+  readonly schemaId: number;
+  readonly schema: string;
   private readonly definition: (id: number) => string | null;
   /** Readers of other versions, by their id. */
   private readonly resolvers = new Map<number, (bytes: Buffer) => unknown>();
 
-  constructor(type: Type, id: number, definition: (id: number) => string | null) {
+  constructor(
+    type: Type,
+    id: number,
+    definition: (id: number) => string | null,
+    schema: string = JSON.stringify(type.schema()),
+  ) {
     this.type = type;
-    this.id = id;
+    this.schemaId = id;
     this.definition = definition;
+    this.schema = schema;
   }
 
   encode(value: T): Buffer {
@@ -94,7 +102,7 @@ export class AvroCodec<T> implements Codec<T> {
       end = this.type.encode(value, scratch, frameBytes);
     }
     scratch[0] = 0;
-    scratch.writeUInt32BE(this.id, 1);
+    scratch.writeUInt32BE(this.schemaId, 1);
     const bytes = Buffer.from(scratch.subarray(0, end));
     if (scratch.length > 8 * 1024 ** 2) scratch = Buffer.alloc(64 * 1024);
     return bytes;
@@ -110,7 +118,7 @@ export class AvroCodec<T> implements Codec<T> {
       bytes.byteOffset + frameBytes,
       bytes.byteLength - frameBytes,
     );
-    if (id === this.id) return this.type.fromBuffer(body) as T;
+    if (id === this.schemaId) return this.type.fromBuffer(body) as T;
     return this.resolver(id)(body) as T;
   }
 

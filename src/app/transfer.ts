@@ -1,0 +1,34 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../kernel/time.ts';
+import { exportLog, type Transfer } from '../modules/log-transfer/export.ts';
+import { importLog } from '../modules/log-transfer/import.ts';
+import type { Manifest } from '../modules/log-transfer/manifest.ts';
+import type { Config } from './config.ts';
+import { makeFolders } from './folders.ts';
+import { createLogger } from './logger.ts';
+import { openMainLog } from './open-log.ts';
+import { topicSpecs } from './topics.ts';
+import { version } from './version.ts';
+
+const directions = { export: exportLog, import: importLog } as const;
+export type Direction = keyof typeof directions;
+
+export const isDirection = (word: string | undefined): word is Direction =>
+  word !== undefined && Object.hasOwn(directions, word);
+
+/** Writes the log of the settings into the folder, or fills it from there. No process of the service may run. */
+export async function transferLog(
+  config: Config,
+  direction: Direction,
+  folder: string,
+  progress: Transfer['progress'],
+): Promise<Manifest> {
+  await using stack = new AsyncDisposableStack();
+  const clock = systemClock;
+  const logger = createLogger(config.logLevel, 'log');
+  const folders = makeFolders(config.dataDir);
+  const { log, schemas } = await openMainLog(stack, config, { folders, clock, logger });
+  const topics = topicSpecs(config.partitions);
+  const transfer = { log, schemas, clock, topics, progress, version: version() };
+  return await directions[direction]({ ...transfer, folder: resolve(folder) });
+}

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const entry = fileURLToPath(new URL('../../src/log.ts', import.meta.url));
+const run = promisify(execFile);
+
+export interface Transferred {
+  readonly event: string;
+  readonly topics: number;
+  readonly messages: number;
+}
+
+/** Exports or imports the log of a data folder in a process of its own. @throws Error with what it says */
+export async function transfer(
+  direction: 'export' | 'import',
+  folder: string,
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Transferred> {
+  const settings = { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' };
+  const { stdout } = await run(process.execPath, [entry, direction, folder], {
+    env: { ...settings, ...env },
+  });
+  return JSON.parse(stdout) as Transferred;
+}
