@@ -19,6 +19,8 @@ export interface Context {
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
   openClient(secretKey: string): ApiClient;
+  /** Exports or imports the log of the service on this machine; resolves with an exit code. */
+  transferLog(word: 'export' | 'import', folder: string): Promise<number>;
 }
 
 /** A command of the command line. */

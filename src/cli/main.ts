@@ -5,6 +5,7 @@ import { processVariables, readEnvironment, userDirectory } from './environment.
 import { outputTo } from './output.ts';
 import { ownPackage } from './package.ts';
 import { runCommandLine } from './run.ts';
+import { transferLog } from './transfer-log.ts';
 
 const variables = processVariables();
 const root = userDirectory(variables, process.cwd());
@@ -23,6 +24,7 @@ const context: Context = {
     return () => void process.off('SIGINT', listener);
   },
   openSandbox: () => openSandbox({ childrenMax: 1 }),
+  transferLog: (word, folder) => transferLog(root, word, folder),
   openClient: (secretKey) => apiClient({ host: environment.host, secretKey, version: own.version }),
 };
 

@@ -43,6 +43,18 @@ describe('a log that was exported and imported into another', () => {
   it('sends no webhook and runs no function again, and all goes on where it was', async () => {
     await using world = await openCrmWorld();
     const crm = await world.connect();
+    const taken = ['svc.runners', 'svc.sync-webhooks', 'svc.webhook-deliveries'];
+    const allTaken = () =>
+      eventually(
+        async () =>
+          succeeded(
+            await world.gateway.call('GET', '/consumer-groups', { key: world.gateway.accountKey }),
+          ).data,
+        (groups) =>
+          groups.every(({ name, lag }: { name: string; lag: number }) =>
+            taken.includes(name) ? lag === 0 : true,
+          ),
+      );
     crm.account.contacts = Array.from({ length: 25 }, (_, n) => ({ id: `c${n}`, name: `${n}` }));
     await crm.run('contacts');
     const queued = await crm.action('echo', { kept: 1 }, { 'x-async': 'true' });
@@ -54,7 +66,8 @@ describe('a log that was exported and imported into another', () => {
     const first = await text('');
     const { next_cursor: cursor } = JSON.parse(first) as { next_cursor: string };
     const second = await text(`&cursor=${encodeURIComponent(cursor)}`);
-    await world.receiver.got(2);
+    await crm.action('echo', { kept: 2 });
+    await allTaken();
     const before = { hooks: world.receiver.received.length, calls: crm.account.asked.length };
 
     await world.restart(async (dataDir) => {
@@ -68,23 +81,13 @@ describe('a log that was exported and imported into another', () => {
     expect(queued.status).toBe(202);
     expect(first).toBe(await text(''));
     expect(second).toBe(await text(`&cursor=${encodeURIComponent(cursor)}`));
-    const taken = ['svc.runners', 'svc.sync-webhooks', 'svc.webhook-deliveries'];
-    await eventually(
-      async () =>
-        succeeded(
-          await world.gateway.call('GET', '/consumer-groups', { key: world.gateway.accountKey }),
-        ).data,
-      (groups) =>
-        groups.every(({ name, lag }: { name: string; lag: number }) =>
-          taken.includes(name) ? lag === 0 : true,
-        ),
-    );
+    await allTaken();
     expect({ hooks: world.receiver.received.length, calls: crm.account.asked.length }).toEqual(
       before,
     );
     crm.account.contacts = [{ id: 'new', name: 'new' }];
     await crm.run('contacts');
-    expect((await crm.all('Contact')).at(-1)?.id).toBe('new');
+    expect((await crm.all('Contact')).map(({ id }) => id)).toContain('new');
   });
 
   it('is refused where something is, where something is missing, and where a byte is wrong', async () => {

@@ -4,6 +4,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
 import { outputTo } from '../../src/cli/output.ts';
 import { ownPackage } from '../../src/cli/package.ts';
+import { transferLog } from '../../src/cli/transfer-log.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 
 export interface Ended {
@@ -49,6 +50,7 @@ export async function commandLine(
       return () => options.interrupt?.removeEventListener('abort', listener);
     },
     openSandbox: async () => lent(options.sandbox),
+    transferLog: (word, folder) => transferLog(root, word, folder),
     openClient: (secretKey) =>
       apiClient({ host: environment.host, secretKey, version: own.version }),
   };

@@ -2,9 +2,12 @@ import type { Command } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { compile } from './compile.ts';
+import { consumers } from './consumers.ts';
 import { create } from './create.ts';
+import { deadLetters } from './dead-letters.ts';
 import { deploy } from './deploy.ts';
 import { init } from './init.ts';
+import { log } from './log.ts';
 import { projections } from './projections.ts';
 import { version } from './version.ts';
 
@@ -24,7 +27,18 @@ const help: Command = {
   },
 };
 
-const commands: readonly Command[] = [init, create, compile, deploy, projections, version, help];
+const commands: readonly Command[] = [
+  init,
+  create,
+  compile,
+  deploy,
+  projections,
+  consumers,
+  deadLetters,
+  log,
+  version,
+  help,
+];
 
 export const findCommand = (name: string): Command | undefined =>
   commands.find((command) => command.name === name);

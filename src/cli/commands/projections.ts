@@ -1,5 +1,6 @@
-import { ApiError, type ApiClient } from '../client.ts';
-import { mayAsk, type Command, type Context } from '../context.ts';
+import { accountClient, asCommandFailure, confirm } from '../account.ts';
+import type { ApiClient } from '../client.ts';
+import type { Command, Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { followBuilding, followVerification } from '../projections/follow.ts';
@@ -80,19 +81,13 @@ Examples
     if (rest.length > 0) throw usage(`"${rest.join(' ')}" is one word too many`);
     const task = tasks[word];
     if (task === undefined && word !== 'list') throw usage(`projections has no "${word}"`);
-    const { accountKey } = context.environment;
-    if (accountKey === null) {
-      throw new CommandFailure('No key of the account: set SVC_ACCOUNT_KEY', {
-        exitCode: exitCodes.keyRefused,
-      });
-    }
-    const client = context.openClient(accountKey);
+    const client = accountClient(context);
     try {
       if (task === undefined) await list(context, client, values);
       else if (name === undefined) throw usage(`Name it: svc projections ${word} <name>`);
       else await task({ context, client, name, values });
     } catch (error) {
-      throw failureOf(error);
+      throw asCommandFailure(error);
     }
   },
 };
@@ -110,12 +105,12 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
     say(task, await findProjection(task.client, task.name));
   },
   async switch(task) {
-    await confirm(task, `Read the built tables of ${task.name} from now on?`);
+    await confirm(task.context, task.values, `Read the built tables of ${task.name} from now on?`);
     const body = { force: task.values.force === true };
     say(task, await orderProjection(task.client, task.name, 'switch', body));
   },
   async rollback(task) {
-    await confirm(task, `Read the former tables of ${task.name} again?`);
+    await confirm(task.context, task.values, `Read the former tables of ${task.name} again?`);
     say(task, await orderProjection(task.client, task.name, 'rollback'));
   },
   pause: async (task) =>
@@ -142,7 +137,7 @@ async function rebuild(task: Task): Promise<void> {
     return;
   }
   const body = values.pace === undefined ? {} : { pace_percent: numberOf('pace', values.pace) };
-  await confirm(task, `Rebuild ${name}: ${what}. Go on?`);
+  await confirm(task.context, task.values, `Rebuild ${name}: ${what}. Go on?`);
   await orderProjection(client, name, 'rebuild', body);
   if (values.detach === true) {
     say(task, await findProjection(client, name));
@@ -182,7 +177,11 @@ async function drop(task: Task): Promise<void> {
       exitCode: exitCodes.refused,
     });
   }
-  await confirm(task, `Drop the tables of generation ${generation} of ${name}?`);
+  await confirm(
+    task.context,
+    task.values,
+    `Drop the tables of generation ${generation} of ${name}?`,
+  );
   say(task, await dropGeneration(client, name, generation));
 }
 
@@ -194,31 +193,10 @@ function say({ context, values }: Task, projection: ShownProjection, isWhole = f
   for (const line of lines) context.output.result(line);
 }
 
-async function confirm({ context, values }: Task, question: string): Promise<void> {
-  if (values.yes === true || values['auto-confirm'] === true) return;
-  const refused = { exitCode: exitCodes.refused } as const;
-  if (!mayAsk(context, values.interactive)) {
-    throw new CommandFailure('Nobody can be asked here: add --yes to agree.', refused);
-  }
-  const answer = await context.ask(`${question} y/n `);
-  if (!/^y(es)?$/i.test(answer)) throw new CommandFailure('Nothing was done', refused);
-}
-
 const named = ({ values }: Task): Record<string, number> =>
   values.generation === undefined ? {} : { generation: numberOf('generation', values.generation) };
 
 function numberOf(option: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw usage(`--${option} takes a whole number, not "${text}"`);
-}
-
-function failureOf(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
-  const codes: Readonly<Record<number, typeof exitCodes.keyRefused | typeof exitCodes.refused>> = {
-    401: exitCodes.keyRefused,
-    403: exitCodes.keyRefused,
-    409: exitCodes.refused,
-  };
-  const exitCode = codes[error.status ?? 0] ?? exitCodes.failure;
-  return new CommandFailure(`${error.message} (${error.code})`, { exitCode });
 }

@@ -1,3 +1,4 @@
+import { columns } from '../columns.ts';
 import type { ShownProjection, ShownVerification } from './shown.ts';
 
 const heads = [
@@ -17,25 +18,17 @@ export function tableLines(projections: readonly ShownProjection[]): string[] {
   const rows = projections.flatMap(({ name, generations }) =>
     generations.map((one) => [
       name,
-      String(one.generation),
+      one.generation,
       one.is_paused ? `${one.state}, paused` : one.state,
-      String(one.schema_version),
-      String(one.position),
-      String(one.end),
-      String(one.lag),
-      String(one.rows),
+      one.schema_version,
+      one.position,
+      one.end,
+      one.lag,
+      one.rows,
       sizeText(one.bytes),
     ]),
   );
-  const widths = heads.map((head, at) =>
-    Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, at) => (at < 3 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join('  ')
-      .trimEnd();
-  return [heads, ...rows].map(line);
+  return columns(heads, rows, 3);
 }
 
 /** What a comparison has found, in words. */

@@ -1,0 +1,44 @@
+import { ApiError, type ApiClient } from './client.ts';
+import { mayAsk, type Context } from './context.ts';
+import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
+
+/** The service as an operator calls it. @throws CommandFailure without a key */
+export function accountClient(context: Context): ApiClient {
+  const { accountKey } = context.environment;
+  if (accountKey !== null) return context.openClient(accountKey);
+  throw new CommandFailure('No key of the account: set SVC_ACCOUNT_KEY', {
+    exitCode: exitCodes.keyRefused,
+  });
+}
+
+/** @throws CommandFailure unless somebody agrees, or has agreed beforehand */
+export async function confirm(
+  context: Context,
+  values: {
+    readonly yes?: boolean;
+    readonly 'auto-confirm'?: boolean;
+    readonly interactive?: boolean;
+  },
+  question: string,
+): Promise<void> {
+  if (values.yes === true || values['auto-confirm'] === true) return;
+  const refused = { exitCode: exitCodes.refused } as const;
+  if (!mayAsk(context, values.interactive)) {
+    throw new CommandFailure('Nobody can be asked here: add --yes to agree.', refused);
+  }
+  const answer = await context.ask(`${question} y/n `);
+  if (!/^y(es)?$/i.test(answer)) throw new CommandFailure('Nothing was done', refused);
+}
+
+const codes: Readonly<Record<number, ExitCode>> = {
+  401: exitCodes.keyRefused,
+  403: exitCodes.keyRefused,
+  409: exitCodes.refused,
+};
+
+/** The service's refusal as the end of a command; anything else as it is. */
+export function asCommandFailure(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const exitCode = codes[error.status ?? 0] ?? exitCodes.failure;
+  return new CommandFailure(`${error.message} (${error.code})`, { exitCode });
+}

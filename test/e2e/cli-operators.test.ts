@@ -1,0 +1,134 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access --
+   a test looks into any answer */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { commandLine, type Ended } from '../support/command-line.ts';
+import { startGateway, type RunningGateway } from '../support/gateway.ts';
+
+let folder: string;
+let gateway: RunningGateway;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-operators-'));
+  const dataDir = join(folder, 'data');
+  const first = await startGateway({ dataDir });
+  await first.stop();
+  {
+    await using embedded = await openEmbeddedLog({ directory: join(dataDir, 'log') });
+    const messages = ['a', 'b'].map((key) => ({ key, value: Buffer.from('?'), headers: {} }));
+    await embedded.log.append([{ topic: 'svc.connections.v1', partition: 1, messages }]);
+  }
+  gateway = await startGateway({ dataDir });
+  sandbox = await openSandbox({ childrenMax: 1 });
+});
+afterAll(async () => {
+  await sandbox[Symbol.asyncDispose]();
+  await gateway.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const svc = (
+  line: string,
+  more: { readonly answers?: readonly string[]; readonly key?: string | null } = {},
+): Promise<Ended> => {
+  const key = more.key === undefined ? gateway.accountKey : more.key;
+  const variables = {
+    SVC_HOSTPORT: gateway.url,
+    ...(key === null ? {} : { SVC_ACCOUNT_KEY: key }),
+  };
+  const { answers } = more;
+  const terminal = answers === undefined ? {} : { answers };
+  return commandLine(line.split(' '), { root: folder, sandbox, variables, ...terminal });
+};
+const rowsOf = ({ out }: Ended): string[][] =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s{2,}/));
+
+describe('svc consumers', () => {
+  it('lists the groups in columns, and as JSON', async () => {
+    const listed = await svc('consumers list');
+    expect(listed).toMatchObject({ exitCode: 0, err: '' });
+    expect(rowsOf(listed)[0]).toEqual(['group', 'topic', 'resettable', 'lag']);
+    expect(listed.out).toContain('svc.webhook-deliveries');
+    const json = JSON.parse((await svc('consumers list --json')).out) as { name: string }[];
+    expect(json.map(({ name }) => name)).toContain('svc.runners');
+    expect((await svc('consumers show svc.runners')).err).toContain('nothing runs twice');
+  });
+
+  it('says what a reset would do, asks, and does it', async () => {
+    const reset = 'consumers reset svc.sync-instances --to-start';
+    const plan = await svc(`${reset} --dry-run`);
+    expect(rowsOf(plan)[0]).toEqual(['partition', 'from', 'to', 'read again', 'left out']);
+    expect(await svc(reset)).toMatchObject({ exitCode: 4 });
+    const refused = await svc(reset, { answers: ['n'] });
+    expect(refused).toMatchObject({ exitCode: 4 });
+    expect(refused.questions[0]).toContain('Move svc.sync-instances');
+    const agreed = await svc(reset, { answers: ['y'] });
+    expect(agreed).toMatchObject({ exitCode: 0 });
+    expect(agreed.err).toContain('svc.sync-instances has moved.');
+    const one = await svc('consumers reset svc.runners --to-end --partition 1 --yes --json');
+    expect(JSON.parse(one.out)).toMatchObject({ partitions: [{ partition: 1, state: 'applied' }] });
+  });
+
+  it.each([
+    ['consumers reset svc.record-owners --to-start -y', 4, 'only a hint'],
+    ['consumers reset svc.runners', 1, 'Say where to'],
+    ['consumers reset svc.runners --to-start --to-end', 1, 'Say where to'],
+    ['consumers reset svc.runners --to-time soon', 1, 'takes a time'],
+    ['consumers show nobody', 1, 'there are'],
+    ['consumers frobnicate', 1, 'has no "frobnicate"'],
+    ['consumers show', 1, 'Name it'],
+  ])('%s ends with %i', async (line, exitCode, reason) => {
+    const ended = await svc(line);
+    expect(ended).toMatchObject({ exitCode, out: '' });
+    expect(ended.err).toContain(reason);
+  });
+
+  it('needs the key of the account', async () => {
+    expect(await svc('consumers list', { key: null })).toMatchObject({ exitCode: 3 });
+    expect(await svc('consumers list', { key: gateway.key })).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('svc dead-letters', () => {
+  it('lists, shows, retries and drops', async () => {
+    let ids: string[] = [];
+    // A reset of the group may have set the same messages aside once more.
+    while (ids.length < 2) {
+      const listed = await svc('dead-letters list --consumer svc.sync-instances --state parked');
+      const [heads, ...rows] = rowsOf(listed);
+      expect(heads).toEqual(['id', 'state', 'consumer', 'message', 'error', 'since']);
+      ids = rows.map(([id]) => id ?? '');
+    }
+    const shown = await svc(`dead-letters show ${ids[0]}`);
+    expect(JSON.parse(shown.out)).toMatchObject({ id: ids[0], message: { bytes: 1, value: null } });
+    const retried = await svc(`dead-letters retry ${ids[0]}`);
+    expect(retried).toMatchObject({ exitCode: 1 });
+    expect(retried.err).toContain('Set aside again');
+    expect(await svc(`dead-letters drop ${ids[0]}`)).toMatchObject({ exitCode: 4 });
+    expect(await svc(`dead-letters drop ${ids.join(' ')} --yes`)).toMatchObject({ exitCode: 0 });
+    expect(await svc(`dead-letters retry ${ids[0]}`)).toMatchObject({ exitCode: 4 });
+    const dropped = await svc('dead-letters list --state dropped --json');
+    expect(JSON.parse(dropped.out)).toHaveLength(ids.length);
+  });
+
+  it('names what it does not know', async () => {
+    expect(await svc('dead-letters bury')).toMatchObject({ exitCode: 1 });
+    expect(await svc(`dead-letters show ${crypto.randomUUID()}`)).toMatchObject({ exitCode: 1 });
+    expect(await svc('dead-letters list --state lost')).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe('svc log', () => {
+  it('needs a word and a folder', async () => {
+    expect(await svc('log')).toMatchObject({ exitCode: 1 });
+    expect(await svc('log copy somewhere')).toMatchObject({ exitCode: 1 });
+  });
+});
