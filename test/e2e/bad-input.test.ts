@@ -197,7 +197,7 @@ describe('a body', () => {
       const headers = { authorization: authorization(route), ...type, ...crm.headers };
       const path = named(route, '00000000-0000-4000-8000-000000000000');
       const answer = await send({ method: route.method, path, headers, body: sent });
-      const what = `${sent.slice(0, 20).toString()} ${type['content-type']}`;
+      const what = `${Buffer.from(sent).subarray(0, 20).toString()} ${type['content-type']}`;
       const code = expectSound(answer) ?? 'none';
       // A strict route may refuse the query or the path that it is given first.
       const before = ['invalid_query_params', 'invalid_uri_params', 'not_found'];
