@@ -3,7 +3,8 @@ import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.t
 import { catalogue } from '../kernel/errors.ts';
 import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
-import { loadConfig, settings } from './config.ts';
+import { loadConfig } from './config.ts';
+import { configurationPage } from './configuration-page.ts';
 import { version } from './version.ts';
 
 /**
@@ -21,22 +22,6 @@ const cell = (text: string): string =>
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function configurationPage(): string {
-  const rows = Object.values(settings).map((setting) => {
-    const isSecret = 'isSecret' in setting;
-    const standard = setting.default;
-    const shown = standard === null || standard === '' ? '–' : `\`${standard}\``;
-    return [`\`${setting.variable}\``, shown, `${setting.doc}${isSecret ? ' Secret.' : ''}`];
-  });
-  return `# Settings
-
-Read once from the environment at the start; every wrong one is named before a socket opens.
-An empty variable counts as not set. ${hint}
-
-${table(['Variable', 'Default', 'Meaning'], rows)}
-`;
 }
 
 function errorsPage(): string {
@@ -146,7 +131,7 @@ function asyncapiPage(): string {
 /** Every generated page, by its file in the folder. */
 export const pages = (): Readonly<Record<string, string>> => ({
   'asyncapi.json': asyncapiPage(),
-  'configuration.md': configurationPage(),
+  'configuration.md': configurationPage(table, hint),
   'errors.md': errorsPage(),
   'topics.md': topicsPage(),
 });

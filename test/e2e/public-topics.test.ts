@@ -96,6 +96,13 @@ const promised: Readonly<Partial<Record<TopicName, Promised>>> = {
     fields: words('operation_id level message operation_type state context'),
     key: keyOf('environment_id', 'operation_id'),
   },
+  'svc.projections.v1': {
+    actions: words(
+      'building progress ready verifying verified switched rolled_back paused resumed failed ' +
+        'retiring retired',
+    ),
+    fields: words('action schema_version generation position end_position rows'),
+  },
   'svc.dead-letters.v1': {
     fields: words(
       'consumer topic partition offset attempts error_code error_message key value headers',
@@ -144,6 +151,10 @@ async function live(): Promise<void> {
   expect((await crm.action('fail', { how: 'exception' })).status).toBeGreaterThanOrEqual(400);
   const patch = { connection_id: crm.id, provider_config_key: 'crm', metadata: { team: 'b' } };
   succeeded(await gateway.call('PATCH', '/connections/metadata', { body: patch }));
+  const account = { key: gateway.accountKey };
+  for (const word of ['pause', 'resume']) {
+    succeeded(await gateway.call('POST', `/projections/records/${word}`, { ...account, body: {} }));
+  }
   const doomed = await world.connect();
   doomed.account.contacts = [contact('gone')];
   await doomed.run('contacts');
