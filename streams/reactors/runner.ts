@@ -130,6 +130,8 @@ async function consume(
   await options.prepare?.(partition, offset, signal, replay);
   for await (const batch of log.follow([{ topic, partition, offset }], { signal })) {
     await take(options, batch, tracker, signal);
+    // What comes later lies beyond messages that were left alone.
+    if (isOver(signal)) return;
   }
 }
 
@@ -146,7 +148,7 @@ async function take(
   const { topic, partition } = batch;
   for (const message of batch.messages) {
     await tracker.room(options.inFlightMax ?? 1000, signal);
-    if (signal.aborted) return;
+    if (isOver(signal)) return;
     const finish = tracker.open(message.offset);
     const replay = options.orders.replayAt(partition, message.offset);
     const taken = { topic, partition, message, replay };

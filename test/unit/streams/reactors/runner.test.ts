@@ -4,7 +4,7 @@ import {
   type EmbeddedLog,
 } from '../../../../src/adapters/event-log/embedded/open.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
-import type { EventLog } from '../../../../src/ports/event-log.ts';
+import type { Batch, EventLog, FollowOptions, Position } from '../../../../src/ports/event-log.ts';
 import type { ReactorOptions, Taken } from '../../../../streams/reactors/reactor.ts';
 import { startReactor } from '../../../../streams/reactors/runner.ts';
 import { silent } from '../../../support/control.ts';
@@ -139,6 +139,32 @@ describe('a reactor', () => {
     );
     await until(() => done === 20);
     expect(most).toBe(3);
+  });
+
+  it('commits nothing that it left alone, though the log goes on past it when the partition goes', async () => {
+    await append('a', 'b');
+    const end = await log.endOffset(topic, 0);
+    const holey = Object.assign(Object.create(log) as EventLog, {
+      async *follow([from]: readonly Position[], { signal }: FollowOptions): AsyncIterable<Batch> {
+        yield* log.read(from!);
+        await new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        yield { topic, partition: 0, messages: [], next: end };
+      },
+    });
+    const seen: string[] = [];
+    const reactor = await start(
+      async ({ message: { key } }, signal) => {
+        seen.push(key);
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      },
+      { log: holey, inFlightMax: 1 },
+    );
+    await until(() => seen.length === 1);
+    await reactor[Symbol.asyncDispose]();
+    expect([seen, await committed()]).toEqual([['a'], 1]);
   });
 
   it('prepares a partition with the place it begins at', async () => {
