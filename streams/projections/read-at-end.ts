@@ -7,6 +7,9 @@ import { records } from './records.ts';
 /** One look at the end of a partition serves all who ask within it. */
 const lookEveryMs = 20;
 const waitMaxMs = 5_000;
+/** A log that does not tell its end so quickly is away: then nothing is asked of it for a while. */
+const answerMaxMs = 1_000;
+const restMs = 2_000;
 
 /**
  * For tables that each process fills for itself while others take writes: resolves when what the log had at
@@ -20,6 +23,15 @@ export function createReadAtEnd(deps: {
 }): (partition: number) => Promise<void> {
   const next = new Map<number, Promise<void>>();
   const begun = new Map<number, number>();
+  let awayUntil = 0;
+
+  const endOf = async (partition: number): Promise<number> => {
+    if (performance.now() < awayUntil) return 0;
+    const answered = deps.log.endOffset(records.topic, partition).catch(() => null);
+    const end = await Promise.race([answered, sleep(answerMaxMs, null)]);
+    if (end === null) awayUntil = performance.now() + restMs;
+    return end ?? 0;
+  };
 
   const look = async (partition: number): Promise<void> => {
     const pause = (begun.get(partition) ?? -lookEveryMs) + lookEveryMs - performance.now();
@@ -27,7 +39,7 @@ export function createReadAtEnd(deps: {
     // From here on the end is being read: who asks now needs another look.
     next.delete(partition);
     begun.set(partition, performance.now());
-    const end = await deps.log.endOffset(records.topic, partition).catch(() => 0);
+    const end = await endOf(partition);
     const late = AbortSignal.timeout(waitMaxMs);
     await deps.published(partition, end, late).catch((cause: unknown) => {
       throw new GatewayError('projection_unavailable', { retryAfterS: 1 }, { cause });
