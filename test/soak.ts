@@ -1,11 +1,20 @@
-/** `npm run test:soak`: 200 random rounds of the crash test on several data folders; prints seeds and counts. */
+/**
+ * `npm run test:soak [-- rounds] [--services]`: 200 random rounds of the crash test on several data folders, with
+ * everything embedded or on Kafka, registry and Redis; prints seeds and counts.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { CrashRounds, faultPoints, type Kill } from './support/crash-rounds.ts';
+import { startOwnServices } from './support/own-services.ts';
 import { seeded, seedOfRun, type Random } from './support/random.ts';
 
-const rounds = Number(process.argv[2] ?? 200);
+const { positionals, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { services: { type: 'boolean', default: false } },
+});
+const rounds = Number(positionals[0] ?? 200);
 const roundsPerFolder = 20;
 const firstSeed = seedOfRun();
 /** The projector passes its points a few times a second, the owners theirs with every call. */
@@ -13,6 +22,10 @@ function named(point: string, random: Random): Kill {
   const passes = point.startsWith('projector:') ? 8 : 40;
   return { point: `${point}@${1 + random.int(passes)}` };
 }
+
+await using services = options.services ? await startOwnServices() : null;
+if (services !== null)
+  console.log(`on ${services.kafka.url}, ${services.registry.url}, ${services.redis.url}`);
 
 let passed = 0;
 let failed = 0;
