@@ -13,6 +13,8 @@ export interface GatewayOptions {
   /** Kept when given; otherwise made and removed with the gateway. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What comes before the command of the process. */
+  readonly within?: readonly string[];
 }
 
 export interface RunningGateway extends AsyncDisposable {
@@ -55,7 +57,8 @@ const keys = {
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const isOwnFolder = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-gateway-')));
-  const child = spawn(process.execPath, [entry], {
+  const [command, ...args] = [...(options.within ?? []), process.execPath, entry];
+  const child = spawn(command, args, {
     env: {
       PATH: process.env['PATH'],
       SVC_PORT: '0',
