@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { deploymentEnv, isOnServices } from './deployment.ts';
 import { compiledFunctions } from './deploy.ts';
 import {
   definitionsOf,
@@ -32,6 +33,8 @@ export interface CrmWorld extends AsyncDisposable {
    * exit code.
    */
   restart(meanwhile?: (dataDir: string) => Promise<void>): Promise<number | null>;
+  /** One more gateway on the same log, with a data folder of its own: only with services. */
+  startAnother(): Promise<RunningGateway>;
 }
 
 export interface CrmConnection {
@@ -93,15 +96,14 @@ export async function openCrmWorld(
   const receiver = stack.use(await openWebhookReceiver());
   const providers = join(folder, 'providers.json');
   await writeFile(providers, JSON.stringify(definitionsOf(provider)));
-  const start = () =>
-    startGateway({
-      dataDir: join(folder, 'data'),
-      env: {
-        SVC_PROVIDERS: providers,
-        SVC_EGRESS_ALLOW: [provider.hostPort, new URL(receiver.url).host].join(','),
-        ...options.env,
-      },
-    });
+  const dataDir = join(folder, 'data');
+  const env = {
+    SVC_PROVIDERS: providers,
+    SVC_EGRESS_ALLOW: [provider.hostPort, new URL(receiver.url).host].join(','),
+    ...options.env,
+  };
+  const start = () => startGateway({ dataDir, env });
+  let others = 0;
   const starting = start();
   // Stopped even where the functions do not compile.
   stack.defer(() => starting.then((first) => first.stop()));
@@ -136,6 +138,14 @@ export async function openCrmWorld(
       await meanwhile?.(gateway.dataDir);
       gateway = await start();
       return code;
+    },
+    async startAnother() {
+      if (!isOnServices()) throw new Error('the embedded log belongs to one process');
+      others += 1;
+      return startGateway({
+        dataDir: join(folder, `data-${others}`),
+        env: { ...deploymentEnv(dataDir), ...env },
+      });
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -1,0 +1,138 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access --
+   a test looks into any answer */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '../support/crm-world.ts';
+import { startOwnServices, type OwnServices } from '../support/own-services.ts';
+import { auditStreams } from '../support/stream-audit.ts';
+
+const records = 25;
+const updatedEach = 12;
+const rowsOf = (revision: number) =>
+  Array.from({ length: records }, (_, n) => ({
+    id: `c-${n}`,
+    name: `${n} of ${revision * (n % 2)}`,
+  }));
+
+let services: OwnServices;
+let world: CrmWorld;
+const connections: CrmConnection[] = [];
+/** The last revision that was saved of every connection. */
+let revision = 0;
+
+beforeAll(async () => {
+  services = await startOwnServices();
+  world = await openCrmWorld();
+  for (let made = 0; made < 4; made += 1) connections.push(await world.connect());
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await services[Symbol.asyncDispose]();
+});
+
+/** Every connection gets so many revisions, one after the other. A run that fails for now is run again. */
+async function save(revisions: number): Promise<void> {
+  const first = revision + 1;
+  revision += revisions;
+  await Promise.all(
+    connections.map(async (crm) => {
+      for (let at = first; at < first + revisions; at += 1) {
+        crm.account.contacts = rowsOf(at);
+        while ((await readOf(crm)) !== JSON.stringify(rowsOf(at))) {
+          const { status } = await crm.trigger('contacts');
+          if (status === 200)
+            await eventually(
+              () => statusOf(crm),
+              (now) => now !== 'RUNNING',
+            );
+        }
+      }
+    }),
+  );
+}
+
+/** Of the sync `contacts`; that of a gateway that cannot tell is taken for running. */
+async function statusOf({ id }: CrmConnection): Promise<string> {
+  const query = `syncs=contacts&provider_config_key=crm&connection_id=${id}`;
+  const { status, body } = await world.gateway.call('GET', `/sync/status?${query}`);
+  return status === 200 ? String(body.syncs[0].status) : 'RUNNING';
+}
+
+/** As a client reads them; empty while the answer is a 503. */
+async function readOf({ headers }: CrmConnection): Promise<string> {
+  const answer = await world.gateway.call('GET', '/records?model=Contact', { headers });
+  if (answer.status === 503) return '';
+  const found = succeeded(answer).records as { id: string; name: string }[];
+  const plain = found.map(({ id, name }) => ({ id, name }));
+  return JSON.stringify(plain.sort((a, b) => Number(a.id.slice(2)) - Number(b.id.slice(2))));
+}
+
+const newKey = () =>
+  world.gateway.call('POST', '/environment/api-keys', {
+    key: world.gateway.accountKey,
+    body: { environment_id: world.environmentId, display_name: randomUUID() },
+  });
+
+describe('a gateway', () => {
+  it('loses and doubles nothing when the broker is killed and started again under load', async () => {
+    await save(1);
+    const load = save(6);
+    await sleep(500);
+    await services.kafka.kill();
+    const refused = await newKey();
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'log_unavailable']);
+    expect((await world.gateway.call('GET', '/health', { key: null })).status).toBe(200);
+    for (const crm of connections) expect(JSON.parse(await readOf(crm))).toHaveLength(records);
+    await services.kafka.restart();
+    await load;
+    expect(
+      (await eventually(newKey, ({ status }) => status === 200)).body.data.secret,
+    ).toBeTruthy();
+  });
+
+  it('works without Redis, and skips no check of a key', async () => {
+    const { secret, id } = succeeded(await newKey()).data;
+    await services.redis.kill();
+    await save(1);
+    expect((await connections[0]!.action('echo', 'still here')).body).toBe('still here');
+    await connections[0]!.shown();
+    const asked = () => world.gateway.call('GET', '/integrations', { key: secret as string });
+    expect((await asked()).status).toBe(200);
+    const body = { environment_id: world.environmentId, key_id: id };
+    const deleting = { key: world.gateway.accountKey, body };
+    succeeded(await world.gateway.call('DELETE', '/environment/api-keys', deleting));
+    expect((await eventually(asked, ({ status }) => status !== 200)).status).toBe(401);
+    await services.redis.restart();
+    await save(1);
+  });
+
+  it('works without the schema registry', async () => {
+    await services.registry.kill();
+    await save(2);
+    expect((await connections[0]!.action('echo', 'still here')).body).toBe('still here');
+    await services.registry.restart();
+    await save(1);
+  });
+
+  it('has each change once in its log after all that', async () => {
+    const { gateway } = world;
+    await gateway.stop();
+    expect(await gateway.exited).toBe(0);
+    const streams = await auditStreams(gateway.dataDir);
+    for (const crm of connections) {
+      const stream = streams.find((one) => one.connectionId === crm.id && one.model === 'Contact');
+      const updated = (revision - 1) * updatedEach;
+      expect(stream?.changes.map(({ action }) => action)).toEqual([
+        ...Array<string>(records).fill('added'),
+        ...Array<string>(updated).fill('updated'),
+      ]);
+    }
+  });
+});
