@@ -13,7 +13,6 @@ const seed = seedOfRun();
 console.log(`typed topics, killed: SVC_TEST_SEED=${seed}`);
 
 const child = './typed-child.ts';
-const partitions = 2;
 const rounds = 4;
 const shape = {
   type: 'object',
@@ -54,7 +53,7 @@ async function judge(round: number): Promise<number> {
   for (const { model, live } of told) {
     const of = { address: addressOf('dev', 'crm', model), model, models: schema };
     const found = await readTypedTopic(folder, of);
-    expectEachOnce(found, partitions);
+    expectEachOnce(found);
     const rows = [...tableOf(found.messages).values()];
     const shown = (id: unknown, value: unknown) => JSON.stringify([id, value ?? null]);
     expect(rows.map((row) => shown(row!['id'], row!['value'])).sort()).toEqual(

@@ -11,6 +11,11 @@ import { findIntegration } from '../../src/modules/integrations/queries.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import { enableTypedTopic } from '../../src/modules/typed-topics/handlers.ts';
+import { addressOf, topicOf } from '../../src/modules/typed-topics/names.ts';
+import {
+  typedProgressTopic,
+  type TypedTopicProgress,
+} from '../../src/modules/typed-topics/progress.ts';
 import { typedTopicsGroup } from '../../streams/reactors/typed-topics/shared.ts';
 import { aProvider } from './control.ts';
 import { models, operation } from './crash-model.ts';
@@ -84,13 +89,28 @@ async function write(
   await Promise.all(loops);
 }
 
+/** Whether the backfill of the partition has ended: the position alone does not say so. */
+async function isFilled(node: WholeNode, model: string, partition: number): Promise<boolean> {
+  const codec = await node.schemas.codec<TypedTopicProgress>(typedProgressTopic);
+  const topic = topicOf(addressOf('dev', integrationKey, model), 1);
+  let isLive = false;
+  for await (const batch of node.log.read({ topic: typedProgressTopic, partition, offset: 0 })) {
+    for (const { key, value } of batch.messages) {
+      if (key === topic) isLive = value !== null && codec.decode(value).is_live;
+    }
+  }
+  return isLive;
+}
+
 async function settle(node: WholeNode, streams: Stream[], round: number) {
   const told = [];
   for (const stream of streams) {
     const { partition, offset } = await readable(node, stream, originOf(`settle-${round}`, 1));
-    const position = async () =>
-      (await node.log.committed(typedTopicsGroup, recordsTopic)).get(partition) ?? 0;
-    await eventually(position, (at) => at >= offset);
+    const isWhole = async () => {
+      const at = (await node.log.committed(typedTopicsGroup, recordsTopic)).get(partition) ?? 0;
+      return at >= offset && (await isFilled(node, stream.model, partition));
+    };
+    await eventually(isWhole, (whole) => whole);
     const records = (await pagesOf(node, stream, { limit: 100 })).flatMap(recordsIn);
     const live = records.filter(({ _svc_metadata: { deleted_at: deleted } }) => deleted === null);
     told.push({ model: stream.model, live });

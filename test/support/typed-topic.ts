@@ -22,6 +22,8 @@ export interface TypedMessage {
 
 /** What a log has on a typed topic, and of its model on the records topic. */
 export interface TypedRead {
+  /** Of either topic. */
+  readonly partitions: number;
   readonly messages: readonly TypedMessage[];
   readonly changes: readonly RecordChange[];
 }
@@ -49,7 +51,8 @@ export async function readTyped(
   const changeCodec = await schemas.codec<RecordChange>(recordsTopic);
   const messages: TypedMessage[] = [];
   const changes: RecordChange[] = [];
-  for (let partition = 0; partition < (await log.partitions(topic)); partition++) {
+  const partitions = await log.partitions(topic);
+  for (let partition = 0; partition < partitions; partition++) {
     for (const { key, value, headers } of await readAll(log, topic, partition)) {
       const decoded = value === null ? null : codec.decode(value);
       messages.push({ partition, key, headers, value: decoded });
@@ -59,7 +62,7 @@ export async function readTyped(
       if (change?.model === model) changes.push(change);
     }
   }
-  return { messages, changes };
+  return { partitions, messages, changes };
 }
 
 /** The table that a sink makes of the topic: upserts, and deletes by key. */
@@ -73,7 +76,7 @@ export function tableOf(messages: readonly TypedMessage[]): Map<string, Envelope
 }
 
 /** Each change of a row is told once, in the order and on the partition of the records topic. */
-export function expectEachOnce({ messages, changes }: TypedRead, partitions: number): void {
+export function expectEachOnce({ partitions, messages, changes }: TypedRead): void {
   const told = changes.filter(({ action }) => ['added', 'updated', 'deleted'].includes(action));
   const events = messages.filter(({ value }) => value !== null);
   expect(events.map(({ headers }) => `${headers['svc-stream']} ${headers['svc-seq']}`)).toEqual(
