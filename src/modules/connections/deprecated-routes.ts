@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
-import { connectionId, jsonObject } from '../../http/fields.ts';
+import { connectionId } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { connectionRoutes } from './routes.ts';
 
@@ -37,7 +37,6 @@ const removed = (
     credential: 'environment',
     scopes: [scope],
     summary: `Removed: use ${instead}.`,
-    body: jsonObject,
     ...(path.includes('{') ? { params: z.strictObject({ connectionId }) } : {}),
     errors: ['endpoint_removed'],
     handle: () => {
