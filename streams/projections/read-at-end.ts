@@ -35,7 +35,8 @@ export function createReadAtEnd(deps: {
 
   const look = async (partition: number): Promise<void> => {
     const pause = (begun.get(partition) ?? -lookEveryMs) + lookEveryMs - performance.now();
-    if (pause > 0) await sleep(pause);
+    // Also without a pause: whoever asks in this moment shares the look.
+    await (pause > 0 ? sleep(pause) : Promise.resolve());
     // From here on the end is being read: who asks now needs another look.
     next.delete(partition);
     begun.set(partition, performance.now());
