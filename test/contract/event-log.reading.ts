@@ -174,6 +174,23 @@ export function readContract(harness: EventLogHarness): void {
       expect(keys).toEqual(numbered(0, 30).map(({ key }) => key));
     });
 
+    it('gives each of several readers of one partition what it asked for', async () => {
+      await using log = await harness.open();
+      const topic = await topicWith(log, 0);
+      for (let n = 0; n < 8; n++) await log.append([placed(topic, 0, message(String(n)))]);
+      await harness.settle();
+      const all = await readAll(log, topic);
+      const starts = [...all.map(({ offset }) => offset), await log.endOffset(topic, 0)];
+      const followers = starts.map((offset) => new Follower(log, [position(topic, 0, offset)]));
+      await log.append([placed(topic, 0, message('late'))]);
+      const keys = [...all.map(({ key }) => key), 'late'];
+      for (const [i, follower] of followers.entries()) {
+        await follower.until((one) => one.keys.includes('late'));
+        expect(follower.keys).toEqual(keys.slice(i));
+        await follower[Symbol.asyncDispose]();
+      }
+    });
+
     it('merges partitions and topics, each in its order, none starved', async () => {
       await using log = await harness.open();
       const topics = [await topicWith(log, 200), await topicWith(log, 200)];

@@ -86,31 +86,28 @@ export class Fetcher {
     }
     for (const [leader, feeds] of byLeader) {
       this.busyNodes.add(leader);
-      for (const feed of feeds) feed.isBusy = true;
-      void this.fetch(leader, feeds).finally(() => {
+      void this.fetch(leader, hindmost(feeds)).finally(() => {
         this.busyNodes.delete(leader);
         this.schedule();
       });
     }
   }
 
-  private async fetch(leader: number, feeds: readonly Feed[]): Promise<void> {
-    const places = feeds.map(({ topic, partition, fetchFrom }) => ({
-      topic,
-      partition,
-      offset: fetchFrom,
-    }));
+  /** `places`: the feeds by partition; those of one begin at the same offset. */
+  private async fetch(leader: number, places: ReadonlyMap<string, readonly Feed[]>): Promise<void> {
+    const feeds = [...places.values()].flat();
+    for (const feed of feeds) feed.isBusy = true;
     const limits = {
       maxWaitMs: this.maxWaitMs,
       maxBytes: responseBytesMax,
       partitionBytes: this.partitionBytes,
     };
     try {
-      const fetched = await this.link.send(leader, fetchCall(places, limits));
-      const byName = new Map(fetched.map((one) => [`${one.topic}/${one.partition}`, one]));
+      const fetched = await this.link.send(leader, fetchCall(placesOf(places), limits));
+      const byPlace = new Map(fetched.map((one) => [placeOf(one), one]));
       for (const feed of feeds) {
         feed.isBusy = false;
-        const one = byName.get(`${feed.topic}/${feed.partition}`);
+        const one = byPlace.get(placeOf(feed));
         if (one !== undefined) this.accept(feed, one);
         // Who got something goes to the back: brokers fill an answer in the order of the request.
         if (one !== undefined && one.records.length > 0) this.toTheBack(feed);
@@ -129,7 +126,7 @@ export class Fetcher {
 
   private accept(feed: Feed, { errorCode, records, aborted }: Fetched): void {
     if (errorCode !== kafkaError.none) {
-      this.later(feed, new KafkaFailure(errorCode, `${feed.topic}/${feed.partition}`));
+      this.later(feed, new KafkaFailure(errorCode, placeOf(feed)));
       return;
     }
     feed.failures = 0;
@@ -183,6 +180,31 @@ export class Fetcher {
 }
 
 const leaderNotAvailable = 5;
+
+const placeOf = ({ topic, partition }: { topic: string; partition: number }): string =>
+  `${topic}/${partition}`;
+
+/**
+ * A request may name each partition once: of the feeds of one, those that are furthest behind. For them
+ * there is something, so that the others do not wait.
+ */
+function hindmost(feeds: readonly Feed[]): Map<string, Feed[]> {
+  const places = new Map<string, Feed[]>();
+  for (const feed of feeds) {
+    const place = placeOf(feed);
+    const [first] = places.get(place) ?? [];
+    if (first === undefined || feed.fetchFrom < first.fetchFrom) places.set(place, [feed]);
+    else if (feed.fetchFrom === first.fetchFrom) places.get(place)?.push(feed);
+  }
+  return places;
+}
+
+const placesOf = (places: ReadonlyMap<string, readonly Feed[]>) =>
+  [...places.values()].flatMap(([feed]) =>
+    feed === undefined
+      ? []
+      : [{ topic: feed.topic, partition: feed.partition, offset: feed.fetchFrom }],
+  );
 
 const isAway = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'log_unavailable';
