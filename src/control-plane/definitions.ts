@@ -1,5 +1,7 @@
 import { actionRunEntity } from '../modules/actions/entity.ts';
 import { accountKeyEntity, apiKeyEntity } from '../modules/api-keys/entity.ts';
+import { authorizationEntity } from '../modules/authorizations/entity.ts';
+import { connectSessionEntity } from '../modules/connect-sessions/entity.ts';
 import { connectionEntity } from '../modules/connections/entity.ts';
 import { consumerGroupEntity } from '../modules/consumer-groups/entity.ts';
 import { environmentEntity } from '../modules/environments/entity.ts';
@@ -19,6 +21,8 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   variable: variableEntity,
   integration: integrationEntity,
   connection: connectionEntity,
+  'connect-session': connectSessionEntity,
+  authorization: authorizationEntity,
   function: functionEntity,
   sync: syncEntity,
   'action-run': actionRunEntity,

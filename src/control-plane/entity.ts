@@ -9,6 +9,8 @@ export type EntityKind =
   | 'variable'
   | 'integration'
   | 'connection'
+  | 'connect-session'
+  | 'authorization'
   | 'function'
   | 'sync'
   | 'action-run'

@@ -1,4 +1,6 @@
 import type { ApiKey } from '../modules/api-keys/state.ts';
+import type { Authorization } from '../modules/authorizations/state.ts';
+import type { ConnectSession } from '../modules/connect-sessions/state.ts';
 import type { Connection } from '../modules/connections/state.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import type { Integration } from '../modules/integrations/state.ts';
@@ -23,6 +25,8 @@ const connection: Indexes<Connection> = {
   id: ({ id }) => String(id),
   deleting,
 };
+const connectSession: Indexes<ConnectSession> = { hash: ({ hash }) => hash };
+const authorization: Indexes<Authorization> = { hash: ({ hash }) => hash };
 const sync: Indexes<SyncInstance> = {
   id: ({ id }) => id,
   run: ({ current }) => current?.runId ?? null,
@@ -35,5 +39,7 @@ export const indexes: Readonly<Partial<Record<EntityKind, Indexes<never>>>> = {
   'account-key': apiKey,
   integration,
   connection,
+  'connect-session': connectSession,
+  authorization,
   sync,
 };

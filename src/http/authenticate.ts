@@ -2,6 +2,7 @@ import { GatewayError } from '../kernel/errors.ts';
 import { authenticate, createUseNoter, isKeyFormat } from '../modules/api-keys/handlers.ts';
 import { openRevocations } from '../modules/api-keys/revocations.ts';
 import type { ApiKey } from '../modules/api-keys/state.ts';
+import { isConnectToken, sessionOf } from '../modules/connect-sessions/handlers.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import type { Caller } from './define-route.ts';
 import type { Services } from './services.ts';
@@ -13,9 +14,14 @@ export interface Authenticator extends AsyncDisposable {
   /**
    * Who sends this `Authorization` header.
    * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
-   *   `unknown_account`
+   *   `unknown_account`, and as `sessionCallerOf`
    */
   callerOf(header: string | undefined): Promise<Caller>;
+  /**
+   * Who holds this token of a connect session.
+   * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token`
+   */
+  sessionCallerOf(token: string): Promise<Caller>;
 }
 
 export const nobody: Caller = {
@@ -56,6 +62,8 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       let known = header === undefined ? undefined : cached.get(header);
       if (!known) {
         const secret = secretOf(header);
+        // Never kept: it ends within the hour, and nobody asks with it often.
+        if (isConnectToken(secret)) return sessionCaller(secret, services);
         known = await lookUp(secret, services);
         if (cached.size >= cachedMax) cached.clear();
         if (header !== undefined) cached.set(header, known);
@@ -64,6 +72,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       void note(known.key);
       return known.caller;
     },
+    sessionCallerOf: (token) => sessionCaller(token, services),
     async [Symbol.asyncDispose]() {
       stop();
       await revocations[Symbol.asyncDispose]();
@@ -86,8 +95,25 @@ function secretOf(header: string | undefined): string {
   if (header === undefined) throw new GatewayError('missing_auth_header');
   const secret = /^Bearer ([\x21-\x7e]+)$/i.exec(header)?.[1];
   if (secret === undefined) throw new GatewayError('malformed_auth_header');
-  if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
+  if (!isConnectToken(secret) && !isKeyFormat(secret))
+    throw new GatewayError('invalid_secret_key_format');
   return secret;
+}
+
+/** A token carries one scope (contract/http.md section 0). */
+const sessionScopes = ['environment:integrations:list'];
+
+async function sessionCaller(token: string, services: Services): Promise<Caller> {
+  const session = await sessionOf(services, token);
+  return {
+    credential: 'connect',
+    environmentUid: session.environmentUid,
+    keyId: session.id,
+    session,
+    scopes: sessionScopes,
+    actor: `user:session-${session.id}`,
+    has: (scope) => sessionScopes.includes(scope),
+  };
 }
 
 async function lookUp(secret: string, services: Services): Promise<Known> {

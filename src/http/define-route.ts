@@ -1,18 +1,21 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../kernel/errors.ts';
+import type { ConnectSession } from '../modules/connect-sessions/state.ts';
 import type { Services } from './services.ts';
 
-/** Whose key a route takes: one environment's, the account's, or none. */
-export type Credential = 'environment' | 'account' | 'none';
+/** What a route takes: a key of one environment or of the account, the token of a connect session, or nothing. */
+export type Credential = 'environment' | 'account' | 'connect' | 'none';
 
-/** Who calls. `environmentUid` comes from the key, never from the request. */
+/** Who calls. `environmentUid` comes from the key or the token, never from the request. */
 export interface Caller {
   readonly credential: Credential;
   /** Empty for account keys and open routes. */
   readonly environmentUid: string;
   readonly keyId: string;
   readonly scopes: readonly string[];
-  /** `key:<id>`, for events and the audit. */
+  /** Of the credential `connect`. */
+  readonly session?: ConnectSession;
+  /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit. */
   readonly actor: string;
   /** Whether the key holds the scope (wildcards as in contract/http.md section 0). */
   has(scope: string): boolean;
@@ -66,6 +69,10 @@ export interface Route<
   /** Path with `{name}` for parameters, as in the contract. */
   readonly path: string;
   readonly credential: Credential;
+  /** The token of a connect session passes as well; its only scope is `environment:integrations:list`. */
+  readonly takesConnectToken?: true;
+  /** Where the token of a connect session stands; in the header when absent. */
+  readonly tokenIn?: 'query';
   /** Any one of these passes; empty = any key of the right kind. `environment:` or `account:` included. */
   readonly scopes: readonly string[];
   readonly summary: string;

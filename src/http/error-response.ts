@@ -57,6 +57,10 @@ export function issuesOf(error: z.ZodError): Issue[] {
   }));
 }
 
+/** What a schema found in a body that the gate had let through. */
+export const bodyIssues = (error: z.ZodError): GatewayError =>
+  new GatewayError('invalid_body', { errors: issuesOf(error) });
+
 /** A refusal of the body that a rule beyond its schema found; `path` names the field. */
 export function bodyRefused(path: readonly string[], message: string): GatewayError {
   return new GatewayError('invalid_body', { errors: [{ code: 'custom', message, path }] });

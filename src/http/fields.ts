@@ -79,11 +79,10 @@ export const endUserInput = z.strictObject({
   tags: tags.optional(),
 });
 
+export const webAddress = text(1, 2048).refine(
+  (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+  'Not a URL.',
+);
+
 /** A web address, or empty to clear it. Whether it may be reached is for the egress policy to say. */
-export const webhookUrl = z.union([
-  z.literal(''),
-  text(1, 2048).refine(
-    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-    'Not a URL.',
-  ),
-]);
+export const webhookUrl = z.union([z.literal(''), webAddress]);

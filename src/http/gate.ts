@@ -10,9 +10,9 @@ import { takeQuota } from './rate-limit.ts';
 import type { Match } from './router.ts';
 import type { Services } from './services.ts';
 
-/** What a call costs that no key answers for (contract/http.md section 0). */
 type Schema = z.ZodType | undefined;
 
+/** What a call costs that no key answers for (contract/http.md section 0). */
 const strangerCost = 10;
 const idempotencyKeyCharsMax = 255;
 
@@ -29,11 +29,16 @@ export interface GateCall {
 }
 
 /** What the gate reads of a route. */
-type Guarded = Pick<AnyRoute, 'credential' | 'scopes' | 'isUnlimited'>;
+type Guarded = Pick<
+  AnyRoute,
+  'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
+>;
 
 /** A request at the gate. */
 export interface Admission extends Omit<GateCall, 'match' | 'search' | 'signal'> {
   readonly route: Guarded;
+  /** Needed where the token stands in the query. */
+  readonly search?: string;
 }
 
 /**
@@ -87,7 +92,10 @@ export async function admit(
   }
   let caller: Caller;
   try {
-    caller = await authenticator.callerOf(call.request.headers.authorization);
+    caller =
+      route.tokenIn === 'query'
+        ? await authenticator.sessionCallerOf(queryToken(call.search ?? ''))
+        : await authenticator.callerOf(call.request.headers.authorization);
   } catch (error) {
     await take(`address:${call.address}`, strangerCost);
     throw error;
@@ -96,11 +104,28 @@ export async function admit(
   return caller;
 }
 
+/**
+ * The token of a connect session in the query (contract/http.md section 0, "Front-end token").
+ * @throws GatewayError `missing_public_key`, `deprecated_authentication`
+ */
+function queryToken(search: string): string {
+  const { connect_session_token: token, public_key: publicKey } = parseQuery(search);
+  if (typeof token === 'string' && token !== '') return token;
+  throw new GatewayError(
+    publicKey === undefined ? 'missing_public_key' : 'deprecated_authentication',
+  );
+}
+
 /** @throws GatewayError `forbidden` */
 export function checkScope(route: Guarded, caller: Caller): void {
   if (route.credential === 'none') return;
-  if (caller.credential !== route.credential) {
-    const message = `This endpoint takes an ${route.credential} API key, not one of another kind.`;
+  const isSession = caller.credential === 'connect' && route.takesConnectToken === true;
+  if (caller.credential !== route.credential && !isSession) {
+    const wanted =
+      route.credential === 'connect'
+        ? 'the token of a connect session'
+        : `an ${route.credential} API key`;
+    const message = `This endpoint takes ${wanted}, and no credential of another kind.`;
     throw new GatewayError('forbidden', { message });
   }
   if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;

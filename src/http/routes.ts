@@ -1,6 +1,8 @@
 import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
 import { deprecatedConnectionRoutes } from '../modules/connections/deprecated-routes.ts';
+import { authorizationRoutes } from '../modules/authorizations/routes.ts';
+import { connectSessionRoutes } from '../modules/connect-sessions/routes.ts';
 import { connectionRoutes } from '../modules/connections/routes.ts';
 import { consumerGroupRoutes } from '../modules/consumer-groups/routes.ts';
 import { deadLetterRoutes } from '../modules/dead-letters/routes.ts';
@@ -26,6 +28,8 @@ export const routes: readonly AnyRoute[] = [
   ...integrationRoutes,
   ...connectionRoutes,
   ...deprecatedConnectionRoutes,
+  ...connectSessionRoutes,
+  ...authorizationRoutes,
   ...environmentRoutes,
   ...apiKeyRoutes,
   ...variableRoutes,

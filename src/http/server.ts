@@ -12,6 +12,7 @@ import { refusalOf } from './error-response.ts';
 import { passGate } from './gate.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
+import { openSockets } from './sockets.ts';
 import { createStreamHandler } from './stream-handler.ts';
 import type { StreamRoute } from './stream-route.ts';
 
@@ -63,6 +64,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   server.requestTimeout = requestTimeoutMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.on('clientError', refuseBrokenRequest);
+  const sockets = await openSockets(services);
+  server.on('upgrade', (request, socket, head: Buffer) => {
+    void sockets.upgrade(request, socket, head);
+  });
 
   const port = await listen(server, options.port, host);
   const shownHost = host.includes(':') ? `[${host}]` : host;
@@ -71,6 +76,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     port,
     async [Symbol.asyncDispose]() {
       isClosing = true;
+      await sockets[Symbol.asyncDispose]();
       await close(server, options.closeWithinMs ?? 20_000);
       await authenticator[Symbol.asyncDispose]();
     },

@@ -59,6 +59,9 @@ export const catalogue = {
   connection_test_failed: kind(400, 'The provider refused the credentials.'),
   connection_validation_failed: kind(400, 'A validation function refused the connection.'),
   wrong_auth_mode: kind(400, 'The app was not installed.'),
+  invalid_state: kind(400, 'Nobody waits for this callback, or not any more: start again.'),
+  missing_state_cookie: kind(400, 'The callback came to another browser than the one that began.'),
+  invalid_callback: kind(400, 'The provider sent the person back without an authorization.'),
   integration_not_allowed: kind(400, 'The connect session does not allow this integration.'),
   invalid_connection: kind(400, 'The connection to authorise again does not exist any more.'),
   missing_client_id: kind(400, 'Send client_id.'),
@@ -124,6 +127,16 @@ export const catalogue = {
   malformed_auth_header: kind(401, 'The Authorization header must be "Bearer <key>".'),
   invalid_secret_key_format: kind(401, 'The key does not have the form of an API key.'),
   unknown_account: kind(401, 'No such API key.'),
+  invalid_connect_session_token_format: kind(
+    401,
+    'The token does not have the form of a connect session token.',
+  ),
+  unknown_connect_session_token: kind(401, 'The connect session is over or was never made.'),
+  missing_public_key: kind(401, 'Send the query parameter connect_session_token.'),
+  deprecated_authentication: kind(
+    401,
+    'Public keys are not taken any more: send connect_session_token.',
+  ),
   forbidden: kind(403, 'The key may not do this.'),
   // resources
   not_found: kind(404, 'Not found.'),

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../../src/kernel/time.ts';
 import { startApi, type Api } from './api.ts';
 
 export interface ApiWithProviders extends Api {
@@ -56,7 +57,9 @@ const integrations = [
 ];
 
 /** The API with one integration of each mode; the provider `tested` knows the key `good` only. */
-export async function startApiWithProviders(): Promise<ApiWithProviders> {
+export async function startApiWithProviders(
+  options: { readonly clock?: Clock } = {},
+): Promise<ApiWithProviders> {
   await using stack = new AsyncDisposableStack();
   const provider = createServer((request, response) => {
     response.statusCode = request.headers['authorization'] === 'Bearer good' ? 200 : 401;
@@ -68,7 +71,7 @@ export async function startApiWithProviders(): Promise<ApiWithProviders> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-api-'));
   stack.defer(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'overlay.json'), JSON.stringify(overlay(host)));
-  const api = stack.use(await startApi({ overlayPath: folder, egressAllow: [host] }));
+  const api = stack.use(await startApi({ ...options, overlayPath: folder, egressAllow: [host] }));
   for (const body of integrations) {
     const made = await api.call('POST', '/integrations', { body });
     if (made.status !== 200) throw new Error(JSON.stringify(made.body));

@@ -2,7 +2,7 @@ import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import { routes } from '../../src/http/routes.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/api-keys/handlers.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
@@ -51,17 +51,20 @@ export async function startApi(
     readonly coordination?: Coordination;
     /** Default: none. */
     readonly rateLimitPerMinute?: number;
+    /** Of everything behind the API, the owners too. */
+    readonly clock?: Clock;
   } = {},
 ): Promise<Api> {
   await using stack = new AsyncDisposableStack();
-  const world = stack.use(await openControlWorld());
+  const { clock = systemClock } = options;
+  const world = stack.use(await openControlWorld({ clock }));
   stack.use(await world.startOwners());
   const node = stack.use(await world.startNode());
   const { control, vault } = node;
   const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
   const { log, embedded } = world;
   const { schemas } = embedded;
-  const ports = { log, schemas, clock: systemClock };
+  const ports = { log, schemas, clock };
   const publisher = createPublisher(ports);
   const deadLetters = stack.use(
     await openDeadLetters({ ...ports, logger: silent, file: ':memory:' }),
@@ -77,7 +80,7 @@ export async function startApi(
     http,
     providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),
     logs: stack.use(createRunLogs(publisher, silent)),
-    clock: systemClock,
+    clock,
     logger: silent,
   };
   const services = {

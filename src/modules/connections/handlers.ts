@@ -21,6 +21,8 @@ export interface ConnectionImport {
   readonly integrationKey: string;
   /** Made when absent. */
   readonly connectionId?: string | undefined;
+  /** Uid of the connection that alone may be given the credentials; no other is made in its place. */
+  readonly reconnects?: string | undefined;
   readonly provider: Provider;
   readonly credentials: Obtained;
   readonly metadata?: JsonObject | undefined;
@@ -35,7 +37,8 @@ const conflictTriesMax = 5;
 
 /**
  * Creates the connection, or gives the one of that id new credentials. `wasCreated` is false for the second.
- * @throws GatewayError `invalid_body` (tags, metadata too large), `idempotency_conflict`
+ * @throws GatewayError `invalid_body` (tags, metadata too large), `idempotency_conflict`, `invalid_connection`
+ *   (the one to reconnect is gone)
  */
 export async function importConnection(
   deps: Deps,
@@ -47,6 +50,9 @@ export async function importConnection(
   const connectionId = wanted.connectionId ?? newConnectionId(environmentUid, options);
   for (let tries = 1; ; tries += 1) {
     const known = findConnection(deps.control, environmentUid, integrationKey, connectionId);
+    if (wanted.reconnects !== undefined && wanted.reconnects !== known?.uid) {
+      throw new GatewayError('invalid_connection');
+    }
     try {
       return await importOnce(deps, { ...wanted, connectionId }, known, options);
     } catch (error) {

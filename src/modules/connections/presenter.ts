@@ -64,7 +64,13 @@ export async function presentEntry(
   };
 }
 
-function presentEndUser({ id, displayName, email, tags, organization }: EndUser): JsonObject {
+export function presentEndUser({
+  id,
+  displayName,
+  email,
+  tags,
+  organization,
+}: EndUser): JsonObject {
   return {
     id,
     display_name: displayName,

@@ -15,6 +15,7 @@ import {
 } from './handlers.ts';
 import { presentIntegration, webhookUrlOf } from './presenter.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
+import type { Integration } from './state.ts';
 
 const listCredentials = 'environment:integrations:list_credentials';
 const readCredentials = 'environment:integrations:read_credentials';
@@ -26,14 +27,19 @@ const list = defineRoute({
   method: 'GET',
   path: '/integrations',
   credential: 'environment',
+  takesConnectToken: true,
   scopes: ['environment:integrations:list', listCredentials],
-  summary: 'The integrations of the environment.',
+  summary: 'The integrations of the environment; those that a connect session allows.',
   errors: [],
   async handle({ caller, services }) {
     const withCredentials = caller.has(listCredentials);
     const { publicUrl } = services.settings;
+    const allowed = caller.session?.allowedIntegrations ?? [];
+    const isShown = ({ uniqueKey }: Integration) =>
+      allowed.length === 0 || allowed.includes(uniqueKey);
+    const integrations = listIntegrations(services.control, caller.environmentUid).filter(isShown);
     const data = await Promise.all(
-      listIntegrations(services.control, caller.environmentUid).map(async (integration) => {
+      integrations.map(async (integration) => {
         const shown = presentIntegration(integration, publicUrl);
         if (!withCredentials) return shown;
         const credentials = await readIntegrationCredentials(services, integration);

@@ -100,7 +100,8 @@ describe('credentials', () => {
     ['Bearer a b', 'malformed_auth_header'],
     ['Bearer nonsense', 'invalid_secret_key_format'],
     ['Bearer svc_env_short', 'invalid_secret_key_format'],
-    [`Bearer svc_connect_session_${'a'.repeat(64)}`, 'invalid_secret_key_format'],
+    [`Bearer svc_connect_session_${'a'.repeat(64)}`, 'unknown_connect_session_token'],
+    ['Bearer svc_connect_session_a', 'invalid_connect_session_token_format'],
     [`Bearer svc_env_${'a'.repeat(43)}`, 'unknown_account'],
     [`Bearer svc_acct_${'a'.repeat(43)}`, 'unknown_account'],
   ])('%s is answered 401 %s', async (authorization, code) => {

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Coordination } from '../ports/coordination.ts';
+import { takeQuota } from './rate-limit.ts';
+import type { Services } from './services.ts';
+
+/** Where a page opens the WebSocket that hears how an authorization ended (contract/http.md section 5.1). */
+export const socketsPath = '/';
+
+/** What is told a page. Nothing in it is secret. */
+export type SocketMessage =
+  | {
+      readonly message_type: 'success';
+      readonly provider_config_key: string;
+      readonly connection_id: string;
+      readonly is_pending: boolean;
+    }
+  | {
+      readonly message_type: 'error';
+      readonly provider_config_key: string;
+      readonly connection_id: string;
+      readonly error_type: string;
+      readonly error_desc: string;
+      readonly log_id?: string;
+      readonly provider_error?: string;
+    };
+
+/** The callback may reach another node than the one that holds the socket: every node hears this channel. */
+const channel = 'connect-results';
+const socketsMax = 10_000;
+/** As long as a connect session. */
+const openAtMostMs = 30 * 60_000;
+const pingEveryMs = 30_000;
+/** A page has nothing to say. */
+const messageBytesMax = 1024;
+
+export interface Sockets extends AsyncDisposable {
+  /** Answers an upgrade on the server. Never rejects. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+}
+
+/** Sends the message to the page, wherever its socket is; a page that is gone hears nothing. */
+export async function tellSocket(
+  coordination: Coordination,
+  socketId: string,
+  message: SocketMessage,
+): Promise<void> {
+  await coordination.publish(channel, JSON.stringify({ socketId, message }));
+}
+
+export async function openSockets(services: Services): Promise<Sockets> {
+  const open = new Map<string, WebSocket>();
+  const server = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax });
+  const subscription = await services.coordination.subscribe(channel, (text) => {
+    const { socketId, message } = JSON.parse(text) as {
+      socketId: string;
+      message: SocketMessage;
+    };
+    open.get(socketId)?.send(JSON.stringify(message));
+  });
+
+  return {
+    async upgrade(request, socket, head) {
+      socket.once('error', () => socket.destroy());
+      const path = (request.url ?? '/').split('?', 1)[0];
+      const address = `address:${request.socket.remoteAddress ?? 'unknown'}`;
+      const { refusal } = await takeQuota(services, address, 1);
+      if (path !== socketsPath) refuse(socket, '404 Not Found');
+      else if (refusal !== null) refuse(socket, '429 Too Many Requests');
+      else if (open.size >= socketsMax) refuse(socket, '503 Service Unavailable');
+      else server.handleUpgrade(request, socket, head, (accepted) => welcome(accepted, open));
+    },
+    async [Symbol.asyncDispose]() {
+      await subscription[Symbol.asyncDispose]();
+      for (const socket of open.values()) socket.terminate();
+      server.close();
+    },
+  };
+}
+
+function welcome(socket: WebSocket, open: Map<string, WebSocket>): void {
+  const id = randomUUID();
+  open.set(id, socket);
+  let isAlive = true;
+  const pinging = setInterval(() => {
+    if (isAlive) socket.ping();
+    else socket.terminate();
+    isAlive = false;
+  }, pingEveryMs);
+  const ending = setTimeout(() => socket.close(1000), openAtMostMs);
+  pinging.unref();
+  ending.unref();
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  socket.on('error', () => socket.terminate());
+  socket.once('close', () => {
+    open.delete(id);
+    clearInterval(pinging);
+    clearTimeout(ending);
+  });
+  socket.send(JSON.stringify({ message_type: 'connection_ack', ws_client_id: id }));
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}

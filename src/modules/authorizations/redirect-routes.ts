@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
+import { integrationKey, text } from '../../http/fields.ts';
+import { repeatableOptions } from '../../http/options.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { requireSession } from '../connect-sessions/handlers.ts';
+import { modeContext } from '../credentials/mode-context.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
+import type { Provider } from '../providers/definition.ts';
+import { acceptCredentials } from './accept.ts';
+import { beginAttempt, type Attempt } from './attempt.ts';
+import { answerCallback, cookieName } from './callback.ts';
+import { logged } from './log.ts';
+import { saveAuthorized } from './save.ts';
+import { callbackPath, startRedirect } from './start-redirect.ts';
+import { showFailure, showSuccess } from './tell.ts';
+
+const cookieSeconds = 3600;
+const values = z.record(text(1, 255), text(0, 8192));
+const ownClient = z.strictObject({
+  oauth_client_id_override: text(1, 255).optional(),
+  oauth_client_secret_override: text(1, 2048).optional(),
+  oauth_refresh_token_override: text(1, 16_384).optional(),
+});
+const noStore = { 'cache-control': 'no-store' };
+
+const connect = defineRoute({
+  method: 'GET',
+  path: '/oauth/connect/{providerConfigKey}',
+  credential: 'connect',
+  tokenIn: 'query',
+  scopes: [],
+  summary: 'Sends the person to the provider to authorize a connection.',
+  params: z.strictObject({ providerConfigKey: integrationKey }),
+  query: z.strictObject({
+    connect_session_token: z.string(),
+    ws_client_id: text(1, 64).optional(),
+    params: values.optional(),
+    authorization_params: values.optional(),
+    user_scope: text(0, 8192).optional(),
+    credentials: ownClient.optional(),
+  }),
+  headers: z.object({ accept: z.string().optional() }),
+  errors: [
+    'unknown_provider_config',
+    'unknown_provider_template',
+    'invalid_auth_mode',
+    'integration_not_allowed',
+    'invalid_connection',
+    'missing_api_url',
+    'invalid_credentials',
+    'request_token_external_error',
+  ],
+  async handle(input) {
+    const { params, query, headers, caller, services } = input;
+    const { providerConfigKey: key } = params;
+    const waiting = { socketId: query.ws_client_id ?? null, integrationKey: key, connectionId: '' };
+    const options = repeatableOptions(input);
+    try {
+      const attempt = await beginAttempt(services, {
+        session: requireSession(caller),
+        integrationKey: key,
+        params: query.params ?? {},
+        isFor: isRedirected,
+      });
+      waiting.connectionId = attempt.connectionId;
+      const asked = { ...ownClientOf(query.credentials ?? {}), socketId: waiting.socketId };
+      return asked.refreshToken === undefined
+        ? await redirected(services, attempt, asked, options)
+        : await renewed(services, attempt, { ...asked, refreshToken: asked.refreshToken }, options);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const page = await showFailure(services, waiting, error);
+      if (headers.accept?.includes('text/html') !== true) throw error;
+      return page;
+    }
+  },
+});
+
+const isRedirected = ({ auth_mode, installation }: Provider): boolean =>
+  authModeRules[auth_mode].redirect !== null && installation !== 'outbound';
+
+interface OwnClient {
+  readonly override: { readonly clientId: string; readonly clientSecret: string } | null;
+  readonly refreshToken: string | undefined;
+}
+
+/** The person's own client and token in place of the integration's. */
+function ownClientOf(sent: z.output<typeof ownClient>): OwnClient {
+  const { oauth_client_id_override: clientId, oauth_client_secret_override: secret = '' } = sent;
+  return {
+    override: clientId === undefined ? null : { clientId, clientSecret: secret },
+    refreshToken: sent.oauth_refresh_token_override,
+  };
+}
+
+type Asked = OwnClient & { readonly socketId: string | null };
+
+async function redirected(
+  services: Services,
+  attempt: Attempt,
+  asked: Asked,
+  options: AskOptions,
+): Promise<RouteAnswer> {
+  const { url, state } = await logged(
+    services,
+    namesOf(attempt),
+    () => startRedirect(services, attempt, asked, options),
+    { isEndedLater: true },
+  );
+  const isSecure = services.settings.publicUrl.startsWith('https:');
+  const reach = isSecure ? 'SameSite=None; Secure' : 'SameSite=Lax';
+  const cookie = `${cookieName(state)}=1; Path=/; HttpOnly; Max-Age=${cookieSeconds}; ${reach}`;
+  return { status: 302, headers: { ...noStore, location: url, 'set-cookie': cookie } };
+}
+
+/** A refresh token that the person has already spares the redirect. */
+async function renewed(
+  services: Services,
+  attempt: Attempt,
+  { override, refreshToken, socketId }: Asked & { readonly refreshToken: string },
+  options: AskOptions,
+): Promise<RouteAnswer> {
+  const { rules, integration, provider, session, askedConfig, known } = attempt;
+  const { renewal } = rules;
+  if (renewal === null || provider.auth_mode !== 'OAUTH2') {
+    throw new GatewayError('invalid_auth_mode');
+  }
+  const held = {
+    type: 'OAUTH2',
+    refresh_token: refreshToken,
+    ...(override === null
+      ? {}
+      : {
+          config_override: { client_id: override.clientId, client_secret: override.clientSecret },
+        }),
+  };
+  const named = namesOf(attempt);
+  const connection = await logged(services, named, async () => {
+    const context = await modeContext(services, integration, provider, attempt.connectionConfig);
+    const credentials = await renewal.renew(held, context);
+    const obtained = await acceptCredentials(services, { integration, context, credentials });
+    const { endUser, tags, webhookUrlOverride } = session;
+    const owner = { ...named, endUser, tags, webhookUrlOverride, provider, known };
+    return saveAuthorized(services, owner, { obtained, askedConfig }, options);
+  });
+  return showSuccess(services, { ...named, socketId }, connection);
+}
+
+const namesOf = ({ id, session, integration, connectionId }: Attempt) => ({
+  id,
+  environmentUid: session.environmentUid,
+  integrationKey: integration.uniqueKey,
+  connectionId,
+});
+
+/** Providers add what they like; a name that comes twice counts once. */
+const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
+  const texts = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    const one: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof one === 'string' ? [[name, one]] : [];
+  });
+  return Object.fromEntries(texts);
+});
+const browser = z.object({ cookie: z.string().optional(), referer: z.string().optional() });
+
+const callback = defineRoute({
+  method: 'GET',
+  path: callbackPath,
+  credential: 'none',
+  scopes: [],
+  summary: 'Where a provider sends the person back to.',
+  query: callbackQuery,
+  headers: browser,
+  errors: [],
+  async handle({ query, headers, services }) {
+    const isInstallation = 'installation_id' in query && 'setup_action' in query;
+    // An app that was installed from the provider's own pages: nobody waits for it here.
+    if (!('state' in query) && isInstallation && isWebPage(headers.referer)) {
+      return { status: 302, headers: { ...noStore, location: headers.referer } };
+    }
+    const came = { query, cookies: headers.cookie, unknownStatus: 400 };
+    return answerCallback(services, came);
+  },
+});
+
+const isWebPage = (referer: string | undefined): referer is string =>
+  referer !== undefined && /^https?:\/\//i.test(referer) && URL.canParse(referer);
+
+const installed = defineRoute({
+  method: 'GET',
+  path: '/app-auth/connect',
+  credential: 'none',
+  scopes: [],
+  summary: 'Where a provider sends the person back to who has installed an app.',
+  query: callbackQuery,
+  headers: browser,
+  errors: [],
+  async handle({ query, headers, services }) {
+    const came = { query, cookies: headers.cookie, unknownStatus: 404 };
+    return answerCallback(services, came);
+  },
+});
+
+export const redirectRoutes: readonly AnyRoute[] = [connect, callback, installed];

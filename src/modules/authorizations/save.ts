@@ -1,0 +1,50 @@
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { Services } from '../../http/services.ts';
+import { importConnection } from '../connections/handlers.ts';
+import type { Connection } from '../connections/state.ts';
+import type { Obtained } from '../credentials/modes/mode.ts';
+import { openConnectionConfig } from '../credentials/sealing.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { Provider } from '../providers/definition.ts';
+import type { Authorization } from './state.ts';
+import { withoutEmpty } from './attempt.ts';
+
+/** Whose connection it becomes. */
+type Owned = Pick<
+  Authorization,
+  'environmentUid' | 'integrationKey' | 'connectionId' | 'endUser' | 'tags' | 'webhookUrlOverride'
+>;
+
+/**
+ * Makes the connection, or gives the known one its new credentials. Metadata stays as it is; what the
+ * session leaves out of the profile of a known connection stays, too.
+ * @throws GatewayError `invalid_connection`: the known one is gone
+ */
+export async function saveAuthorized(
+  services: Pick<Services, 'control' | 'vault'>,
+  of: Owned & { readonly provider: Provider; readonly known: Connection | null },
+  asked: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
+  options: AskOptions,
+): Promise<Connection> {
+  const { provider, known, tags, endUser, webhookUrlOverride, ...name } = of;
+  const { obtained, askedConfig } = asked;
+  const stored = known === null ? {} : await openConnectionConfig(services.vault, known);
+  const hasTags = known === null || Object.keys(tags).length > 0;
+  const { connection } = await importConnection(
+    services,
+    {
+      environmentUid: name.environmentUid,
+      integrationKey: name.integrationKey,
+      connectionId: name.connectionId,
+      reconnects: known?.uid,
+      provider,
+      credentials: obtained,
+      connectionConfig: { ...stored, ...obtained.connectionConfig, ...withoutEmpty(askedConfig) },
+      endUser: endUser ?? undefined,
+      tags: hasTags ? tags : undefined,
+      webhookUrlOverride: webhookUrlOverride ?? undefined,
+    },
+    options,
+  );
+  return connection;
+}

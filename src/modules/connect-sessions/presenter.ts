@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import { presentEndUser } from '../connections/presenter.ts';
+import { socketsPath } from '../../http/sockets.ts';
+import type { ConnectSession, SessionDefaults } from './state.ts';
+
+/** Where the person is sent; the token is the page's key. */
+export function connectLink(publicUrl: string, token: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}/connect/ui/?session_token=${token}`;
+}
+
+const connectUiSettings = {
+  theme: { light: { primary: '#1f5fd0' }, dark: { primary: '#8ab4ff' } },
+  defaultTheme: 'system',
+  showWatermark: false,
+};
+
+/** What the connect page is told (contract/http.md section 5). */
+export function presentSession(session: ConnectSession, defaults: SessionDefaults): JsonObject {
+  const { endUser, allowedIntegrations, docs, reconnects } = session;
+  const shownDefaults = Object.entries(defaults).map(([key, of]) => [
+    key,
+    {
+      ...(of.connectionConfig === undefined ? {} : { connection_config: of.connectionConfig }),
+      ...(of.authorizationParams === undefined
+        ? {}
+        : { authorization_params: of.authorizationParams }),
+    },
+  ]);
+  const overrides = Object.entries(docs).map(([key, url]) => [key, { docs_connect: url }]);
+  return {
+    endUser: endUser === null ? null : presentEndUser(endUser),
+    connectUISettings: connectUiSettings,
+    ...(allowedIntegrations.length === 0 ? {} : { allowed_integrations: allowedIntegrations }),
+    ...(shownDefaults.length === 0
+      ? {}
+      : { integrations_config_defaults: Object.fromEntries(shownDefaults) as JsonObject }),
+    ...(reconnects === null ? {} : { isReconnecting: true }),
+    ...(overrides.length === 0 ? {} : { overrides: Object.fromEntries(overrides) as JsonObject }),
+    websocketsPath: socketsPath,
+  };
+}
