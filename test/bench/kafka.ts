@@ -1,8 +1,9 @@
 /**
- * The log in Kafka beside the bare Kafka client on the same broker, which it starts: `node test/bench/kafka.ts
- * [messages]`. Prints its figures as one line of JSON; `_pct` are of the bare client's best rate.
+ * The log in Kafka, and records saved through it, beside the bare Kafka client on the same broker, which it starts:
+ * `node test/bench/kafka.ts [messages]`. Prints its figures as one line of JSON; `_pct` are of the bare client's best
+ * rate.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
@@ -10,8 +11,12 @@ import kafkajs from 'kafkajs';
 import { openKafkaLog } from '../../src/adapters/event-log/kafka/open.ts';
 import type { EventLog, Message, Placed } from '../../src/ports/event-log.ts';
 import { startKafka } from '../services/kafka.ts';
-import { percentile, report, round, seconds } from './measure.ts';
+import { startRedis } from '../services/redis.ts';
+import { startRegistry } from '../services/registry.ts';
+import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
+import { startNode } from './node.ts';
 import { contact } from './payloads.ts';
+import { batchesOf, named, rates } from './save-rates.ts';
 
 const messages = Number(process.argv[2] ?? 200_000);
 const perCall = 1000;
@@ -148,6 +153,35 @@ async function idle(log: EventLog, topic: string): Promise<number> {
   return round((user + system) / 50_000);
 }
 
+/** New records saved by a whole gateway over Kafka, registry and Redis: by one and by four writers. */
+async function saves(kafkaUrl: string, mode: 'plain' | 'sealed', best: number): Promise<Figures> {
+  await using registry = await startRegistry();
+  await using redis = await startRedis();
+  const env = {
+    SVC_LOG_URL: kafkaUrl,
+    SVC_REGISTRY_URL: registry.url,
+    SVC_REDIS_URL: redis.url,
+    SVC_TOPIC_PREFIX: `bench-${randomUUID().slice(0, 8)}`,
+    SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  };
+  const fresh = batchesOf((index) => contact(index), messages);
+  const figures: Record<string, number> = {};
+  await withFolder(async (folder) => {
+    await using node = await startNode(folder, mode, env);
+    const { writer } = node.running.services.records;
+    for (const writers of [1, 4]) {
+      const streams = await Promise.all(Array.from({ length: writers }, () => node.newStream()));
+      const rate = await rates(node, streams, fresh, (stream, origin, batch) =>
+        writer.save(stream, origin, batch),
+      );
+      const prefix = `${mode}_save_${writers}`;
+      Object.assign(figures, named(prefix, rate));
+      figures[`${prefix}_acknowledged_pct`] = round((100 * rate.acknowledged) / best, 1);
+    }
+  });
+  return figures;
+}
+
 async function main(): Promise<void> {
   await using kafka = await startKafka();
   const broker = kafka.url.replace('kafka://', '');
@@ -181,6 +215,8 @@ async function main(): Promise<void> {
     follow_1_partition_per_s: await followAll(log, 'one', 1),
     read_1_partition_per_s: await readAll(log, 'one'),
     idle_cpu_pct: await idle(log, 'singles'),
+    ...(await saves(kafka.url, 'plain', best)),
+    ...(await saves(kafka.url, 'sealed', best)),
   });
 }
 

@@ -25,9 +25,11 @@ export interface BenchNode extends AsyncDisposable {
   newStream(): Promise<Stream>;
 }
 
+/** `env`: settings beside the usual ones. */
 export async function startNode(
   folder: string,
   payloadMode: 'plain' | 'sealed',
+  env: Readonly<Record<string, string>> = {},
 ): Promise<BenchNode> {
   const running = await composeWhole(
     loadConfig({
@@ -35,6 +37,7 @@ export async function startNode(
       SVC_PORT: '0',
       SVC_LOG_LEVEL: 'error',
       SVC_RATE_LIMIT_PER_MINUTE: '0',
+      ...env,
     }),
   );
   const { services } = running;

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
- * `--only=plain` or `--only=sealed` one payload mode, `--no-many` leaves out the 2,000,000.
+ * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`; `--no-many` leaves
+ * out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,10 +14,9 @@ const options = new Set(process.argv.slice(2));
 const isQuick = options.has('--quick');
 const records = isQuick ? 50_000 : 200_000;
 const manyRecords = isQuick ? 200_000 : 2_000_000;
-const modes = ['plain', 'sealed'].filter(
-  (mode) =>
-    ![...options].some((option) => option.startsWith('--only=')) || options.has(`--only=${mode}`),
-);
+const modes = ['plain', 'sealed'];
+const isAll = ![...options].some((option) => option.startsWith('--only='));
+const isWanted = (part: string): boolean => isAll || options.has(`--only=${part}`);
 const baselineFile = fileURLToPath(new URL('./baseline.json', import.meta.url));
 
 function workload(name: string, ...args: readonly (string | number)[]): Figures {
@@ -57,7 +57,7 @@ function prefixed(prefix: string, figures: Figures): Figures {
 }
 
 const results: Record<string, number> = {};
-for (const mode of modes) {
+for (const mode of modes.filter(isWanted)) {
   const floors = workload('floors', records);
   const saves = workload('saves', mode, records);
   Object.assign(
@@ -70,6 +70,17 @@ for (const mode of modes) {
   const many = workload('pages', mode, manyRecords);
   Object.assign(results, prefixed(`${mode}.pages_${manyRecords}`, many));
 }
+
+if (isWanted('rebuild')) {
+  const rebuilt = options.has('--no-many') ? records : manyRecords;
+  for (const mode of modes) {
+    Object.assign(
+      results,
+      prefixed(`${mode}.rebuild_${rebuilt}`, workload('rebuild', mode, rebuilt)),
+    );
+  }
+}
+if (isWanted('kafka')) Object.assign(results, prefixed('kafka', workload('kafka', records)));
 
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as { figures: Figures };
 for (const [name, value] of Object.entries(results)) {

@@ -1,72 +1,16 @@
 /** Saves, re-saves, merges and delete passes: `saves.ts <plain|sealed> [records]`. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Json } from '../../src/kernel/stable-json.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
-import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
+import type { BarrierAnswer } from '../../src/modules/records/writer.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
-import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
+import { decided, newOrigin, startNode, type BenchNode } from './node.ts';
 import { cleanLog } from '../support/whole-node.ts';
 import { contact } from './payloads.ts';
+import { batchesOf, batchSize, named, rates, type Batches, type Write } from './save-rates.ts';
 
 const [mode = 'plain', count = '200000'] = process.argv.slice(2);
 const total = Number(count);
-const batchSize = 1000;
-
-type Batches = readonly (readonly Json[])[];
-
-/** Made beforehand: what is measured begins with the call of a saver. */
-function batchesOf(make: (index: number) => Json, records = total): Batches {
-  return Array.from({ length: records / batchSize }, (_, batch) =>
-    Array.from({ length: batchSize }, (_item, at) => make(batch * batchSize + at)),
-  );
-}
-
-interface Rates {
-  readonly acknowledged: number;
-  readonly decided: number;
-  readonly readable: number;
-}
-
-type Write = (stream: Stream, origin: WriteOrigin, batch: readonly Json[]) => Promise<void>;
-
-/** Records per second until acknowledged, decided and readable; one stream per writer. */
-async function rates(
-  node: BenchNode,
-  streams: readonly Stream[],
-  all: Batches,
-  write: Write,
-): Promise<Rates> {
-  const origins = streams.map(() => newOrigin());
-  const started = performance.now();
-  const since = () => (performance.now() - started) / 1000;
-  const answers = streams.map(async (stream, at) => {
-    const origin = origins[at] as WriteOrigin;
-    for (let index = at; index < all.length; index += streams.length)
-      await write(stream, origin, all[index] ?? []);
-    const acknowledgedAt = since();
-    const answer = await decided(node, stream, origin);
-    return { acknowledgedAt, decidedAt: since(), answer };
-  });
-  const ends = await Promise.all(answers);
-  await Promise.all(ends.map(({ answer }) => readable(node, answer)));
-  const records = all.length * batchSize;
-  const rate = (times: readonly number[]) => Math.round(records / Math.max(...times));
-  return {
-    acknowledged: rate(ends.map(({ acknowledgedAt }) => acknowledgedAt)),
-    decided: rate(ends.map(({ decidedAt }) => decidedAt)),
-    readable: rate([since()]),
-  };
-}
-
-const named = (
-  prefix: string,
-  { acknowledged, decided: decidedRate, readable: readableRate }: Rates,
-): Figures => ({
-  [`${prefix}_acknowledged_per_s`]: acknowledged,
-  [`${prefix}_decided_per_s`]: decidedRate,
-  [`${prefix}_readable_per_s`]: readableRate,
-});
 
 async function passOverMissing(node: BenchNode, stream: Stream, all: Batches): Promise<Figures> {
   const { writer } = node.running.services.records;
@@ -112,7 +56,7 @@ async function compact({ running }: BenchNode): Promise<Figures> {
 
 await withFolder(async (folder) => {
   const figures: Record<string, number> = {};
-  const fresh = batchesOf((index) => contact(index));
+  const fresh = batchesOf((index) => contact(index), total);
   let disk: Figures = {};
   {
     await using node = await startNode(folder, mode === 'sealed' ? 'sealed' : 'plain');
