@@ -1,5 +1,12 @@
 import { GatewayError } from '../../kernel/errors.ts';
 
+/** All but unreserved characters, in upper-case hexadecimal (RFC 3986 section 2.3). */
+export const percentEncoded = (text: string): string =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
 /**
  * The base and the endpoint with exactly one `/` between them. An endpoint that repeats the base is
  * stripped of it. Scheme, host, port and base path stay those of the base.

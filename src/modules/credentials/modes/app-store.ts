@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { textAt } from '../../../kernel/json-path.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { privateKeyOf } from '../../providers/private-key.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
 import { strict } from './shapes.ts';
-import { privateKeyOf } from './signed-token.ts';
 
 const lifetimeSeconds = 15 * 60;
 const fields = {

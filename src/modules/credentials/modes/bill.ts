@@ -3,7 +3,7 @@ import { textAt } from '../../../kernel/json-path.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { iso } from './expiry.ts';
 import type { AuthModeRules, ModeContext, Obtained } from './mode.ts';
-import { ProviderAuthError } from './provider-auth-error.ts';
+import { answerWithout } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
 import { addressOf, askForToken, headersOf, tokenValues } from './token-request.ts';
 
@@ -43,15 +43,7 @@ async function loggedIn(given: JsonObject, context: ModeContext): Promise<Obtain
     failure: 'invalid_credentials',
   });
   const sessionId = textAt(body, 'sessionId');
-  if (sessionId === null) {
-    throw new ProviderAuthError({
-      code: 'invalid_credentials',
-      message: `The answer of the provider "${provider.name}" holds no session.`,
-      isDefinitive: false,
-      providerStatus: 200,
-      providerCode: null,
-    });
-  }
+  if (sessionId === null) throw answerWithout('session', provider, 'invalid_credentials');
   const expiresAt = clock.now() + lifetimeMs;
   return {
     credentials: {

@@ -2,12 +2,12 @@ import { SignJWT } from 'jose';
 import { textAt } from '../../../kernel/json-path.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
+import { privateKeyOf } from '../../providers/private-key.ts';
 import { requireClient } from './client.ts';
 import { iso } from './expiry.ts';
 import type { ModeContext, Obtained } from './mode.ts';
 import { expiryOf } from './oauth2-token.ts';
-import { ProviderAuthError } from './provider-auth-error.ts';
-import { privateKeyOf } from './signed-token.ts';
+import { answerWithout } from './provider-auth-error.ts';
 import { addressOf, askForToken, headersOf, tokenValues } from './token-request.ts';
 
 const jwtSeconds = 600;
@@ -51,13 +51,7 @@ export async function installationToken(
   });
   const token = textAt(body, 'token') ?? textAt(body, 'access_token');
   if (token === null) {
-    throw new ProviderAuthError({
-      code: 'unable_to_parse_token_response',
-      message: `The answer of the provider "${provider.name}" holds no installation token.`,
-      isDefinitive: false,
-      providerStatus: 200,
-      providerCode: null,
-    });
+    throw answerWithout('installation token', provider, 'unable_to_parse_token_response');
   }
   const expiresAt = expiryOf(body, provider, clock.now()) ?? clock.now() + lifetimeMs;
   const credentials: Credentials = {

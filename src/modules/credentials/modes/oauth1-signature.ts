@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { percentEncoded as encode } from '../../providers/url.ts';
 
 export interface Oauth1Signing {
   readonly method: string;
@@ -57,10 +58,3 @@ export function baseString(
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** Section 3.6: unreserved characters stay, all others are upper-case hexadecimal. */
-export const encode = (text: string): string =>
-  encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  );

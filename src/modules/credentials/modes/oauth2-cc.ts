@@ -8,7 +8,7 @@ import type { Credentials } from '../../connections/state.ts';
 import { iso } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
 import { expiryOf, picked } from './oauth2-token.ts';
-import { ProviderAuthError } from './provider-auth-error.ts';
+import { answerWithout } from './provider-auth-error.ts';
 import { date, present, strict } from './shapes.ts';
 import {
   addressOf,
@@ -86,13 +86,7 @@ async function fetchToken(given: JsonObject, context: ModeContext): Promise<Obta
     .map((path) => textAt(body, path))
     .filter((found) => found !== null);
   if (token === undefined) {
-    throw new ProviderAuthError({
-      code: 'client_credentials_fetch_error',
-      message: `The answer of the provider "${provider.name}" holds no token.`,
-      isDefinitive: false,
-      providerStatus: 200,
-      providerCode: null,
-    });
+    throw answerWithout('token', provider, 'client_credentials_fetch_error');
   }
   const expiresAt = expiryOf(body, provider, clock.now()) ?? clock.now() + lifetimeMs;
   const kept = ['client_id', 'client_secret', 'client_certificate', 'client_private_key'];

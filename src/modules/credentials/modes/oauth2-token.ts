@@ -5,7 +5,7 @@ import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { afterSeconds, atTime, iso } from './expiry.ts';
 import type { ModeContext, Obtained } from './mode.ts';
-import { ProviderAuthError } from './provider-auth-error.ts';
+import { answerWithout } from './provider-auth-error.ts';
 
 /** Dotted paths of an answer as configuration under the same names (`token_response_metadata`). */
 export function picked(answer: JsonObject, paths: readonly string[] | undefined): JsonObject {
@@ -37,7 +37,9 @@ export function readToken(
 ): Obtained {
   const source = tokenObject(answer, provider);
   const accessToken = textAt(source, 'access_token');
-  if (accessToken === null) throw unreadable(provider);
+  if (accessToken === null) {
+    throw answerWithout('access token', provider, 'unable_to_parse_token_response');
+  }
   const expiresAt = expiryOf(source, provider, clock.now());
   const refreshToken = textAt(source, 'refresh_token') ?? before?.['refresh_token'];
   const override = before?.['config_override'];
@@ -62,14 +64,4 @@ function tokenObject(answer: JsonObject, provider: Provider): JsonObject {
   const found = atPath(answer, path);
   if (isJsonObject(found)) return { ...answer, ...found };
   return typeof found === 'string' ? { ...answer, access_token: found } : answer;
-}
-
-function unreadable(provider: Provider): ProviderAuthError {
-  return new ProviderAuthError({
-    code: 'unable_to_parse_token_response',
-    message: `The answer of the provider "${provider.name}" holds no access token.`,
-    isDefinitive: false,
-    providerStatus: 200,
-    providerCode: null,
-  });
 }

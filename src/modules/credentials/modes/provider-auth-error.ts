@@ -1,4 +1,5 @@
 import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
+import type { Provider } from '../../providers/definition.ts';
 
 export interface ProviderAuthFailure {
   /** What a caller is told. */
@@ -27,4 +28,19 @@ export class ProviderAuthError extends Error {
     const { code, message } = this.failure;
     return new GatewayError(code, { message }, { cause: this });
   }
+}
+
+/** A success that lacks what was asked for, such as `access token`: asking again may help. */
+export function answerWithout(
+  what: string,
+  { name }: Provider,
+  code: ErrorCode,
+): ProviderAuthError {
+  return new ProviderAuthError({
+    code,
+    message: `The answer of the provider "${name}" holds no ${what}.`,
+    isDefinitive: false,
+    providerStatus: 200,
+    providerCode: null,
+  });
 }

@@ -1,11 +1,10 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { GatewayError } from '../../../kernel/errors.ts';
 import { textAt } from '../../../kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { SigningRules, TokenTemplate } from '../../providers/definition.ts';
 import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
+import { privateKeyOf, unusableKey } from '../../providers/private-key.ts';
 
 /**
  * Signs the token of a provider. Values that cannot be filled in are left out; `iat` and `exp` are added.
@@ -50,21 +49,6 @@ const defaultAlgorithm: Readonly<Record<string, string>> = {
 function keyOf(text: string, { protocol, hmac_secret_encoding: encoding }: SigningRules) {
   if (protocol === 'HMAC') return Buffer.from(text, encoding === 'utf8' ? 'utf8' : 'hex');
   return privateKeyOf(text);
-}
-
-/** A PEM whose line breaks may have been lost on the way. @throws GatewayError `invalid_credentials` */
-export function privateKeyOf(text: string): KeyObject {
-  try {
-    return createPrivateKey(text.replaceAll('\\n', '\n').trim());
-  } catch (cause) {
-    throw unusableKey(cause);
-  }
-}
-
-function unusableKey(cause: unknown): GatewayError {
-  const message =
-    'The key cannot sign: send the whole private key in PEM, or the secret as the provider shows it.';
-  return new GatewayError('invalid_credentials', { message }, { cause });
 }
 
 function filled(template: JsonObject, values: TemplateValues): JsonObject {

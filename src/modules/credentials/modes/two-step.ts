@@ -7,7 +7,7 @@ import type { TemplateValues } from '../../providers/interpolate.ts';
 import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';
 import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
 import { picked } from './oauth2-token.ts';
-import { ProviderAuthError } from './provider-auth-error.ts';
+import { answerWithout } from './provider-auth-error.ts';
 import { providerFields, typed } from './shapes.ts';
 import { signTemplate } from './signed-token.ts';
 import {
@@ -135,7 +135,7 @@ function obtainedOf(
 ): Obtained {
   const { token_response: paths = { token: 'token' } } = provider;
   const token = textAt(body, paths.token);
-  if (token === null) throw withoutToken(provider);
+  if (token === null) throw answerWithout('token', provider, 'two_step_credentials_fetch_error');
   const refreshPath = paths.refresh_token;
   const refreshToken =
     (refreshPath === undefined ? null : textAt(body, refreshPath)) ?? fields['refresh_token'];
@@ -190,14 +190,4 @@ function cookiesOf(header: string | undefined): string | null {
   if (header === undefined) return null;
   const cookies = header.split(/,(?=\s*[\w!#$%&'*.^`|~+-]+=)/);
   return cookies.map((cookie) => (cookie.split(';')[0] ?? '').trim()).join('; ');
-}
-
-function withoutToken(provider: Provider): ProviderAuthError {
-  return new ProviderAuthError({
-    code: 'two_step_credentials_fetch_error',
-    message: `The answer of the provider "${provider.name}" holds no token.`,
-    isDefinitive: false,
-    providerStatus: 200,
-    providerCode: null,
-  });
 }
