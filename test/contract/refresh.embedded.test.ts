@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { importConnection } from '../../src/modules/connections/handlers.ts';
+import { importConnection, storeCredentials } from '../../src/modules/connections/handlers.ts';
 import { findConnection } from '../../src/modules/connections/queries.ts';
 import { createRefresher, type RefreshDeps } from '../../src/modules/connections/refresh.ts';
 import type { Refresher } from '../../src/modules/connections/refresher.ts';
@@ -184,6 +184,23 @@ describe('a connection of a provider that rotates refresh tokens', () => {
     }
     expect(endpoint.grants).toEqual([]);
     expect(other.find().errors).toMatchObject([{ type: 'auth' }]);
+  });
+
+  it('without a refresh token is served as it is, while others hold the lease, too', async () => {
+    const [node] = nodes as [Node];
+    const known = node.find();
+    const held = await openCredentials(node.control.vault, known);
+    const { refresh_token: _none, ...credentials } = held;
+    const stored = await storeCredentials(
+      node.control,
+      known,
+      { credentials: { ...credentials, type: 'OAUTH2' }, expiresAt: clock.now() - minuteMs },
+      options,
+    );
+    await node.control.coordination.acquire(`refresh/${stored.uid}`, { ttlMs: 60 * minuteMs });
+    expect(await node.refresher.fresh(stored)).toBe(stored);
+    expect(await node.refresher.fresh(stored, { isForced: true })).toBe(stored);
+    expect(endpoint.grants).toEqual([]);
   });
 
   it('that was refused is an error of the connection, and is not tried again for 30 seconds', async () => {

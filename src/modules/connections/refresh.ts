@@ -37,7 +37,7 @@ export function createRefresher(deps: RefreshDeps): Refresher {
       if (plan === null) return connection;
       const isRejected = rejectedVersion === connection.credentialsVersion;
       const isWanted = isForced || isRejected || isDue(connection, plan.provider, deps.clock.now());
-      if (!isWanted) return connection;
+      if (!isWanted || !(await isRenewable(deps, connection, plan))) return connection;
       try {
         if (!isForced) refuseWithoutTrying(connection, deps.clock.now());
         return await shared(connection.uid, () => refreshOnce(deps, connection, plan));
@@ -75,6 +75,15 @@ function planOf({ providers }: RefreshDeps, { provider: name }: Connection): Pla
   const provider = providers.find(name);
   const renewal = provider === null ? null : authModeRules[provider.auth_mode].renewal;
   return provider === null || renewal === null ? null : { provider, renewal };
+}
+
+/** False for what cannot be renewed, such as a token without a refresh token: it is served as it is. */
+async function isRenewable(
+  { vault }: RefreshDeps,
+  connection: Connection,
+  { renewal, provider }: Plan,
+): Promise<boolean> {
+  return renewal.isPossible(await openCredentials(vault, connection), provider);
 }
 
 /** @throws GatewayError 424 */
@@ -181,7 +190,6 @@ async function release({ coordination, logger }: RefreshDeps, lease: Lease): Pro
 async function renew(deps: RefreshDeps, known: Connection, plan: Plan): Promise<Connection> {
   const { control, faultPoint } = deps;
   const held = await openCredentials(deps.vault, known);
-  if (!plan.renewal.isPossible(held, plan.provider)) return known;
   const id = randomUUID();
   const operation = beginOperation(deps, known, id);
   const ref = refOf(known);
