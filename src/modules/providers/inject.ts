@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
@@ -11,6 +11,7 @@ import {
   interpolateUrl,
   type TemplateValues,
 } from './interpolate.ts';
+import { readsBody, textOf, type OutgoingCall } from './outgoing-call.ts';
 import { joinUrl, withParams } from './url.ts';
 
 /** A connection with everything sealed opened. */
@@ -67,19 +68,24 @@ const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
  *   `invalid_query_params`, `invalid_headers`, `url_not_allowed` (an endpoint that leaves the base path)
  */
 export function buildProviderRequest(call: ProviderCall): ProviderRequest {
-  const values = valuesOf(call);
+  const plain = valuesOf(call);
   const method = call.method.toUpperCase();
-  const url = urlOf(call, values);
-  const injected = injectedHeaders(call, values, { method, url });
-  const headers: Record<string, string> = { ...injected };
+  const url = urlOf(call, plain);
+  const own = ownHeaders(call, plain);
+  const body = withBody.has(method) ? bodyOf(call, plain, own) : undefined;
+  const sent = {
+    method,
+    url,
+    endpoint: call.endpoint,
+    body: body ?? '',
+    contentType: own['content-type'] ?? '',
+  };
+  const injected = injectedHeaders(call, { ...plain, call: sent }, sent);
+  const headers: Record<string, string> = { ...injected, ...own };
   const providerAgent = injected['user-agent'];
-  for (const [name, value] of Object.entries(call.headers ?? {}))
-    headers[name.toLowerCase()] = value;
   if (providerAgent !== undefined) headers['user-agent'] = providerAgent;
   headers['user-agent'] ??= 'svc';
   headers['accept'] ??= 'application/json, text/plain, */*';
-
-  const body = withBody.has(method) ? bodyOf(call, values, headers) : undefined;
   checkHeaders(headers);
   return {
     method,
@@ -90,6 +96,17 @@ export function buildProviderRequest(call: ProviderCall): ProviderRequest {
       ? []
       : [...new Set([...Object.keys(injected), ...alwaysSecret])],
   };
+}
+
+/** Of the caller; before them the type that the provider wants bodies in. */
+function ownHeaders(call: ProviderCall, values: TemplateValues): Record<string, string> {
+  const templates = Object.entries(call.provider.proxy?.headers ?? {});
+  const type = templates.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const wanted = type === undefined ? null : interpolate(type, values);
+  const headers: Record<string, string> = wanted === null ? {} : { 'content-type': wanted };
+  for (const [name, value] of Object.entries(call.headers ?? {}))
+    headers[name.toLowerCase()] = value;
+  return headers;
 }
 
 function valuesOf(call: ProviderCall): TemplateValues {
@@ -146,12 +163,13 @@ function genericKey(call: ProviderCall, values: TemplateValues): string | null {
 function injectedHeaders(
   call: ProviderCall,
   values: TemplateValues,
-  target: { readonly method: string; readonly url: URL },
+  sent: OutgoingCall,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   const authorization = authModeRules[call.provider.auth_mode].authorization({
-    ...target,
-    form: signedForm(call),
+    method: sent.method,
+    url: sent.url,
+    form: signedForm(sent),
     provider: call.provider,
     credentials: call.connection.credentials ?? {},
     connectionConfig: call.connection.connectionConfig,
@@ -172,19 +190,50 @@ function injectedHeaders(
 }
 
 /** Of a form body, which OAuth 1.0 signs with the query. */
-function signedForm({ data, headers }: ProviderCall): readonly (readonly [string, string])[] {
-  if (data instanceof URLSearchParams) return [...data];
-  const type = Object.entries(headers ?? {}).find(
-    ([name]) => name.toLowerCase() === 'content-type',
-  );
-  const isForm = type?.[1].startsWith('application/x-www-form-urlencoded') === true;
-  return isForm && typeof data === 'string' ? [...new URLSearchParams(data)] : [];
+function signedForm({ body, contentType }: OutgoingCall): readonly (readonly [string, string])[] {
+  if (!isForm(contentType)) return [];
+  return [...new URLSearchParams(textOf(body))];
 }
 
 function bodyOf(call: ProviderCall, values: TemplateValues, headers: Record<string, string>) {
   const injected = call.provider.proxy?.body;
-  const more = injected ? interpolateJson(injected as JsonObject, values) : undefined;
-  return encodeBody(call.data, more as JsonObject | undefined, headers);
+  if (injected === undefined) return encodeBody(call.data, undefined, headers);
+  const more = interpolateJson(injected as JsonObject, values) as JsonObject;
+  return encodeBody(fieldsOf(call.data, headers['content-type'] ?? ''), more, headers);
+}
+
+/** Bytes and text of a form or of a JSON object as their fields; anything else as it is. */
+function fieldsOf(data: unknown, contentType: string): unknown {
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) return data;
+  const text = textOf(data);
+  if (isForm(contentType)) return new URLSearchParams(text);
+  if (!contentType.startsWith('application/json')) return data;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : data;
+  } catch {
+    return data; // The provider judges a body that is no JSON.
+  }
+}
+
+const isForm = (contentType: string): boolean =>
+  contentType.startsWith('application/x-www-form-urlencoded');
+
+/** Modes whose signature covers the fields of a form (RFC 5849 section 3.4.1.3.1). */
+const signForms = new Set<string>(['OAUTH1', 'TBA']);
+
+/**
+ * Whether a body of the type has to be there as a whole before a call can be built: it is signed, or fields
+ * of the provider are merged into it.
+ */
+export function needsWholeBody(
+  { auth_mode: mode, proxy = {} }: Provider,
+  contentType: string,
+): boolean {
+  if (signForms.has(mode) && isForm(contentType)) return true;
+  const takesFields = isForm(contentType) || contentType.startsWith('application/json');
+  if (proxy.body !== undefined && takesFields) return true;
+  return Object.values(proxy.headers ?? {}).some(readsBody);
 }
 
 /** A credential with a line break must not become a second header. */

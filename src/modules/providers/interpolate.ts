@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { atPath } from '../../kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis, type Instant } from '../../kernel/time.ts';
+import { callValue, isCallToken, type OutgoingCall } from './outgoing-call.ts';
+import { templateFunctions, type TemplateFunction } from './template-functions.ts';
 
 /** What the tokens of a template stand for (contract/providers-format.md section 5). */
 export interface TemplateValues {
@@ -17,16 +18,13 @@ export interface TemplateValues {
   readonly random: string;
   /** Further values by name: `token`, `refresh_token`, `stepN.path`, `assertionOption.x`. */
   readonly extra?: JsonObject;
+  /** What is sent, for headers that sign it; absent where nothing is to be signed. */
+  readonly call?: OutgoingCall | undefined;
 }
 
 type Part = { readonly text: string } | { readonly token: string };
 type Encode = (value: string, before: string) => string;
 
-const digests: Readonly<Record<string, (text: string) => string>> = {
-  base64: (text) => Buffer.from(text).toString('base64'),
-  sha256Hex: (text) => createHash('sha256').update(text).digest('hex'),
-  sha256Base64: (text) => createHash('sha256').update(text).digest('base64'),
-};
 const plainTokens = [
   'apiKey',
   'username',
@@ -87,8 +85,8 @@ export function tokensOf(template: string): string[] {
 
 /** Whether the token is one this service can give a value for. */
 export function isKnownToken(token: string): boolean {
-  if (token.endsWith('()')) return Object.hasOwn(digests, token.slice(0, -2));
-  if (isPlain(token) || parseNow(token) !== null) return true;
+  if (token.endsWith('()')) return Object.hasOwn(templateFunctions, token.slice(0, -2));
+  if (isPlain(token) || isCallToken(token) || parseNow(token) !== null) return true;
   return groups.some((group) => token.startsWith(`${group}.`) && token.length > group.length + 1);
 }
 
@@ -178,14 +176,48 @@ function isPlain(token: string): token is PlainToken {
 function valueOf(token: string, values: TemplateValues): string | null {
   const call = asCall(token);
   if (call) {
-    const digest = Object.hasOwn(digests, call.name) ? digests[call.name] : undefined;
-    const argument = interpolate(call.argument, values);
-    return digest && argument !== null ? digest(argument) : null;
+    const fn = Object.hasOwn(templateFunctions, call.name)
+      ? templateFunctions[call.name]
+      : undefined;
+    return fn === undefined ? null : applied(fn, call.argument, values);
   }
   if (isPlain(token)) return plainValue(token, values);
   const group = groups.find((name) => token.startsWith(`${name}.`));
   if (group) return asText(atPath(values[group], token.slice(group.length + 1)));
-  return asText(atPath(values.extra, token)) ?? formatNow(token, values.now);
+  return (
+    asText(atPath(values.extra, token)) ??
+    callValue(token, values.call) ??
+    formatNow(token, values.now)
+  );
+}
+
+/** The argument is split before it is filled in: commas of values are no separators. */
+function applied(fn: TemplateFunction, argument: string, values: TemplateValues): string | null {
+  if (fn.split === 'whole') {
+    const text = interpolate(argument, values);
+    return text === null ? null : fn.apply([text], values);
+  }
+  const parts = splitAtCommas(argument);
+  const templates =
+    fn.split === 'last' ? [parts.slice(0, -1).join(','), parts.at(-1) ?? ''] : parts;
+  const args = templates.map((template) => interpolate(template.trim(), values));
+  return args.includes(null) ? null : fn.apply(args as string[], values);
+}
+
+/** At commas outside of tokens. */
+function splitAtCommas(argument: string): string[] {
+  const parts: string[] = [];
+  let open = '';
+  for (const part of parse(argument)) {
+    const pieces = 'token' in part ? [`\${${part.token}}`] : part.text.split(',');
+    const last = pieces.pop() ?? '';
+    for (const piece of pieces) {
+      parts.push(open + piece);
+      open = '';
+    }
+    open += last;
+  }
+  return [...parts, open];
 }
 
 function plainValue(token: PlainToken, values: TemplateValues): string | null {

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import {
   HttpFailure,
   mayPass,
@@ -10,7 +12,8 @@ import {
   type AnswerSink,
 } from '../../ports/http-client.ts';
 import type { OpenedConnections, OpenedForCall } from '../connections/opened-connections.ts';
-import { buildProviderRequest, type ProviderRequest } from '../providers/inject.ts';
+import type { Provider } from '../providers/definition.ts';
+import { buildProviderRequest, needsWholeBody, type ProviderRequest } from '../providers/inject.ts';
 import { isRetriedStatus, retryWaitMs } from '../runs/runtime/retry.ts';
 import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
@@ -28,12 +31,14 @@ export interface ProxyCall {
   readonly asked: CallHeaders;
   readonly method: string;
   readonly target: string;
-  /** A stream goes out once; bytes again with every attempt. */
-  readonly body: Readable | Uint8Array | null;
+  readonly body: Readable | null;
   readonly contentLength: string | undefined;
   readonly response: ServerResponse;
   readonly signal: AbortSignal;
 }
+
+/** A stream goes out once; bytes again with every attempt. */
+type SentCall = Omit<ProxyCall, 'body'> & { readonly body: Readable | Uint8Array | null };
 
 /** What became of the call, for its log entry. */
 export interface CallOutcome {
@@ -60,10 +65,11 @@ type Exchanged =
  * Sends the call until its answer is final, and passes that on (contract/http.md section 6).
  * @throws GatewayError why it cannot be sent; HttpFailure when no answer came
  */
-export async function forwardCall(call: ProxyCall): Promise<CallOutcome> {
-  const { asked, environmentUid, services, signal } = call;
+export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
+  const { asked, environmentUid, services, signal } = incoming;
   const name = { environmentUid, ...asked };
-  let opened = await call.connections.open(name);
+  let opened = await incoming.connections.open(name);
+  const call: SentCall = { ...incoming, body: await bodyToSend(incoming, opened.provider) };
   for (let attempt = 0; ; attempt++) {
     const exchanged = await exchangeWithRedirects(call, opened, attempt);
     const told = {
@@ -85,7 +91,27 @@ export async function forwardCall(call: ProxyCall): Promise<CallOutcome> {
   }
 }
 
-const isReplayable = ({ body }: ProxyCall): boolean => body === null || body instanceof Uint8Array;
+/**
+ * Streams, unless it may have to be sent again, or the provider's rules need it as a whole.
+ * @throws GatewayError `request_too_large`
+ */
+async function bodyToSend(
+  { body, asked }: ProxyCall,
+  provider: Provider,
+): Promise<Readable | Uint8Array | null> {
+  const contentType = asked.forwarded['content-type'] ?? '';
+  if (body === null || (asked.retries === 0 && !needsWholeBody(provider, contentType))) return body;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > limits.requestBytesMax) throw new GatewayError('request_too_large');
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+const isReplayable = ({ body }: SentCall): boolean => body === null || body instanceof Uint8Array;
 
 function waitMs(
   exchanged: Exchanged,
@@ -109,7 +135,7 @@ function waitMs(
 type Final = Exclude<Exchanged, { kind: 'redirect' }> & { readonly url: string };
 
 async function exchangeWithRedirects(
-  call: ProxyCall,
+  call: SentCall,
   opened: OpenedForCall,
   attempt: number,
 ): Promise<Final> {
@@ -126,11 +152,11 @@ async function exchangeWithRedirects(
   }
 }
 
-function keepsHeaders({ asked }: ProxyCall, { provider }: OpenedForCall): boolean {
+function keepsHeaders({ asked }: SentCall, { provider }: OpenedForCall): boolean {
   return asked.keepsHeadersOnRedirect ?? provider.proxy?.forward_headers_on_redirect ?? false;
 }
 
-function requestOf(call: ProxyCall, opened: OpenedForCall): ProviderRequest {
+function requestOf(call: SentCall, opened: OpenedForCall): ProviderRequest {
   const { asked, method, target, services, body } = call;
   const request = buildProviderRequest({
     provider: opened.provider,
@@ -153,7 +179,7 @@ function requestOf(call: ProxyCall, opened: OpenedForCall): ProviderRequest {
   return { ...request, headers: { ...coding, ...request.headers, ...length } };
 }
 
-const decodes = ({ asked }: ProxyCall, { provider }: OpenedForCall): boolean =>
+const decodes = ({ asked }: SentCall, { provider }: OpenedForCall): boolean =>
   asked.isDecompressed ?? provider.proxy?.decompress ?? false;
 
 interface Sending {
@@ -164,7 +190,7 @@ interface Sending {
 }
 
 async function exchange(
-  call: ProxyCall,
+  call: SentCall,
   opened: OpenedForCall,
   sending: Sending,
 ): Promise<Exchanged> {
@@ -176,7 +202,7 @@ async function exchange(
         method: request.method,
         url: request.url,
         headers: request.headers,
-        body: body instanceof Uint8Array ? (request.body as Uint8Array) : body,
+        body: bytesOf(request) ?? (body instanceof Uint8Array ? null : body),
         isDecoded: decodes(call, opened),
         idleTimeoutMs,
         signal: call.signal,
@@ -192,9 +218,13 @@ async function exchange(
 
 const noAnswer = (): HttpFailure => new HttpFailure('ECONNRESET', 'The provider sent no answer.');
 
+/** What the request carries itself: what was kept, with the provider's own fields in it. */
+const bytesOf = ({ body }: ProviderRequest): Uint8Array | null =>
+  typeof body === 'string' ? Buffer.from(body) : (body ?? null);
+
 /** Looks at the head of an answer, and passes it on, keeps it for a retry, or follows it. */
 class DecidingSink implements AnswerSink {
-  readonly #call: ProxyCall;
+  readonly #call: SentCall;
   readonly #opened: OpenedForCall;
   readonly #sending: Sending;
   readonly #flow: AnswerFlow;
@@ -202,7 +232,7 @@ class DecidingSink implements AnswerSink {
   #collected: Buffer[] = [];
   #bytes = 0;
 
-  constructor(call: ProxyCall, opened: OpenedForCall, sending: Sending, flow: AnswerFlow) {
+  constructor(call: SentCall, opened: OpenedForCall, sending: Sending, flow: AnswerFlow) {
     this.#call = call;
     this.#opened = opened;
     this.#sending = sending;

@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { limits } from '../../kernel/limits.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
 import { readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
@@ -47,7 +46,7 @@ export const proxyRoute: StreamRoute = {
         asked,
         method,
         target,
-        body: await bodyOf(request, method, asked.retries > 0),
+        body: bodyOf(request, method),
         contentLength: request.headers['content-length'],
         response,
         signal,
@@ -70,24 +69,11 @@ export const proxyRoute: StreamRoute = {
   },
 };
 
-/** Streams, unless it may have to be sent again. @throws GatewayError `request_too_large` */
-async function bodyOf(
-  request: IncomingMessage,
-  method: string,
-  isKept: boolean,
-): Promise<Readable | Uint8Array | null> {
+/** A stream; null where the method has none, or nothing was sent. */
+function bodyOf(request: IncomingMessage, method: string): Readable | null {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   const hasBody = coding !== undefined || (length !== undefined && length !== '0');
-  if (!withBody.has(method) || !hasBody) return null;
-  if (!isKept) return request;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > limits.requestBytesMax) throw new GatewayError('request_too_large');
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
+  return withBody.has(method) && hasBody ? request : null;
 }
 
 interface Noted {
