@@ -1,0 +1,82 @@
+import type { Provider } from '../../../src/modules/providers/definition.ts';
+import type { Role } from './exchange.ts';
+
+const leadingToken = /^\$\{([^{}]+)\}/;
+
+/** `https://host/path` as a path below the address of the role; hosts of several alternatives alike. */
+const below = (template: string, address: string): string =>
+  template.replace(/https:\/\//g, `${address}/`);
+
+/** The definition with every address moved to the fake provider: `<base>/<role>/<host>/<path>`. */
+export function definitionAt(provider: Provider, base: string): Provider {
+  const at = (role: Role, template: string) => below(template, `${base}/${role}`);
+  const { token_url: tokenUrl, proxy, auth_mode: mode } = provider;
+  const verification = proxy?.verification;
+  const tokenAddress = (): Provider['token_url'] => {
+    if (tokenUrl === undefined) return undefined;
+    if (typeof tokenUrl === 'string')
+      return at(mode === 'APP' ? 'installation' : 'token', tokenUrl);
+    return { OAUTH2: at('token', tokenUrl.OAUTH2), APP: at('installation', tokenUrl.APP) };
+  };
+  return withoutUndefined({
+    ...provider,
+    authorization_url: provider.authorization_url && at('authorize', provider.authorization_url),
+    request_url: provider.request_url && at('request', provider.request_url),
+    refresh_url: provider.refresh_url && at('refresh', provider.refresh_url),
+    token_url: tokenAddress(),
+    additional_steps: provider.additional_steps?.map((step, index) => ({
+      ...step,
+      token_url: at(`step${index + 1}`, step.token_url),
+    })),
+    proxy: proxy && {
+      ...proxy,
+      base_url: proxy.base_url && at('api', proxy.base_url),
+      verification: verification && {
+        ...verification,
+        base_url_override:
+          verification.base_url_override && at('api', verification.base_url_override),
+      },
+    },
+  } as Provider);
+}
+
+function withoutUndefined<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** Names of the values that an address of the definition begins with, and the address they then stand for. */
+export function leadingAddresses(provider: Provider, base: string): Record<string, string> {
+  const templates: [Role, string | undefined][] = [
+    ['authorize', provider.authorization_url],
+    ['api', provider.proxy?.base_url],
+  ];
+  return Object.fromEntries(
+    templates.flatMap(([role, template]) => {
+      const name = leadingToken.exec(template ?? '')?.[1];
+      return name === undefined ? [] : [[name, `${base}/${role}/${provider.name}.example`]];
+    }),
+  );
+}
+
+/** The address that the definition gives the role; null where it has none. */
+export function templateOf(definition: Provider, role: Role): string | null {
+  const { token_url: tokenUrl } = definition;
+  switch (role) {
+    case 'authorize':
+      return definition.authorization_url ?? null;
+    case 'request':
+      return definition.request_url ?? null;
+    case 'refresh':
+      return definition.refresh_url ?? null;
+    case 'token':
+      return (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.OAUTH2) ?? null;
+    case 'installation':
+      return (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.APP) ?? null;
+    case 'api':
+      return definition.proxy?.base_url ?? null;
+    default:
+      return (
+        definition.additional_steps?.[Number(role.slice('step'.length)) - 1]?.token_url ?? null
+      );
+  }
+}

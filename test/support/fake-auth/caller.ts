@@ -1,0 +1,110 @@
+import { systemClock } from '../../../src/kernel/time.ts';
+import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type {
+  ModeContext,
+  Obtained,
+  RedirectContext,
+} from '../../../src/modules/credentials/modes/mode.ts';
+import { authModeRules } from '../../../src/modules/credentials/modes/registry.ts';
+import { parseIntegrationCredentials } from '../../../src/modules/integrations/credentials.ts';
+import { buildProviderRequest, type ProviderCall } from '../../../src/modules/providers/inject.ts';
+import type { HttpClient } from '../../../src/ports/http-client.ts';
+import type { Played } from './play.ts';
+import { visit } from './server.ts';
+
+const callTimeoutMs = 10_000;
+
+/** What the service does with a played provider, the modes and the injection alone: no gateway around them. */
+export interface Caller {
+  readonly rules: (typeof authModeRules)[keyof typeof authModeRules];
+  readonly context: (connectionConfig?: JsonObject) => ModeContext;
+  readonly redirectContext: (more?: Partial<RedirectContext>) => RedirectContext;
+  /** Through the redirect: the person visits, and comes back. */
+  readonly connect: (more?: Partial<RedirectContext>) => Promise<Obtained>;
+  /** Imports what the provider takes; `more` is laid over it. */
+  readonly import: (more?: JsonObject) => Promise<Obtained>;
+  /** The status that the API answers to a call with the credentials. */
+  readonly call: (obtained: Obtained, options?: CallOptions) => Promise<number>;
+  /** The whole answer to a call as functions write it. */
+  readonly ask: (
+    obtained: Obtained,
+    config: Pick<ProviderCall, 'endpoint' | 'params' | 'data' | 'headers' | 'baseUrlOverride'> & {
+      readonly method?: string;
+    },
+  ) => Promise<{
+    status: number;
+    statusText: string;
+    headers: Readonly<Record<string, string>>;
+    data: unknown;
+  }>;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly path?: string;
+  readonly data?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function callerOf(played: Played, http: HttpClient): Caller {
+  const { definition: provider, integration } = played;
+  const rules = authModeRules[provider.auth_mode];
+  const client = parseIntegrationCredentials(provider, integration ?? undefined);
+  const typed = played.connectionConfig;
+  const context = (connectionConfig: JsonObject = typed): ModeContext => ({
+    provider,
+    client,
+    connectionConfig,
+    http,
+    clock: systemClock,
+  });
+  const redirectContext = (more: Partial<RedirectContext> = {}): RedirectContext => ({
+    ...context(),
+    callbackUrl: 'http://gateway.test/oauth/callback',
+    state: 'state-1',
+    scopes: client?.scopes ?? '',
+    authorizationParams: {},
+    override: null,
+    ...more,
+  });
+  const ask: Caller['ask'] = async (
+    { credentials, connectionConfig },
+    { endpoint, method = 'GET', ...rest },
+  ) => {
+    const request = buildProviderRequest({
+      provider,
+      connection: {
+        credentials,
+        connectionConfig: { ...played.toldConfig, ...typed, ...connectionConfig },
+        metadata: {},
+      },
+      integration: { clientId: client?.clientId, clientSecret: client?.clientSecret },
+      now: systemClock.now(),
+      method,
+      endpoint,
+      isEndpointTemplate: false,
+      ...rest,
+    });
+    const reply = await http.request({ ...request, timeoutMs: callTimeoutMs });
+    const { status, statusText, headers } = reply;
+    return { status, statusText, headers, data: JSON.parse(reply.body.toString()) as unknown };
+  };
+  return {
+    rules,
+    context,
+    redirectContext,
+    async connect(more = {}) {
+      const asked = redirectContext(more);
+      const { url, kept } = await rules.redirect!.start(asked);
+      return rules.redirect!.finish(await visit(url), kept, asked);
+    },
+    import: (more = {}) => {
+      const { type, ...fields } = played.importable();
+      const given = rules.importShape(provider).parse({ type, ...fields, ...more });
+      return rules.import(given, context());
+    },
+    call: async (obtained, { path = '/me', ...rest } = {}) =>
+      (await ask(obtained, { endpoint: path, ...rest })).status,
+    ask,
+  };
+}

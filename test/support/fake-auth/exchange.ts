@@ -1,0 +1,98 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+
+/** What an address of the fake provider is for; `step1` and so on are further calls of a token exchange. */
+export type Role =
+  'authorize' | 'request' | 'token' | 'refresh' | 'installation' | 'api' | `step${number}`;
+
+/** A request as the fake provider sees it. */
+export interface Incoming {
+  readonly role: Role;
+  readonly method: string;
+  /** As it was sent: origin of the fake provider, path with the name and the role before it. */
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON, or text as it is. */
+  readonly body: JsonObject | readonly JsonObject[] | string;
+}
+
+/** What became of a request: `granted`, or why it was refused. */
+export interface Asked {
+  readonly role: Role;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly outcome: string;
+}
+
+/** The provider says no. `error` is the code that the caller is told, `reason` what the test is told. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly error: string;
+  constructor(status: number, error: string, reason: string) {
+    super(reason);
+    this.status = status;
+    this.error = error;
+  }
+}
+
+/** @throws Refused where the condition does not hold */
+export function demand(
+  isMet: boolean,
+  reason: string,
+  { status = 400, error = 'invalid_request' } = {},
+): asserts isMet {
+  if (!isMet) throw new Refused(status, error, reason);
+}
+
+export const unauthorized = { status: 401, error: 'unauthorized' };
+export const invalidGrant = { status: 400, error: 'invalid_grant' };
+export const invalidClient = { status: 401, error: 'invalid_client' };
+
+/** The parameters of a request in the format that the provider reads: nothing else is looked at. */
+export function paramsOf(
+  { url, headers, body }: Incoming,
+  format: 'form' | 'json' | 'query' | 'xml',
+): JsonObject {
+  const type = headers['content-type'] ?? '';
+  switch (format) {
+    case 'query':
+      return Object.fromEntries(url.searchParams);
+    case 'json':
+      demand(type.startsWith('application/json'), `wrong_content_type: ${type}`);
+      return JSON.parse(body) as JsonObject;
+    case 'xml':
+      demand(type.startsWith('application/xml'), `wrong_content_type: ${type}`);
+      return xmlFields(body);
+    case 'form':
+      demand(type.startsWith('application/x-www-form-urlencoded'), `wrong_content_type: ${type}`);
+      return Object.fromEntries(new URLSearchParams(body));
+  }
+}
+
+/** Elements by their name: text, or the elements inside. */
+function xmlFields(xml: string): JsonObject {
+  const elements = [...xml.matchAll(/<([\w:]+)[^<>]*>([^]*?)<\/\1>/g)];
+  return Object.fromEntries(
+    elements.map(([, name = '', inner = '']) => [
+      name,
+      inner.includes('<') ? xmlFields(inner) : inner,
+    ]),
+  );
+}
+
+/** User and password of a Basic header; null without one (RFC 7617). */
+export function basicOf({ headers }: Incoming): readonly [string, string] | null {
+  const match = /^Basic ([A-Za-z0-9+/]+=*)$/.exec(headers.authorization ?? '');
+  if (match === null) return null;
+  const text = Buffer.from(match[1] ?? '', 'base64').toString('utf8');
+  const at = text.indexOf(':');
+  return at < 0 ? null : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { plainText } from '../../../src/kernel/json-path.ts';
+import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import {
+  basicOf,
+  demand,
+  invalidClient,
+  invalidGrant,
+  paramsOf,
+  Refused,
+  type Answer,
+  type Incoming,
+} from './exchange.ts';
+import { demandHeaders, demandParams, demandToken, type Rules, type Stage } from './rules.ts';
+import { secret, TokenStore, type IssuedTokens } from './tokens.ts';
+import { withPath } from './with-path.ts';
+
+interface Code {
+  readonly redirectUri: string;
+  readonly challenge: string | null;
+  readonly family: string;
+  isUsed: boolean;
+}
+
+/** Authorization code with PKCE and refresh tokens (RFC 6749, RFC 7636, RFC 9700), as the definition has them. */
+export class Oauth2Server {
+  readonly clientId = secret('client');
+  readonly clientSecret = secret('client-secret');
+  readonly tokens: TokenStore;
+  readonly #stage: Stage;
+  readonly #codes = new Map<string, Code>();
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+    this.tokens = new TokenStore(stage.options);
+    stage.known['clientId'] = this.clientId;
+    stage.known['clientSecret'] = this.clientSecret;
+  }
+
+  /** The person is asked, and sent back at once. */
+  authorize({ method, url }: Incoming, more: Readonly<Record<string, string>> = {}): Answer {
+    const { definition, known, refusal } = this.#stage;
+    const sent = Object.fromEntries(url.searchParams);
+    demand(method === 'GET', 'wrong_method');
+    demand(sent['client_id'] === this.clientId, 'wrong_client');
+    demand(sent['response_type'] === 'code', 'wrong_response_type');
+    const redirectUri = sent['redirect_uri'] ?? '';
+    demand(URL.canParse(redirectUri), 'no_redirect_uri');
+    demand((sent['state'] ?? '') !== '', 'no_state');
+    demandParams(definition.authorization_params, sent, known);
+    const challenge = this.#challengeOf(sent);
+    const back = new URL(redirectUri);
+    back.searchParams.set('state', sent['state'] ?? '');
+    if (refusal !== null) {
+      back.searchParams.set('error', refusal);
+      return { status: 302, headers: { location: back.href }, body: '' };
+    }
+    const code = secret('code');
+    this.#codes.set(code, { redirectUri, challenge, family: secret('family'), isUsed: false });
+    back.searchParams.set(definition.authorization_code_param_in_callback ?? 'code', code);
+    for (const name of definition.redirect_uri_metadata ?? []) {
+      back.searchParams.set(name, known[`connectionConfig.${name}`] ?? '');
+    }
+    for (const [name, value] of Object.entries(more)) back.searchParams.set(name, value);
+    return { status: 302, headers: { location: back.href }, body: '' };
+  }
+
+  #challengeOf(sent: Readonly<Record<string, string>>): string | null {
+    const challenge = sent['code_challenge'];
+    if (this.#stage.definition.disable_pkce === true) {
+      demand(challenge === undefined, 'unexpected_pkce_challenge');
+      return null;
+    }
+    demand(sent['code_challenge_method'] === 'S256', 'wrong_pkce_method');
+    demand(/^[\w-]{43}$/.test(challenge ?? ''), 'no_pkce_challenge');
+    return challenge ?? '';
+  }
+
+  /** The token endpoint: both grants. */
+  token(request: Incoming): Answer {
+    const { definition, known } = this.#stage;
+    demand(request.method === (definition.token_request_method ?? 'POST'), 'wrong_method');
+    const format = request.method === 'GET' ? 'query' : (definition.body_format ?? 'form');
+    const sent = paramsOf(request, format);
+    this.#demandClient(request, sent);
+    if (sent['grant_type'] === 'refresh_token') {
+      const { refresh_params: stated, refresh_token_headers: headers } = definition;
+      demandHeaders(headers ?? definition.token_headers, request, known);
+      demandParams(stated, sent, known, ['grant_type']);
+      return { status: 200, body: this.#answer(this.tokens.renew(sent['refresh_token'])) };
+    }
+    demandHeaders(definition.token_headers, request, known);
+    demandParams({ grant_type: 'authorization_code', ...definition.token_params }, sent, known);
+    return { status: 200, body: this.#answer(this.#redeem(sent)) };
+  }
+
+  /** The client proves itself where the definition says, and nowhere else (RFC 6749 section 2.3). */
+  #demandClient(request: Incoming, sent: JsonObject): void {
+    const { definition } = this.#stage;
+    const isInHeader =
+      definition.authorization_method === 'header' ||
+      definition.token_request_auth_method === 'basic';
+    const pair = isInHeader ? basicOf(request) : [sent['client_id'], sent['client_secret']];
+    const isClient = pair?.[0] === this.clientId && pair[1] === this.clientSecret;
+    demand(isClient, 'wrong_client', invalidClient);
+    if (isInHeader) demand(sent['client_secret'] === undefined, 'two_client_proofs');
+    else demand(request.headers.authorization === undefined, 'two_client_proofs');
+  }
+
+  #redeem(sent: JsonObject): IssuedTokens {
+    const code = this.#codes.get(plainText(sent['code'] ?? ''));
+    demand(code !== undefined, 'unknown_code', invalidGrant);
+    // What was given for it ends with it (RFC 6749 section 4.1.2).
+    if (code.isUsed) this.tokens.endFamily(code.family);
+    demand(!code.isUsed, 'reused_code', invalidGrant);
+    demand(sent['redirect_uri'] === code.redirectUri, 'wrong_redirect_uri', invalidGrant);
+    const verifier = sent['code_verifier'];
+    if (code.challenge === null) demand(verifier === undefined, 'unexpected_pkce_verifier');
+    else {
+      demand(typeof verifier === 'string', 'no_pkce_verifier', invalidGrant);
+      const challenge = createHash('sha256').update(verifier).digest('base64url');
+      demand(challenge === code.challenge, 'wrong_pkce_verifier', invalidGrant);
+    }
+    code.isUsed = true;
+    return this.tokens.issue(code.family);
+  }
+
+  #answer({ accessToken, refreshToken, expiresIn }: IssuedTokens): JsonObject {
+    const { definition, known } = this.#stage;
+    const { alternate_access_token_response_path: nested, expires_in_unit: unit } = definition;
+    const token = { access_token: accessToken, token_type: 'Bearer' };
+    const body: Record<string, unknown> = {
+      refresh_token: refreshToken,
+      expires_in: unit === 'milliseconds' ? expiresIn * 1000 : expiresIn,
+    };
+    if (nested === undefined) Object.assign(body, token);
+    else withPath(body, nested, token);
+    for (const path of definition.token_response_metadata ?? []) {
+      withPath(body, path, known[`connectionConfig.${path}`] ?? '');
+    }
+    return body as JsonObject;
+  }
+}
+
+export function oauth2Rules(stage: Stage): Rules {
+  const server = new Oauth2Server(stage);
+  const { clientId: client_id, clientSecret: client_secret, tokens } = server;
+  return {
+    integration: { type: 'OAUTH2', client_id, client_secret },
+    form: null,
+    importable: () => {
+      const { accessToken, refreshToken, expiresIn } = tokens.issue();
+      const expires_at = new Date(Date.now() + expiresIn * 1000).toISOString();
+      return {
+        type: 'OAUTH2',
+        access_token: accessToken,
+        refresh_token: refreshToken,
+        expires_at,
+      };
+    },
+    answer(request) {
+      if (request.role === 'authorize') return server.authorize(request);
+      if (request.role === 'token' || request.role === 'refresh') return server.token(request);
+      throw new Refused(404, 'not_found', `no_such_endpoint: ${request.role}`);
+    },
+    admit: (request) => demandToken(stage, request, tokens.live()),
+    endTokens: () => tokens.endAccess(),
+  };
+}

@@ -1,0 +1,169 @@
+import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { AuthMode, Provider } from '../../../src/modules/providers/definition.ts';
+import { definitionAt, leadingAddresses, templateOf } from './addresses.ts';
+import { appRules, customRules } from './apps.ts';
+import { clientCredentialsRules } from './client-credentials.ts';
+import { demand, type Answer, type Asked, type Incoming } from './exchange.ts';
+import { fill, isFilled, typedInto } from './fill.ts';
+import { apiKeyRules, basicRules, noneRules } from './keys.ts';
+import { oauth1Rules, tbaRules } from './oauth1.ts';
+import { oauth2Rules } from './oauth2.ts';
+import { pageOf } from './pages.ts';
+import type { PlayOptions, Rules, Stage } from './rules.ts';
+import { billRules, twoStepRules } from './sessions.ts';
+import { appStoreRules, jwtRules, signatureRules } from './signed.ts';
+import { secret } from './tokens.ts';
+
+const rulesOf: Readonly<Record<AuthMode, (stage: Stage) => Rules>> = {
+  OAUTH1: oauth1Rules,
+  OAUTH2: oauth2Rules,
+  OAUTH2_CC: clientCredentialsRules,
+  BASIC: basicRules,
+  API_KEY: apiKeyRules,
+  APP_STORE: appStoreRules,
+  CUSTOM: customRules,
+  APP: appRules,
+  NONE: noneRules,
+  TBA: tbaRules,
+  JWT: jwtRules,
+  BILL: billRules,
+  TWO_STEP: twoStepRules,
+  SIGNATURE: signatureRules,
+};
+
+/** A provider that the fake plays: what to configure, what a person types, and what it was asked. */
+export interface Played {
+  /** With addresses of the fake provider, for `SVC_PROVIDERS`. */
+  readonly definition: Provider;
+  /** `credentials` of `POST /integrations`; null where the mode has none. */
+  readonly integration: JsonObject | null;
+  /** What the person types in of the connection's configuration. */
+  readonly connectionConfig: Readonly<Record<string, string>>;
+  /** What the provider itself tells of the connection's configuration, in its answers. */
+  readonly toldConfig: Readonly<Record<string, string>>;
+  /** New `credentials` for `POST /connections`, which the provider takes. */
+  readonly importable: () => JsonObject;
+  /** What the person types into the form of the mode; null where the mode has none. */
+  readonly form: JsonObject | null;
+  /** Every request so far, with what became of it. */
+  readonly asked: readonly Asked[];
+  /** Outcomes of the requests of a role, such as `granted` or `reused_code`. */
+  readonly outcomes: (role: Asked['role']) => string[];
+  /** From now on the person refuses, and the redirect back says so; null: consents. */
+  readonly refuses: (error: string | null) => void;
+  /** Where the browser is sent after an app was installed (mode APP). */
+  readonly setupAt: (url: string) => void;
+  /** Ends all access tokens (keys and passwords become others): the API answers 401. */
+  readonly endTokens: () => void;
+  /** The next requests of the role are answered so, whatever they carry. */
+  readonly plan: (role: Asked['role'], ...answers: Answer[]) => void;
+  /** What a path of the provider answers to callers that it knows; the path ends so. */
+  readonly on: (pathEnd: string, answer: JsonObject | readonly JsonObject[]) => void;
+}
+
+/** A played provider from the server's side. */
+export interface Play {
+  readonly played: Played;
+  /** @throws Refused */
+  answer(request: Incoming): Promise<Answer>;
+  note(request: Incoming, outcome: string): void;
+}
+
+export function openPlay(provider: Provider, base: string, options: PlayOptions): Play {
+  const definition = definitionAt(provider, base);
+  const connectionConfig = typedConfig(provider);
+  const toldConfig = toldBy(provider, base);
+  const known: Record<string, string> = { ...prefixed(connectionConfig), ...prefixed(toldConfig) };
+  const setupUrl = 'http://gateway.test/app-auth/connect';
+  const stage: Stage = { definition, base, options, known, setupUrl, refusal: null };
+  const rules = rulesOf[provider.auth_mode](stage);
+  const asked: Asked[] = [];
+  const planned = new Map<string, Answer[]>();
+  const own = new Map<string, JsonObject | readonly JsonObject[]>();
+  return {
+    played: {
+      definition,
+      integration: rules.integration,
+      connectionConfig,
+      toldConfig,
+      importable: () => rules.importable(),
+      get form() {
+        return rules.form;
+      },
+      asked,
+      outcomes: (role) => asked.filter((one) => one.role === role).map(({ outcome }) => outcome),
+      refuses: (error) => {
+        stage.refusal = error;
+      },
+      setupAt: (url) => {
+        stage.setupUrl = url;
+      },
+      endTokens: () => rules.endTokens(),
+      plan: (role, ...answers) => {
+        planned.set(role, [...(planned.get(role) ?? []), ...answers]);
+      },
+      on: (pathEnd, answer) => void own.set(pathEnd, answer),
+    },
+    async answer(request) {
+      const plan = planned.get(request.role)?.shift();
+      if (plan !== undefined) return plan;
+      const ownAnswer = [...own].find(([end]) => request.url.pathname.endsWith(end));
+      if (ownAnswer === undefined) demandAddress(stage, request);
+      if (request.role !== 'api' && ownAnswer === undefined) return rules.answer(request);
+      await rules.admit(request);
+      if (ownAnswer !== undefined) return { status: 200, body: ownAnswer[1] };
+      const { paginate } = definition.proxy ?? {};
+      const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
+      return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
+    },
+    note(request, outcome) {
+      const { role, method, url, headers, body } = request;
+      asked.push({ role, method, path: url.pathname + url.search, headers, body, outcome });
+    },
+  };
+}
+
+/** The path is the one of the definition, with the configuration of the connection in it. */
+function demandAddress({ definition, known }: Stage, { role, url }: Incoming): void {
+  const template = templateOf(definition, role);
+  demand(template !== null, `no_such_endpoint: ${role}`, { status: 404, error: 'not_found' });
+  const filled = fill(template, known);
+  demand(isFilled(filled), `unknown_value_in_address: ${filled}`);
+  const { pathname } = new URL(filled);
+  const root = pathname.replace(/\/+$/, '');
+  const isThere =
+    role === 'api'
+      ? url.pathname === root || url.pathname.startsWith(`${root}/`)
+      : url.pathname.replace(/\/+$/, '') === root;
+  demand(isThere, `wrong_address: ${url.pathname}`, { status: 404, error: 'not_found' });
+}
+
+const prefixed = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`connectionConfig.${name}`, value]),
+  );
+
+function typedConfig({ connection_config: fields = {} }: Provider): Record<string, string> {
+  const asked = Object.entries(fields).filter(([, { automated }]) => automated !== true);
+  return Object.fromEntries(asked.map(([name, field]) => [name, typedInto(name, field)]));
+}
+
+/** Configuration that answers, redirects and scripts bring. */
+function toldBy(provider: Provider, base: string): Record<string, string> {
+  const names = [
+    ...(provider.token_response_metadata ?? []),
+    ...(provider.redirect_uri_metadata ?? []),
+    ...(provider.connection_configuration ?? []),
+  ];
+  const addresses = leadingAddresses(provider, base);
+  return Object.fromEntries([
+    ...names.map((name) => [
+      name,
+      addresses[`connectionConfig.${name}`] ?? secret(name.split('.').at(-1) ?? ''),
+    ]),
+    ...Object.entries(addresses).map(([name, address]) => [
+      name.replace('connectionConfig.', ''),
+      address,
+    ]),
+  ]) as Record<string, string>;
+}

@@ -1,0 +1,123 @@
+import type { JsonObject } from '../../../src/kernel/stable-json.ts';
+import type { Provider } from '../../../src/modules/providers/definition.ts';
+import { demand, unauthorized, type Answer, type Incoming } from './exchange.ts';
+import { fill, isFilled, type Known } from './fill.ts';
+
+export interface PlayOptions {
+  /** Whether a refresh gives another refresh token and ends the one before. Default: yes. */
+  readonly isRotating?: boolean;
+  /** Seconds that tokens live. Default: 3600. */
+  readonly expiresIn?: number;
+  /** Whether a person who consents installs the app at once (mode CUSTOM). Default: no. */
+  readonly installsApp?: boolean;
+}
+
+/** What the rules of a mode know of the provider that they play. */
+export interface Stage {
+  /** With the addresses of the fake provider. */
+  readonly definition: Provider;
+  readonly base: string;
+  readonly options: PlayOptions;
+  /** Connection configuration, and credentials as templates name them. */
+  readonly known: Record<string, string>;
+  /** Where the browser is sent after an app was installed. */
+  setupUrl: string;
+  /** The person refuses while this is set: the code that the redirect back carries. */
+  refusal: string | null;
+}
+
+/** The rules of one authentication mode, as the provider keeps them. */
+export interface Rules {
+  /** `credentials` of `POST /integrations`; null where the integration holds none. */
+  readonly integration: JsonObject | null;
+  /** `credentials` of `POST /connections`: new ones that this provider takes. */
+  importable(): JsonObject;
+  /** What a person types into the form of the mode; null where there is none. */
+  readonly form: JsonObject | null;
+  /** @throws Refused */
+  answer(request: Incoming): Answer | Promise<Answer>;
+  /** Looks at a call of the API. @throws Refused */
+  admit(request: Incoming): void | Promise<void>;
+  /** Ends every token given so far: the API answers 401 to them. */
+  endTokens(): void;
+}
+
+const secretToken = /\$\{[^}]*\b(apiKey|accessToken|username|password|credentials\.)/;
+/** A caller may set these itself. */
+const callersOwn = new Set(['accept', 'content-type', 'user-agent']);
+
+const isPlacedSecret = (template: string): boolean => secretToken.test(template);
+
+/** Headers and query that the definition puts into each call, with any of the tokens that are good. */
+export function demandPlaced(
+  { definition, known }: Pick<Stage, 'definition' | 'known'>,
+  { headers, url }: Incoming,
+  tokens: readonly string[] = [],
+): void {
+  const { proxy = {} } = definition;
+  const check = (what: string, template: string, sent: unknown) => {
+    const values: Known[] = tokens.map((accessToken) => ({ ...known, accessToken }));
+    const wanted = [known, ...values].map((each) => fill(template, each)).filter(isFilled);
+    const refusal = isPlacedSecret(template) ? unauthorized : {};
+    if (wanted.length === 0 && isPlacedSecret(template))
+      demand(false, `no_token: ${what}`, refusal);
+    if (wanted.length === 0) demand(sent === undefined, `unfilled: ${what}`);
+    else demand(wanted.includes(String(sent)), `wrong_value: ${what}`, refusal);
+  };
+  for (const [name, template] of Object.entries(proxy.headers ?? {})) {
+    if (callersOwn.has(name.toLowerCase())) continue;
+    check(`header ${name}`, template, headers[name.toLowerCase()]);
+  }
+  for (const [name, template] of Object.entries(proxy.query ?? {})) {
+    check(`query ${name}`, template, url.searchParams.get(name) ?? undefined);
+  }
+}
+
+/** Whether the definition says itself what `Authorization` holds. */
+export const placesAuthorization = ({ proxy }: Provider): boolean =>
+  Object.keys(proxy?.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
+
+export const placesSecret = ({ proxy }: Provider): boolean =>
+  [...Object.values(proxy?.headers ?? {}), ...Object.values(proxy?.query ?? {})].some(
+    isPlacedSecret,
+  );
+
+/** A call with a live token as Bearer, or where the definition puts it. */
+export function demandToken(stage: Stage, request: Incoming, tokens: readonly string[]): void {
+  demandPlaced(stage, request, tokens);
+  if (placesAuthorization(stage.definition)) return;
+  const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+  demand(token !== undefined && tokens.includes(token), 'unknown_token', unauthorized);
+}
+
+/** Every parameter of the definition has come, filled in. */
+export function demandParams(
+  stated: JsonObject | undefined,
+  sent: JsonObject,
+  known: Known,
+  except: readonly string[] = [],
+): void {
+  for (const [name, value] of Object.entries(stated ?? {})) {
+    if (except.includes(name)) continue;
+    const wanted = JSON.parse(filledJson(value, known)) as unknown;
+    const has = JSON.stringify(sent[name]) === JSON.stringify(wanted);
+    demand(has, `wrong_param: ${name}`);
+  }
+}
+
+const filledJson = (value: unknown, known: Known): string =>
+  JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'string' ? fill(item, known) : item,
+  );
+
+/** The headers that the definition asks for on calls for tokens. */
+export function demandHeaders(
+  stated: Readonly<Record<string, string>> | undefined,
+  { headers }: Incoming,
+  known: Known,
+): void {
+  for (const [name, template] of Object.entries(stated ?? {})) {
+    const isThere = headers[name.toLowerCase()] === fill(template, known);
+    demand(isThere, `wrong_header: ${name}`);
+  }
+}

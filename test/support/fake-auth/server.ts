@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Provider } from '../../../src/modules/providers/definition.ts';
+import { Refused, type Answer, type Incoming, type Role } from './exchange.ts';
+import { openPlay, type Play, type Played } from './play.ts';
+import type { PlayOptions } from './rules.ts';
+
+/**
+ * A server that plays providers of the catalogue's format, and keeps the rules of their authentication modes:
+ * what a real provider would refuse it refuses, and says why in `asked`.
+ */
+export interface FakeAuth extends AsyncDisposable {
+  readonly url: string;
+  /** For `SVC_EGRESS_ALLOW`. */
+  readonly hostPort: string;
+  /** Each name once. */
+  play(provider: Provider, options?: PlayOptions): Played;
+  /** Everything played so far, for a file of `SVC_PROVIDERS`. */
+  definitions(): Record<string, object>;
+}
+
+export async function openFakeAuth(): Promise<FakeAuth> {
+  const plays = new Map<string, Play>();
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const hostPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://${hostPort}`;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const address = new URL(request.url ?? '/', url);
+    const [, name = '', role = ''] = address.pathname.split('/');
+    const play = plays.get(name);
+    if (play === undefined) {
+      reply(response, { status: 404, body: { error: 'not_found' } });
+      return;
+    }
+    const { method = '', headers } = request;
+    const incoming: Incoming = { role: role as Role, method, url: address, headers, body };
+    try {
+      const answered = await play.answer(incoming);
+      play.note(incoming, 'granted');
+      reply(response, answered);
+    } catch (error) {
+      const refused =
+        error instanceof Refused ? error : new Refused(500, 'server_error', String(error));
+      play.note(incoming, refused.message);
+      reply(response, { status: refused.status, body: { error: refused.error } });
+    }
+  }
+
+  return {
+    url,
+    hostPort,
+    play(provider, options = {}) {
+      if (plays.has(provider.name)) throw new Error(`${provider.name} is played already`);
+      const play = openPlay(provider, `${url}/${provider.name}`, options);
+      plays.set(provider.name, play);
+      return play.played;
+    },
+    definitions: () =>
+      Object.fromEntries(
+        [...plays].map(([name, { played }]) => {
+          const { name: _name, ...fields } = played.definition;
+          return [name, fields];
+        }),
+      ),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function reply(response: ServerResponse, { status, headers = {}, body }: Answer): void {
+  const isText = typeof body === 'string';
+  response.writeHead(status, {
+    'content-type': isText ? 'text/plain' : 'application/json',
+    ...headers,
+  });
+  response.end(isText ? body : JSON.stringify(body));
+}
+
+/** The browser goes to the address and is sent back: the query of the redirect. */
+export async function visit(address: string): Promise<Record<string, string>> {
+  const answer = await fetch(address, { redirect: 'manual' });
+  const location = answer.headers.get('location');
+  if (location === null) throw new Error(`no redirect: ${answer.status} ${await answer.text()}`);
+  return Object.fromEntries(new URL(location).searchParams);
+}

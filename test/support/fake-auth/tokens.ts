@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { demand, invalidGrant } from './exchange.ts';
+
+export const secret = (prefix: string): string => `${prefix}-${randomBytes(12).toString('hex')}`;
+
+export interface IssuedTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+}
+
+/** Access and refresh tokens of one provider, in families that end together (RFC 9700 section 4.14.2). */
+export class TokenStore {
+  readonly #access = new Map<string, { readonly family: string; readonly until: number }>();
+  readonly #refresh = new Map<string, { readonly family: string; isUsed: boolean }>();
+  readonly #ended = new Set<string>();
+  readonly #isRotating: boolean;
+  readonly #expiresIn: number;
+
+  constructor({ isRotating = true, expiresIn = 3600 }) {
+    this.#isRotating = isRotating;
+    this.#expiresIn = expiresIn;
+  }
+
+  issue(family: string = secret('family')): IssuedTokens {
+    const accessToken = this.issueAccess(family);
+    const refreshToken = secret('rt');
+    this.#refresh.set(refreshToken, { family, isUsed: false });
+    return { accessToken, refreshToken, expiresIn: this.#expiresIn };
+  }
+
+  issueAccess(family: string = secret('family')): string {
+    const token = secret('at');
+    this.#access.set(token, { family, until: Date.now() + this.#expiresIn * 1000 });
+    return token;
+  }
+
+  /** Shown twice, a token that rotates ends its whole family. @throws Refused */
+  renew(shown: unknown): IssuedTokens {
+    const known = typeof shown === 'string' ? this.#refresh.get(shown) : undefined;
+    demand(known !== undefined, 'unknown_refresh_token', invalidGrant);
+    if (known.isUsed) this.endFamily(known.family);
+    demand(!known.isUsed, 'reused_refresh_token', invalidGrant);
+    demand(!this.#ended.has(known.family), 'ended_family', invalidGrant);
+    known.isUsed = this.#isRotating;
+    if (this.#isRotating) return this.issue(known.family);
+    const accessToken = this.issueAccess(known.family);
+    return { accessToken, refreshToken: String(shown), expiresIn: this.#expiresIn };
+  }
+
+  endFamily(family: string): void {
+    this.#ended.add(family);
+    for (const [token, of] of this.#access) if (of.family === family) this.#access.delete(token);
+  }
+
+  /** Access tokens alone: what they were renewed with stays good. */
+  endAccess(): void {
+    this.#access.clear();
+  }
+
+  live(): string[] {
+    const now = Date.now();
+    return [...this.#access].filter(([, { until }]) => until > now).map(([token]) => token);
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Puts the value at a dotted path, making the objects on the way. A name with `@` before it is one name, as the
+ * annotations of OData are (`@odata.nextLink`).
+ */
+export function withPath(target: Record<string, unknown>, path: string, value: unknown): void {
+  const [head = '', ...rest] = path.startsWith('@') ? [path] : path.split('.');
+  if (rest.length === 0) {
+    const there = target[head];
+    const isMerged = typeof there === 'object' && typeof value === 'object';
+    target[head] = isMerged ? { ...there, ...value } : value;
+    return;
+  }
+  const inner = (target[head] ??= {}) as Record<string, unknown>;
+  withPath(inner, rest.join('.'), value);
+}

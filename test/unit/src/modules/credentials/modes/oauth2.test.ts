@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Credentials } from '../../../../../../src/modules/connections/state.ts';
+import type { Provider } from '../../../../../../src/modules/providers/definition.ts';
+import type { HttpClient } from '../../../../../../src/ports/http-client.ts';
+import { aProvider } from '../../../../../support/control.ts';
+import { callerOf, type Caller } from '../../../../../support/fake-auth/caller.ts';
+import type { Played } from '../../../../../support/fake-auth/play.ts';
+import type { PlayOptions } from '../../../../../support/fake-auth/rules.ts';
+import { openFakeAuth, visit, type FakeAuth } from '../../../../../support/fake-auth/server.ts';
+import { openHttpClient } from '../../../../../support/webhook-receiver.ts';
+
+let stack: AsyncDisposableStack;
+let fake: FakeAuth;
+let http: HttpClient;
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  fake = stack.use(await openFakeAuth());
+  http = stack.use(await openHttpClient());
+});
+afterEach(() => stack.disposeAsync());
+
+const crm = (more: Partial<Provider> = {}): Provider =>
+  aProvider({
+    auth_mode: 'OAUTH2',
+    authorization_url: 'https://crm.example/authorize',
+    token_url: 'https://crm.example/token',
+    proxy: { base_url: 'https://api.crm.example' },
+    ...more,
+  });
+
+function play(more: Partial<Provider> = {}, options: PlayOptions = {}): Caller & Played {
+  const played = fake.play(crm(more), options);
+  return Object.assign(callerOf(played, http), played);
+}
+
+describe('a connection through the redirect', () => {
+  it.each<[string, Partial<Provider>]>([
+    ['a client in the body', {}],
+    ['a client in a Basic header', { token_request_auth_method: 'basic' }],
+    ['parameters as JSON', { body_format: 'json' }],
+    ['parameters in the query of a GET', { token_request_method: 'GET' }],
+    ['no PKCE', { disable_pkce: true }],
+    ['parameters of its own', { authorization_params: { access_type: 'offline' } }],
+    ['headers of its own', { token_headers: { 'x-version': '3' } }],
+    ['a nested token', { alternate_access_token_response_path: 'authed_user' }],
+    ['an end in milliseconds', { expires_in_unit: 'milliseconds' }],
+    ['a code under another name', { authorization_code_param_in_callback: 'oauth_code' }],
+  ])('of a provider with %s gives a token that the API takes', async (_, more) => {
+    const crmCaller = play(more);
+    const obtained = await crmCaller.connect();
+    const hourMs = 3_600_000;
+    expect(Math.abs((obtained.expiresAt ?? 0) - Date.now() - hourMs)).toBeLessThan(60_000);
+    expect(await crmCaller.call(obtained)).toBe(200);
+    expect(crmCaller.outcomes('token')).toEqual(['granted']);
+  });
+
+  it('keeps what answer and redirect tell of the connection', async () => {
+    const told = play({
+      token_response_metadata: ['instance_url', 'team.id'],
+      redirect_uri_metadata: ['realmId'],
+      proxy: { base_url: '${connectionConfig.instance_url}' },
+    });
+    const { connectionConfig } = await told.connect();
+    expect(connectionConfig).toEqual(told.toldConfig);
+  });
+
+  it('asks for the scopes with the separator of the provider', async () => {
+    const { redirectContext, rules } = play({ scope_separator: ',' });
+    const asked = redirectContext({ scopes: 'read,write' });
+    const { url } = await rules.redirect!.start(asked);
+    expect(new URL(url).searchParams.get('scope')).toBe('read,write');
+  });
+
+  it('with a client of the person refreshes with that client, too', async () => {
+    const { integration, connect, call, rules, context, outcomes } = play();
+    const { client_id: clientId, client_secret: clientSecret } = integration as Record<
+      string,
+      string
+    >;
+    const override = { clientId, clientSecret };
+    const client = { type: 'OAUTH2', clientId: 'other', clientSecret: 'other' };
+    const obtained = await connect({ client, override });
+    const held = obtained.credentials as Credentials;
+    expect(held['config_override']).toEqual({ client_id: clientId, client_secret: clientSecret });
+    const renewed = await rules.renewal!.renew(held, { ...context(), client });
+    expect(renewed.credentials?.['config_override']).toEqual(held['config_override']);
+    expect(await call(renewed)).toBe(200);
+    expect(outcomes('token')).toEqual(['granted', 'granted']);
+  });
+
+  it('that the person refuses is an error that names why', async () => {
+    const crmCaller = play();
+    crmCaller.refuses('access_denied');
+    await expect(crmCaller.connect()).rejects.toMatchObject({
+      failure: { code: 'invalid_credentials', providerCode: 'access_denied', isDefinitive: true },
+    });
+  });
+
+  it.each<[string, (back: Record<string, string>, kept: Record<string, unknown>) => void, string]>([
+    ['an invented code', (back) => (back['code'] = 'invented'), 'unknown_code'],
+    ['another verifier', (_, kept) => (kept['verifier'] = 'f'.repeat(48)), 'wrong_pkce_verifier'],
+    ['no verifier', (_, kept) => delete kept['verifier'], 'no_pkce_verifier'],
+  ])('with %s is refused by the provider', async (_, change, reason) => {
+    const { rules, redirectContext, outcomes } = play();
+    const asked = redirectContext();
+    const { url, kept } = await rules.redirect!.start(asked);
+    const back = await visit(url);
+    const changed = { ...kept } as Record<string, unknown>;
+    change(back, changed);
+    const finishing = rules.redirect!.finish(back, changed as typeof kept, asked);
+    await expect(finishing).rejects.toMatchObject({ failure: { isDefinitive: true } });
+    expect(outcomes('token')).toEqual([reason]);
+  });
+
+  it('redeems its code once, from the address and the client that asked for it', async () => {
+    const { rules, redirectContext, outcomes, call } = play();
+    const asked = redirectContext();
+    const start = await rules.redirect!.start(asked);
+    const back = await visit(start.url);
+    const elsewhere = { ...asked, callbackUrl: 'http://gateway.test/elsewhere' };
+    const invalidGrant = { failure: { providerCode: 'invalid_grant', isDefinitive: true } };
+    await expect(rules.redirect!.finish(back, start.kept, elsewhere)).rejects.toMatchObject(
+      invalidGrant,
+    );
+    const client = { ...asked.client!, clientSecret: 'wrong' };
+    const asAnother = rules.redirect!.finish(back, start.kept, { ...asked, client });
+    await expect(asAnother).rejects.toMatchObject({ failure: { providerCode: 'invalid_client' } });
+    const first = await rules.redirect!.finish(back, start.kept, asked);
+    expect(await call(first)).toBe(200);
+    await expect(rules.redirect!.finish(back, start.kept, asked)).rejects.toMatchObject(
+      invalidGrant,
+    );
+    // What the code gave ends with its second use (RFC 6749 section 4.1.2).
+    expect(await call(first)).toBe(401);
+    expect(outcomes('token')).toEqual([
+      'wrong_redirect_uri',
+      'wrong_client',
+      'granted',
+      'reused_code',
+    ]);
+  });
+});
+
+describe('a refresh', () => {
+  it.each<[string, Partial<Provider>]>([
+    ['at the token address', {}],
+    ['at an address of its own', { refresh_url: 'https://crm.example/refresh' }],
+    [
+      'with parameters of its own',
+      { refresh_params: { grant_type: 'refresh_token', audience: 'api' } },
+    ],
+    ['with headers of its own', { refresh_token_headers: { 'x-version': '4' } }],
+    ['by a Basic header', { authorization_method: 'header' }],
+  ])('%s gives a new token, and the next refresh token', async (_, more) => {
+    const { connect, call, rules, context, endTokens, outcomes } = play(more);
+    const first = await connect();
+    endTokens();
+    expect(await call(first)).toBe(401);
+    const second = await rules.renewal!.renew(first.credentials as Credentials, context());
+    expect(await call(second)).toBe(200);
+    const third = await rules.renewal!.renew(second.credentials as Credentials, context());
+    expect(third.credentials?.['refresh_token']).not.toBe(second.credentials?.['refresh_token']);
+    const renewals =
+      more.refresh_url === undefined ? outcomes('token').slice(1) : outcomes('refresh');
+    expect(renewals).toEqual(['granted', 'granted']);
+  });
+
+  it('with a token that was shown before ends the family', async () => {
+    const { connect, call, rules, context, outcomes } = play();
+    const first = await connect();
+    const second = await rules.renewal!.renew(first.credentials as Credentials, context());
+    const again = rules.renewal!.renew(first.credentials as Credentials, context());
+    await expect(again).rejects.toMatchObject({
+      failure: { code: 'refresh_token_external_error', providerCode: 'invalid_grant' },
+    });
+    expect(await call(second)).toBe(401);
+    expect(outcomes('token')).toEqual(['granted', 'granted', 'reused_refresh_token']);
+  });
+
+  it('of a provider that does not rotate keeps the refresh token', async () => {
+    const { connect, rules, context } = play({}, { isRotating: false });
+    const first = await connect();
+    const second = await rules.renewal!.renew(first.credentials as Credentials, context());
+    expect(second.credentials?.['refresh_token']).toBe(first.credentials?.['refresh_token']);
+  });
+});
