@@ -17,11 +17,9 @@ import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { importCredentials } from '../credentials/import.ts';
-import type { ModeContext, Obtained } from '../credentials/modes/mode.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
-import type { Integration } from '../integrations/state.ts';
-import { verifyCredentials } from '../providers/verify.ts';
+import { acceptCredentials } from './accept-credentials.ts';
 import {
   deleteConnection,
   importConnection,
@@ -102,8 +100,12 @@ const create = defineRoute({
       throw new GatewayError('not_found', { message });
     }
     const context = await modeContext(services, integration, provider, body.connection_config);
-    const credentials = await importCredentials(context, body.credentials);
-    await tryCredentials(services, { integration, context, credentials, body });
+    const credentials = await acceptCredentials(services, {
+      integration,
+      context,
+      credentials: await importCredentials(context, body.credentials),
+      metadata: body.metadata,
+    });
     const { connection } = await importConnection(
       services,
       {
@@ -339,33 +341,6 @@ function endUserOf(given: z.output<typeof endUserInput>): EndUser {
     tags: given.tags ?? {},
     organization: null,
   };
-}
-
-/** @throws GatewayError `connection_test_failed` */
-async function tryCredentials(
-  services: Services,
-  imported: {
-    readonly integration: Integration;
-    readonly context: ModeContext;
-    readonly credentials: Obtained;
-    readonly body: { readonly metadata?: JsonObject | undefined };
-  },
-): Promise<void> {
-  const { integration, context, credentials, body } = imported;
-  await verifyCredentials(
-    services,
-    context.provider,
-    {
-      credentials: credentials.credentials,
-      connectionConfig: { ...context.connectionConfig, ...credentials.connectionConfig },
-      metadata: body.metadata ?? {},
-    },
-    {
-      clientId: context.client?.clientId,
-      clientSecret: context.client?.clientSecret,
-      integrationConfig: integration.integrationConfig,
-    },
-  );
 }
 
 export const connectionRoutes: readonly AnyRoute[] = [

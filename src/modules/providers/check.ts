@@ -1,5 +1,6 @@
 import type { Definition } from './schema.ts';
 import { isKnownToken, tokensOf } from './interpolate.ts';
+import { isPostConnectionScript } from './post-connection.ts';
 
 /**
  * What the shape alone does not say of a definition (contract/providers-format.md section 5): every
@@ -25,6 +26,11 @@ export function definitionProblems(definition: Definition): string[] {
   if (proxy?.verification && definition.credentials_verification_script) {
     problems.push('proxy.verification: excludes credentials_verification_script');
   }
+  for (const field of scriptFields) {
+    const name = definition[field];
+    const isKnown = field === 'post_connection_script' && isPostConnectionScript(name ?? '');
+    if (name !== undefined && !isKnown) problems.push(`${field}: no script "${name}" here`);
+  }
   for (const group of ['connection_config', 'credentials', 'integration_config'] as const) {
     for (const [name, { pattern }] of Object.entries(definition[group] ?? {})) {
       if (pattern !== undefined && !isPattern(pattern)) {
@@ -34,6 +40,13 @@ export function definitionProblems(definition: Definition): string[] {
   }
   return problems;
 }
+
+const scriptFields = [
+  'post_connection_script',
+  'credentials_verification_script',
+  'pre_connection_creation_script',
+  'pre_connection_deletion_script',
+] as const;
 
 function isSupplied(token: string, definition: Definition): boolean {
   if (!token.startsWith('connectionConfig.')) return true;

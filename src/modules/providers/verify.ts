@@ -1,7 +1,7 @@
-import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
+import type { ModeContext } from '../credentials/modes/mode.ts';
 import type { Provider } from './definition.ts';
 import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
 
@@ -13,7 +13,7 @@ const answerBytesMax = 1024 ** 2;
  * @throws GatewayError `connection_test_failed`, or why the call cannot be built
  */
 export async function verifyCredentials(
-  { http, clock }: Pick<Services, 'http' | 'clock'>,
+  { http, clock }: Pick<ModeContext, 'http' | 'clock'>,
   provider: Provider,
   connection: OpenedConnection,
   integration: OpenedIntegration,

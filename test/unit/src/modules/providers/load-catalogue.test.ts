@@ -109,6 +109,11 @@ describe('an overlay', () => {
       'own.yaml: crm: credentials.apiKey: needed by the mode API_KEY',
     ],
     [
+      'a script that nobody wrote',
+      minimal('  post_connection_script: magic'),
+      'own.yaml: crm: post_connection_script: no script "magic" here',
+    ],
+    [
       'two ways to verify',
       minimal('  credentials_verification_script: x\n  proxy: {verification: {endpoints: [/me]}}'),
       'own.yaml: crm: proxy.verification: excludes',

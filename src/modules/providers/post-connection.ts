@@ -1,0 +1,148 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { textAt } from '../../kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { HttpFailure } from '../../ports/http-client.ts';
+import type { ModeContext } from '../credentials/modes/mode.ts';
+import type { Provider } from './definition.ts';
+import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
+import { interpolateUrl } from './interpolate.ts';
+
+const timeoutMs = 15_000;
+const answerBytesMax = 1024 ** 2;
+
+/** What a script asks the provider with: the credentials of the connection are put into the call. */
+interface Asking {
+  readonly provider: Provider;
+  /** What the caller gave stays, and picks among several accounts. */
+  readonly connectionConfig: JsonObject;
+  get(address: string, headers?: Readonly<Record<string, string>>): Promise<Json>;
+  readonly accessToken: string;
+}
+
+/** Configuration that only the provider can tell, once there are credentials. */
+type Script = (asking: Asking) => Promise<JsonObject>;
+
+/** By the name that definitions call them (`post_connection_script`). */
+const scripts: Readonly<Record<string, Script>> = {
+  atlassianCloudId,
+  docusignAccount,
+  mailchimpDataCentre,
+  xeroTenant,
+};
+
+export const isPostConnectionScript = (name: string): boolean => Object.hasOwn(scripts, name);
+
+/**
+ * Runs the provider's script, if it has one.
+ * @returns what it told, without what the configuration holds already
+ * @throws GatewayError `connection_test_failed`: the provider did not tell, or why it cannot be asked
+ */
+export async function askAfterConnecting(
+  deps: Pick<ModeContext, 'http' | 'clock'>,
+  provider: Provider,
+  connection: OpenedConnection,
+  integration: OpenedIntegration,
+): Promise<JsonObject> {
+  const script = scripts[provider.post_connection_script ?? ''];
+  if (script === undefined) return {};
+  const { connectionConfig } = connection;
+  const told = await script({
+    provider,
+    connectionConfig,
+    accessToken: textAt(connection.credentials ?? {}, 'access_token') ?? '',
+    get: (address, headers) => get(deps, { provider, connection, integration, address, headers }),
+  });
+  return Object.fromEntries(
+    Object.entries(told).filter(([name]) => connectionConfig[name] === undefined),
+  );
+}
+
+async function get(
+  { http, clock }: Pick<ModeContext, 'http' | 'clock'>,
+  of: {
+    readonly provider: Provider;
+    readonly connection: OpenedConnection;
+    readonly integration: OpenedIntegration;
+    readonly address: string;
+    readonly headers: Readonly<Record<string, string>> | undefined;
+  },
+): Promise<Json> {
+  const { address, provider, ...rest } = of;
+  const request = buildProviderRequest({
+    ...rest,
+    provider,
+    now: clock.now(),
+    method: 'GET',
+    endpoint: '',
+    isEndpointTemplate: false,
+    baseUrlOverride: address,
+  });
+  try {
+    const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
+    if (reply.status !== 200) throw untold(provider, `answered ${reply.status}`);
+    return JSON.parse(reply.body.toString('utf8')) as Json;
+  } catch (cause) {
+    if (cause instanceof HttpFailure) throw untold(provider, `failed (${cause.code})`, cause);
+    if (cause instanceof SyntaxError) throw untold(provider, 'answered no JSON', cause);
+    throw cause;
+  }
+}
+
+function untold({ name }: Provider, what: string, cause?: unknown): GatewayError {
+  const message = `The provider "${name}" ${what} when it was asked for the account of the connection.`;
+  return new GatewayError('connection_test_failed', { message }, { cause });
+}
+
+/** The one that fits what the caller gave, else the provider's first choice. */
+function accountOf(
+  { provider, connectionConfig }: Asking,
+  accounts: Json | undefined,
+  fields: Readonly<Record<string, string>>,
+  isPreferred: (account: JsonObject) => boolean = () => true,
+): JsonObject {
+  const listed = Array.isArray(accounts) ? (accounts as readonly Json[]).filter(isJsonObject) : [];
+  const given = Object.entries(fields).filter(([name]) => connectionConfig[name] !== undefined);
+  const fitting = listed.filter((account) =>
+    given.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
+  );
+  const chosen = fitting.find(isPreferred) ?? fitting[0];
+  if (chosen === undefined) throw untold(provider, 'named no account that fits');
+  const told = Object.entries(fields).map(([name, path]) => [name, textAt(chosen, path) ?? '']);
+  return Object.fromEntries(told) as JsonObject;
+}
+
+/** An address beside that of the token, such as `…/oauth/userinfo` beside `…/oauth/token`. */
+function besideToken({ provider, connectionConfig }: Asking, name: string): string {
+  const { token_url: template } = provider;
+  const values = { connectionConfig, metadata: {}, credentials: null, now: 0, random: '' };
+  const address = typeof template === 'string' ? interpolateUrl(template, values) : null;
+  if (address === null) throw untold(provider, 'has no address of tokens');
+  return address.replace(/[^/]*$/, name);
+}
+
+/** The site behind the API of Jira and Confluence; a `siteUrl` that is given picks one of several. */
+async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
+  const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
+  const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
+  return accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
+}
+
+/** The default account of the user, or the one whose `accountId` is given. */
+async function docusignAccount(asking: Asking): Promise<JsonObject> {
+  const user = await asking.get(besideToken(asking, 'userinfo'));
+  const accounts = isJsonObject(user) ? user['accounts'] : undefined;
+  const fields = { accountId: 'account_id', baseUri: 'base_uri' };
+  return accountOf(asking, accounts, fields, ({ is_default: isDefault }) => isDefault === true);
+}
+
+async function mailchimpDataCentre(asking: Asking): Promise<JsonObject> {
+  const authorization = `OAuth ${asking.accessToken}`;
+  const user = await asking.get(besideToken(asking, 'metadata'), { authorization });
+  return accountOf(asking, [user], { dc: 'dc' });
+}
+
+/** The first organisation that the user gave access to, or the one whose `tenant_id` is given. */
+async function xeroTenant(asking: Asking): Promise<JsonObject> {
+  const tenants = await asking.get(`${asking.provider.proxy?.base_url ?? ''}/connections`);
+  return accountOf(asking, tenants, { tenant_id: 'tenantId' });
+}
