@@ -86,6 +86,19 @@ export function webAddress(text: string): string {
   throw new Error(`expected http://… or https://…, got "${maskedUrl(text)}"`);
 }
 
+const origin = /^https?:\/\/(\*\.)?[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i;
+
+/** A comma list of origins, of which the first label may be `*`; or `*` alone. */
+export function origins(text: string): readonly string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const wrong = names.find((name) => name !== '*' && !origin.test(name));
+  if (wrong === undefined) return names;
+  throw new Error(`expected origins such as https://app.example.com, got "${maskedUrl(wrong)}"`);
+}
+
 /** The text without the password of a URL in it. */
 export function maskedUrl(text: string): string {
   return text.replace(/(?<=\/\/)(?<user>[^:@/]*):.*@/s, '$<user>:***@');

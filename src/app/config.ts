@@ -1,4 +1,4 @@
-import { logAddress, maskedUrl, server, webAddress } from './addresses.ts';
+import { logAddress, maskedUrl, origins, server, webAddress } from './addresses.ts';
 import { configRules } from './config-rules.ts';
 import { parseRoles } from './roles.ts';
 import {
@@ -139,6 +139,14 @@ export const settings = {
     default: null,
     doc: 'Folder or file (YAML or JSON) of provider definitions laid over the built-in catalogue.',
     parse: text,
+  },
+  connectOrigins: {
+    variable: 'SVC_CONNECT_ORIGINS',
+    default: '',
+    doc:
+      'Comma list of origins (`https://app.example.com`, `https://*.example.com`) whose pages may frame the connect ' +
+      'page; `*` = any; none when not set.',
+    parse: origins,
   },
   egressAllow: {
     variable: 'SVC_EGRESS_ALLOW',

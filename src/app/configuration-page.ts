@@ -4,7 +4,7 @@ type SettingName = keyof typeof settings;
 
 /** In the order of the page; each setting stands in one. */
 const groups: Readonly<Record<string, readonly SettingName[]>> = {
-  'HTTP API': ['host', 'port', 'publicUrl', 'rateLimitPerMinute'],
+  'HTTP API': ['host', 'port', 'publicUrl', 'rateLimitPerMinute', 'connectOrigins'],
   'Where data are': [
     'dataDir',
     'logUrl',

@@ -89,6 +89,7 @@ export async function openServices(
 
 const settingsOf = (config: Config): Services['settings'] => ({
   publicUrl: config.publicUrl ?? '',
+  connectOrigins: config.connectOrigins,
   rateLimitPerMinute: config.rateLimitPerMinute,
   version: version(),
   partitions: config.partitions,

@@ -1,5 +1,6 @@
 import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
+import { connectPageRoutes } from '../modules/connect-page/routes.ts';
 import { deprecatedConnectionRoutes } from '../modules/connections/deprecated-routes.ts';
 import { authorizationRoutes } from '../modules/authorizations/routes.ts';
 import { connectSessionRoutes } from '../modules/connect-sessions/routes.ts';
@@ -42,6 +43,7 @@ export const routes: readonly AnyRoute[] = [
   ...consumerGroupRoutes,
   ...typedTopicRoutes,
   ...deadLetterRoutes,
+  ...connectPageRoutes,
 ];
 
 /** Every endpoint that streams. */

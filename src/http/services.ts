@@ -40,6 +40,8 @@ export interface Services {
   readonly settings: {
     /** The address of the server itself when none is set; empty until it listens. */
     publicUrl: string;
+    /** Whose pages may frame the connect page: origins as a Content-Security-Policy takes them. */
+    readonly connectOrigins: readonly string[];
     readonly rateLimitPerMinute: number;
     /** Of this package. */
     readonly version: string;

@@ -1,6 +1,6 @@
-import { getuid } from 'node:process';
 import { join } from 'node:path';
-import { announce, isOnPath, run, ServiceUnavailable } from './commands.ts';
+import { run } from './commands.ts';
+import { installPackages } from './packages.ts';
 import { freePort } from './ports.ts';
 import { startService, type Service } from './service.ts';
 
@@ -50,18 +50,6 @@ async function makeCertificate(folder: string): Promise<void> {
   await run('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', certificate]);
 }
 
-/** The package of the distribution, if Redis is not here already. @throws ServiceUnavailable */
-export async function installRedis(): Promise<void> {
-  if (isOnPath('redis-server')) return;
-  if (!isOnPath('apt-get') || getuid?.() !== 0) {
-    throw new ServiceUnavailable(
-      'Redis is missing. Install it (as root: apt-get install -y redis-server).',
-    );
-  }
-  announce('installing the package redis-server');
-  // The run level keeps the package from starting a server of its own.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const install = ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'];
-  await run('apt-get', ['update', '-qq'], { env });
-  await run('apt-get', install, { env });
-}
+/** @throws ServiceUnavailable */
+export const installRedis = (): Promise<void> =>
+  installPackages('redis-server', 'Redis', ['redis-server']);

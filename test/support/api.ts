@@ -47,6 +47,7 @@ export async function startApi(
   options: {
     readonly overlayPath?: string | null;
     readonly egressAllow?: readonly string[];
+    readonly connectOrigins?: readonly string[];
     /** Default: in process. */
     readonly coordination?: Coordination;
     /** Default: none. */
@@ -88,6 +89,7 @@ export async function startApi(
     refresher: createRefresher(ground),
     settings: {
       publicUrl: 'http://gateway.test',
+      connectOrigins: options.connectOrigins ?? [],
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
       version: '0.0.0',
       partitions: 4,

@@ -173,6 +173,7 @@ export async function openRunWorld({
       version: '0',
       partitions: 4,
       topicPrefix: 'svc',
+      connectOrigins: [],
     },
     readiness: () => [],
   };

@@ -5,7 +5,7 @@ import type { Environment } from './state.ts';
 /** What a caller may set. */
 export type EnvironmentSettings = Pick<
   Environment,
-  'name' | 'isProduction' | 'webhookUrls' | 'webhookFlags' | 'payloadMode'
+  'name' | 'isProduction' | 'webhookUrls' | 'webhookFlags' | 'payloadMode' | 'connectUi'
 >;
 
 export type EnvironmentEvent =

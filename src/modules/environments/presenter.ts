@@ -1,4 +1,5 @@
 import { isoMillis } from '../../kernel/time.ts';
+import { presentConnectUi } from './connect-ui.ts';
 import type { Environment } from './state.ts';
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
@@ -17,6 +18,7 @@ export function presentEnvironment(environment: Environment) {
     on_sync_completion_always: webhookFlags.onSyncCompletionAlways,
     on_async_action_completion: webhookFlags.onAsyncActionCompletion,
     payload_mode: environment.payloadMode,
+    connect_ui: presentConnectUi(environment),
     created_at: isoMillis(environment.createdAt),
     updated_at: isoMillis(environment.updatedAt),
   };

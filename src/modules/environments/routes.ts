@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { environmentName, webhookUrl, wholeNumber } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
+import { changedConnectUi, connectUiShape } from './connect-ui.ts';
 import {
   createEnvironment,
   deleteEnvironment,
@@ -82,6 +83,7 @@ const settings = z.strictObject({
   on_sync_completion_always: z.boolean().optional(),
   on_async_action_completion: z.boolean().optional(),
   payload_mode: z.enum(['plain', 'sealed']).optional(),
+  connect_ui: connectUiShape.optional(),
 });
 
 const patch = defineRoute({
@@ -113,6 +115,7 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
     name: body.name,
     isProduction: body.is_production,
     payloadMode: body.payload_mode,
+    ...(body.connect_ui ? { connectUi: changedConnectUi(body.connect_ui, known) } : {}),
     ...(hasUrls
       ? {
           webhookUrls: {

@@ -1,6 +1,14 @@
 import type { Sealed } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/time.ts';
 
+/** How the connect page looks (contract/http.md section 5, `connectUISettings`). */
+export type ConnectUi = {
+  /** Colours of the main button, `#rrggbb`; the page makes text on and of them readable. */
+  readonly primary: { readonly light: string; readonly dark: string };
+  readonly defaultTheme: 'light' | 'dark' | 'system';
+  readonly showWatermark: boolean;
+};
+
 /** Scope: `account`. Path: [uid]. Unique by name. Indexes: `id`, `name`. */
 export interface Environment {
   readonly uid: string;
@@ -17,6 +25,8 @@ export interface Environment {
     readonly onAsyncActionCompletion: boolean;
   };
   readonly payloadMode: 'plain' | 'sealed';
+  /** Absent until it is set: the standard look. */
+  readonly connectUi?: ConnectUi;
   readonly webhookSigningKey: Sealed<string>;
   /** Also signs until then, so that receivers can change over. */
   readonly previousSigningKey: { readonly key: Sealed<string>; readonly until: Instant } | null;

@@ -30,6 +30,19 @@ describe('the settings', () => {
     expect(config.publicUrl).toBe('https://gateway.test');
   });
 
+  it('name the origins that may frame the connect page', () => {
+    const value = 'https://app.test, https://*.test:8443,http://localhost:5173';
+    expect(loadConfig({ SVC_CONNECT_ORIGINS: value }).connectOrigins).toEqual(value.split(/, ?/));
+    expect(loadConfig({ SVC_CONNECT_ORIGINS: '*' }).connectOrigins).toEqual(['*']);
+    for (const wrong of [
+      'app.test',
+      'https://app.test/path',
+      "https://app.test; script-src 'none'",
+    ]) {
+      expect(() => loadConfig({ SVC_CONNECT_ORIGINS: wrong })).toThrow('SVC_CONNECT_ORIGINS');
+    }
+  });
+
   it('that are empty count as not set', () => {
     expect(loadConfig({ SVC_PORT: '', SVC_PUBLIC_URL: '' })).toEqual(loadConfig({}));
   });

@@ -1,0 +1,165 @@
+import type { Issue } from './field-problem.ts';
+import type { ConnectRequest, ProviderForm } from './form.ts';
+
+/** What the service tells of the session (contract/http.md section 5). */
+export interface Session {
+  readonly connectUISettings?: ConnectUiSettings;
+  readonly allowed_integrations?: readonly string[];
+  readonly integrations_config_defaults?: Readonly<
+    Record<string, { readonly connection_config?: Readonly<Record<string, unknown>> }>
+  >;
+  readonly overrides?: Readonly<Record<string, { readonly docs_connect?: string }>>;
+  readonly isReconnecting?: boolean;
+  readonly websocketsPath?: string;
+}
+
+export interface ConnectUiSettings {
+  readonly theme: {
+    readonly light: { readonly primary: string };
+    readonly dark: { readonly primary: string };
+  };
+  readonly defaultTheme: 'light' | 'dark' | 'system';
+  readonly showWatermark: boolean;
+}
+
+export interface Integration {
+  readonly unique_key: string;
+  readonly display_name: string;
+  readonly provider: string;
+  readonly logo: string;
+}
+
+export interface Connected {
+  readonly connectionId: string;
+  readonly providerConfigKey: string;
+  readonly isPending: boolean;
+}
+
+/** Why something did not work, with what a person may pass on to those who can look it up. */
+export interface Failure {
+  /** Code of the catalogue, an `error_type` of the callback, or `network`. */
+  readonly code: string;
+  readonly status: number | null;
+  /** The service's sentence, in English. */
+  readonly message: string;
+  readonly issues: readonly Issue[];
+  readonly logId: string | null;
+  /** The provider's own status and code, as one text. */
+  readonly providerAnswer: string | null;
+}
+
+export class ConnectError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+export interface ConnectApi {
+  session(): Promise<Session>;
+  integrations(): Promise<readonly Integration[]>;
+  /** Texts in the language, where the definition has it. */
+  provider(name: string, language: string): Promise<ProviderForm>;
+  /** @throws ConnectError, as every call */
+  connect(path: string, request: ConnectRequest): Promise<Connected>;
+  /** Where the browser goes to sign in at the provider. */
+  redirectUrl(path: string, request: ConnectRequest, wsClientId: string | null): string;
+  /** Where the service tells what came of a flow. */
+  socketUrl(path: string): string;
+}
+
+/** @param base address of the service, without a slash at the end */
+export function connectApi(base: string, token: string): ConnectApi {
+  const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+    let response: Response;
+    try {
+      const headers = new Headers(init.headers);
+      headers.set('authorization', `Bearer ${token}`);
+      response = await fetch(base + path, { ...init, headers, referrerPolicy: 'no-referrer' });
+    } catch (cause) {
+      throw new ConnectError({ ...emptyFailure, code: 'network', message: String(cause) });
+    }
+    const text = await response.text();
+    const answer = parsed(text);
+    if (!response.ok) throw new ConnectError(failureOf(response.status, answer));
+    return answer;
+  };
+  const data = async <T>(path: string, init?: RequestInit): Promise<T> =>
+    ((await ask(path, init)) as { data: T }).data;
+  const query = ({ params }: ConnectRequest): URLSearchParams => {
+    const search = new URLSearchParams({ connect_session_token: token });
+    for (const [name, value] of Object.entries(params)) search.set(`params[${name}]`, value);
+    return search;
+  };
+  return {
+    session: () => data('/connect/session'),
+    integrations: () => data('/integrations'),
+    provider: (name, language) =>
+      data(`/providers/${encodeURIComponent(name)}`, { headers: { 'accept-language': language } }),
+    async connect(path, request) {
+      const sent = request.body === null ? {} : jsonBody(request.body);
+      const answer = await ask(`${path}?${query(request)}`, { method: 'POST', ...sent });
+      return { isPending: false, ...(answer as Omit<Connected, 'isPending'>) };
+    },
+    redirectUrl(path, request, wsClientId) {
+      const search = query(request);
+      if (wsClientId !== null) search.set('ws_client_id', wsClientId);
+      return `${base}${path}?${search}`;
+    },
+    socketUrl: (path) => base.replace(/^http/, 'ws') + path,
+  };
+}
+
+const jsonBody = (body: object): RequestInit => ({
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+});
+
+export const emptyFailure: Failure = {
+  code: 'server_error',
+  status: null,
+  message: '',
+  issues: [],
+  logId: null,
+  providerAnswer: null,
+};
+
+function parsed(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A proxy in between answered in its own words: the status says enough.
+    return null;
+  }
+}
+
+interface ErrorBody {
+  readonly error?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly errors?: readonly Issue[];
+    readonly payload?: {
+      readonly log_id?: string | null;
+      readonly provider?: { readonly status?: number | null; readonly code?: string | null };
+    };
+  };
+}
+
+function failureOf(status: number, answer: unknown): Failure {
+  const { code, message, errors, payload } = (answer as ErrorBody | null)?.error ?? {};
+  const { provider } = payload ?? {};
+  const told = [provider?.status, provider?.code].filter(
+    (part) => part !== undefined && part !== null,
+  );
+  return {
+    code: code ?? 'server_error',
+    status,
+    message: message ?? '',
+    issues: errors ?? [],
+    logId: payload?.log_id ?? null,
+    providerAnswer: told.length === 0 ? null : told.join(' '),
+  };
+}

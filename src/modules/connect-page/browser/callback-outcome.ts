@@ -1,0 +1,31 @@
+/** What came of a flow at a provider, as the document that ends it gets it. */
+export type CallbackOutcome = (
+  | {
+      readonly ok: true;
+      readonly providerConfigKey: string;
+      readonly connectionId: string;
+      /** Connected, but the provider has yet to install the app. */
+      readonly isPending: boolean;
+    }
+  | {
+      readonly ok: false;
+      /** `error_type` of the socket's messages (contract/http.md section 5.1). */
+      readonly errorType: string;
+      readonly message: string;
+      readonly logId: string | null;
+      /** The provider's own code, such as `access_denied`. */
+      readonly providerCode: string | null;
+    }
+) & {
+  /** Of the page that began the flow; null where it had no socket. */
+  readonly wsClientId: string | null;
+};
+
+/** The message to the page that began the flow, by the opener and by the channel. */
+export type CallbackMessage =
+  | { readonly type: 'svc_oauth_callback_success'; readonly payload: CallbackOutcome }
+  | { readonly type: 'svc_oauth_callback_error'; readonly payload: CallbackOutcome };
+
+/** Name of the channel, and the answer on it that the message came through. */
+export const callbackChannel = 'svc-oauth-callback';
+export const callbackAck = 'svc_oauth_callback_ack';

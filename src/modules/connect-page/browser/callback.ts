@@ -1,0 +1,61 @@
+import { setTheme, themeChoice } from './apply-theme.ts';
+import {
+  callbackAck,
+  callbackChannel,
+  type CallbackMessage,
+  type CallbackOutcome,
+} from './callback-outcome.ts';
+import { h } from './dom.ts';
+import { failureBox } from './failure-box.ts';
+import { failureOfOutcome } from './flow.ts';
+import { hasLeft, keepOutcome, readTabState } from './tab-state.ts';
+import { languageFor, translator } from './texts/translate.ts';
+
+/** Ends a flow at a provider: tells the page that began it, then goes back there or closes the window. */
+
+const closeWithinMs = 500;
+const data = document.getElementById('data')?.textContent ?? '';
+const outcome = JSON.parse(data) as CallbackOutcome;
+const kept = readTabState();
+const language = languageFor([kept?.language ?? '', ...navigator.languages]);
+const t = translator(language);
+
+/** This script lies in a folder of the page's own. */
+const pageUrl = new URL('..', import.meta.url).href;
+
+function show(): void {
+  document.documentElement.lang = language;
+  setTheme(themeChoice(kept?.theme ?? null) ?? 'system');
+  const heading = t(outcome.ok ? 'callbackDone' : 'failedPage');
+  const content = outcome.ok
+    ? h('h1', {}, heading)
+    : h('div', {}, h('h1', {}, heading), failureBox(failureOfOutcome(outcome), '', t));
+  document.title = heading;
+  const main = h('main', { class: 'content' }, content);
+  document.getElementById('page')?.append(h('div', { class: 'card' }, main));
+}
+
+function tell(): void {
+  const type = outcome.ok ? 'svc_oauth_callback_success' : 'svc_oauth_callback_error';
+  const message: CallbackMessage = { type, payload: outcome };
+  const channel = new BroadcastChannel(callbackChannel);
+  const onAnswer = ({ data: answer }: MessageEvent): void => {
+    if ((answer as { type?: unknown } | null)?.type === callbackAck) window.close();
+  };
+  channel.addEventListener('message', onAnswer);
+  addEventListener('message', (event) => {
+    if (event.origin === location.origin) onAnswer(event);
+  });
+  channel.postMessage(message);
+  (window.opener as Window | null)?.postMessage(message, location.origin);
+  // A refusal stays to be read where nobody takes it over.
+  if (outcome.ok) setTimeout(() => window.close(), closeWithinMs);
+}
+
+if (hasLeft()) {
+  keepOutcome(outcome);
+  location.replace(pageUrl);
+} else {
+  show();
+  tell();
+}

@@ -1,0 +1,33 @@
+import type { Failure } from './api.ts';
+import { h } from './dom.ts';
+import { failureSentences } from './failure-text.ts';
+import type { Translate } from './texts/translate.ts';
+
+/** What went wrong, with code and log id to pass on; read aloud when it appears. */
+export function failureBox(failure: Failure, name: string, t: Translate): HTMLElement {
+  const { own, service } = failureSentences(failure, name, t);
+  const facts = [
+    [t('code'), failure.code],
+    [t('providerAnswer'), failure.providerAnswer],
+    [t('logId'), failure.logId],
+  ] as const;
+  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  const copy = h('button', { type: 'button', class: 'plain' }, t('copyDetails'));
+  copy.addEventListener('click', () => {
+    const text = [failure.message, ...known.map(([label, value]) => `${label}: ${value}`)];
+    void navigator.clipboard.writeText(text.filter((line) => line !== '').join('\n')).then(
+      () => (copy.textContent = t('copied')),
+      // The browser does not let a framed page write there: the details stand beside it.
+      () => copy.remove(),
+    );
+  });
+  return h(
+    'div',
+    { class: 'failure', role: 'alert', tabindex: -1 },
+    h('strong', {}, t(name === '' ? 'failedPage' : 'failed', { name })),
+    own === null ? null : h('p', {}, own),
+    service === null ? null : h('p', { lang: 'en', class: 'said' }, service),
+    h('dl', {}, ...known.flatMap(([label, value]) => [h('dt', {}, label), h('dd', {}, value)])),
+    copy,
+  );
+}

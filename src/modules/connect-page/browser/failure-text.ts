@@ -1,0 +1,40 @@
+import type { Failure } from './api.ts';
+import type { TextKey } from './texts/en.ts';
+import type { Translate } from './texts/translate.ts';
+
+/** Codes whose sentence the page has in every language; for others the service's own is shown. */
+const sentences: Readonly<Record<string, TextKey>> = {
+  connection_test_failed: 'errorRefused',
+  invalid_credentials: 'errorRefused',
+  client_credentials_fetch_error: 'errorRefused',
+  two_step_credentials_fetch_error: 'errorRefused',
+  connection_validation_failed: 'errorValidation',
+  integration_not_allowed: 'errorNotAllowed',
+  invalid_connection: 'errorConnectionGone',
+  access_denied: 'errorDenied',
+  state_err: 'errorState',
+  state_cookie_err: 'errorCookie',
+  too_many_request: 'errorTooMany',
+  network: 'errorNetwork',
+  server_error: 'errorServer',
+};
+
+/** What went wrong, in the person's language as far as the page has words for it. */
+export function failureSentences(
+  { code, message, providerAnswer, status }: Failure,
+  name: string,
+  t: Translate,
+): { readonly own: string | null; readonly service: string | null } {
+  const key =
+    sentences[providerAnswer ?? ''] ??
+    sentences[code] ??
+    (status !== null && status >= 500 ? 'errorServer' : undefined);
+  const isTold = key === 'errorServer' || key === 'errorNetwork' || message === '';
+  if (key === undefined) return { own: null, service: message === '' ? code : message };
+  return { own: t(key, { name }), service: isTold ? null : message };
+}
+
+/** Refusals of the token itself: nothing on the page can go on. */
+export function isExpired({ status }: Failure): boolean {
+  return status === 401;
+}

@@ -1,0 +1,82 @@
+import type { FieldSchema } from '../../providers/definition.ts';
+import type { TextKey } from './texts/en.ts';
+
+/** Where the value of a field goes in the request (contract/http.md section 5.2). */
+export type FieldPart = 'credentials' | 'params' | 'assertion';
+
+/** One question of a form. */
+export interface FormField {
+  readonly name: string;
+  readonly part: FieldPart;
+  /** In the person's language. */
+  readonly title: string;
+  readonly description: string;
+  readonly isSecret: boolean;
+  readonly isOptional: boolean;
+  /** Several lines: keys in PEM. */
+  readonly isLong: boolean;
+  readonly choices: readonly string[] | null;
+  readonly initial: string;
+  readonly example: string;
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly pattern: string | null;
+  readonly format: FieldSchema['format'] | null;
+  readonly maxLength: number;
+  /** Value of the `autocomplete` attribute (HTML, 4.10.18.7). */
+  readonly autocomplete: string;
+  /** Asked only while another field has this value. */
+  readonly onlyWhen: { readonly field: string; readonly equals: string } | null;
+}
+
+/** What is known of a field though the provider's definition says nothing of it. */
+export interface KnownField {
+  readonly title: TextKey;
+  readonly isSecret?: true;
+  readonly isOptional?: true;
+  readonly maxLength?: number;
+}
+
+const maxLengthDefault = 8192;
+const secretNames =
+  /^(api_?key|password|.*secret|token_.*|.*private_?key|client_certificate|dev_?key)$/i;
+const longNames = /(private_?key|certificate)$/i;
+
+/** @param title in the person's language, for a field whose schema has none */
+export function formField(
+  name: string,
+  part: FieldPart,
+  schema: Partial<FieldSchema>,
+  { title, known }: { readonly title: string; readonly known?: KnownField | undefined },
+): FormField {
+  const isSecret =
+    schema.secret ?? known?.isSecret ?? (part !== 'params' && secretNames.test(name));
+  return {
+    name,
+    part,
+    title: schema.title ?? title,
+    description: schema.description ?? '',
+    isSecret,
+    isOptional: schema.optional ?? known?.isOptional ?? false,
+    isLong: longNames.test(name) && !/id$/i.test(name),
+    choices: schema.enum ?? null,
+    initial: schema.default_value ?? '',
+    example: schema.example ?? '',
+    prefix: schema.prefix ?? '',
+    suffix: schema.suffix ?? '',
+    pattern: schema.pattern ?? null,
+    format: schema.format ?? null,
+    maxLength: known?.maxLength ?? maxLengthDefault,
+    autocomplete: autocompleteOf(name, schema, isSecret),
+    onlyWhen: schema.visible_when ?? null,
+  };
+}
+
+function autocompleteOf(name: string, { format }: Partial<FieldSchema>, isSecret: boolean): string {
+  if (name === 'username') return 'username';
+  if (name === 'password') return 'current-password';
+  if (isSecret) return 'off';
+  if (format === 'email') return 'email';
+  if (format === 'uri') return 'url';
+  return 'off';
+}

@@ -1,0 +1,145 @@
+import { ConnectError, type Failure, type Integration } from './api.ts';
+import type { App, Spoken, View, ViewContent } from './app.ts';
+import { h } from './dom.ts';
+import { failureBox } from './failure-box.ts';
+import { isExpired } from './failure-text.ts';
+import { fieldProblems, problemsOfIssues } from './field-problem.ts';
+import { connectForm, connectRequest, type ConnectForm, type ProviderForm } from './form.ts';
+import { formParts, type FormParts } from './form-parts.ts';
+import { logoOf } from './logo.ts';
+import { continueHere, openWaiting } from './redirect.ts';
+
+/** What the person has entered and what came of it, kept while the form is drawn anew. */
+interface FormState {
+  readonly values: Map<string, string>;
+  failure: Failure | null;
+}
+
+/** A form that is shown. */
+interface Shown {
+  readonly app: App;
+  readonly integration: Integration;
+  readonly form: ConnectForm;
+  readonly parts: FormParts;
+  readonly t: Spoken['t'];
+  /** Shows the form again with what went wrong. */
+  readonly fail: (failure: Failure) => void;
+}
+
+/** The form of one integration. */
+export function formView(app: App, integration: Integration, failure: Failure | null = null): View {
+  const state: FormState = { values: new Map(), failure };
+  const view: View = (spoken) => drawForm(app, integration, state, { spoken, fail });
+  function fail(found: Failure): void {
+    if (isExpired(found)) {
+      app.go.failed(found);
+      return;
+    }
+    app.host.tell({ type: 'error', code: found.code, message: found.message, logId: found.logId });
+    state.failure = found;
+    app.show(view);
+  }
+  return view;
+}
+
+async function drawForm(
+  app: App,
+  integration: Integration,
+  state: FormState,
+  { spoken, fail }: { readonly spoken: Spoken; readonly fail: Shown['fail'] },
+): Promise<ViewContent> {
+  const { t, language } = spoken;
+  const { session } = app;
+  const { unique_key: key, display_name: name } = integration;
+  const provider = await app.api.provider(integration.provider, language);
+  const given = session.integrations_config_defaults?.[key]?.connection_config ?? {};
+  const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(given), t });
+  const parts = formParts(form, state.values, t);
+  const shown: Shown = { app, integration, form, parts, t, fail };
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    void send(shown);
+  };
+  const element = h(
+    'form',
+    { novalidate: true, on: { submit: onSubmit } },
+    parts.summary,
+    ...parts.rows.map((row) => row.element),
+    parts.submit,
+    ...(form.kind === 'redirect' && isTopLevel() ? [leaveButton(shown)] : []),
+  );
+  const box = state.failure === null ? null : failureBox(state.failure, name, t);
+  return {
+    title: t(session.isReconnecting === true ? 'reconnectTo' : 'connectTo', { name }),
+    logo: logoOf(integration),
+    content: [...(box ? [box] : []), ...introOf(shown, provider), element],
+    ...(app.integrations.length === 1 ? {} : { onBack: () => app.go.list() }),
+    ...(box ? { focus: box } : {}),
+  };
+}
+
+/** A provider's page does not let itself be framed. */
+const isTopLevel = (): boolean => window.parent === window;
+
+function leaveButton(shown: Shown): HTMLElement {
+  const leave = (): void => {
+    const redirect = redirectOf(shown);
+    if (redirect !== null) continueHere(shown.app, redirect);
+  };
+  return h(
+    'button',
+    { type: 'button', class: 'plain', on: { click: leave } },
+    shown.t('sameWindow'),
+  );
+}
+
+/** Null when something in the form has to be mended first. */
+function requestOf({ form, parts, t }: Shown) {
+  const values = parts.values();
+  const problems = fieldProblems(values, t);
+  parts.showProblems(problems);
+  return problems.size === 0 ? connectRequest(form, values) : null;
+}
+
+function redirectOf(shown: Shown) {
+  const { integration, form, fail } = shown;
+  const request = requestOf(shown);
+  return request === null ? null : { integration, path: form.path, request, onFailure: fail };
+}
+
+async function send(shown: Shown): Promise<void> {
+  const { app, integration, form, parts, t, fail } = shown;
+  if (form.kind === 'redirect') {
+    const redirect = redirectOf(shown);
+    if (redirect !== null) await openWaiting(app, redirect);
+    return;
+  }
+  const request = requestOf(shown);
+  if (request === null || parts.isBusy()) return;
+  parts.setBusy(true);
+  app.say(t('connecting'));
+  try {
+    app.go.connected(integration, await app.api.connect(form.path, request));
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    parts.setBusy(false);
+    const problems = problemsOfIssues(form.fields, error.failure.issues, t);
+    if (problems.size > 0) parts.showProblems(problems);
+    else fail(error.failure);
+  }
+}
+
+function introOf({ app, integration, form, t }: Shown, provider: ProviderForm): HTMLElement[] {
+  const { unique_key: key, display_name: name } = integration;
+  const asked = form.fields.length === 0 ? 'nothingIntro' : 'formIntro';
+  const intro = t(form.kind === 'redirect' ? 'redirectIntro' : asked, { name });
+  const docs = app.session.overrides?.[key]?.docs_connect ?? provider.docs_connect ?? provider.docs;
+  const isLink = /^https?:\/\//.test(docs) && form.fields.length > 0;
+  const link = h(
+    'a',
+    { href: docs, target: '_blank', rel: 'noopener noreferrer' },
+    t('help'),
+    h('span', { class: 'unseen' }, ` (${t('newWindow')})`),
+  );
+  return [h('p', { class: 'intro' }, intro), ...(isLink ? [h('p', { class: 'help' }, link)] : [])];
+}

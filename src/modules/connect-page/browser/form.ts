@@ -1,0 +1,134 @@
+import type { FieldSchema, Provider } from '../../providers/definition.ts';
+import { formField, type FieldPart, type FormField, type KnownField } from './field.ts';
+import { clientAssertion, clientCertificate, modePages, outboundEndpoint } from './modes.ts';
+import type { Translate } from './texts/translate.ts';
+
+/** What the page needs of a provider's definition. */
+export type ProviderForm = Pick<
+  Provider,
+  | 'name'
+  | 'display_name'
+  | 'auth_mode'
+  | 'docs'
+  | 'installation'
+  | 'credentials'
+  | 'connection_config'
+  | 'require_client_certificate'
+  | 'token_request_auth_method'
+> & {
+  readonly docs_connect?: string;
+  readonly assertion_option?: Readonly<Record<string, FieldSchema>>;
+};
+
+/** The form of one integration. */
+export interface ConnectForm {
+  readonly kind: 'redirect' | 'direct';
+  /** Path below the service's address. */
+  readonly path: string;
+  readonly mode: Provider['auth_mode'];
+  readonly fields: readonly FormField[];
+}
+
+/** What goes to the service. */
+export interface ConnectRequest {
+  readonly params: Readonly<Record<string, string>>;
+  /** Null: the endpoint takes none. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+export type FieldValues = ReadonlyMap<FormField, string>;
+
+interface FormOptions {
+  readonly integrationKey: string;
+  /** Set by the application: not asked. */
+  readonly givenParams: readonly string[];
+  readonly t: Translate;
+}
+
+/** The form that a provider's definition asks for: fields in the order of the definition, configuration first. */
+export function connectForm(provider: ProviderForm, options: FormOptions): ConnectForm {
+  const page = modePages[provider.auth_mode];
+  const isOutbound = provider.installation === 'outbound';
+  const endpoint = isOutbound ? outboundEndpoint : page.endpoint;
+  const { t, givenParams } = options;
+  const params = fieldsOf('params', provider.connection_config, page.params ?? {}, t);
+  const known = { ...page.fields, ...clientFields(provider) };
+  const own = page.hasOwnFields === true ? provider.credentials : pick(provider.credentials, known);
+  const credentials = isOutbound ? [] : fieldsOf('credentials', own, known, t);
+  const assertion = fieldsOf('assertion', provider.assertion_option, {}, t);
+  const asked = params.filter(({ name }) => !givenParams.includes(name));
+  const key = encodeURIComponent(options.integrationKey);
+  return {
+    kind: endpoint === null ? 'redirect' : 'direct',
+    path: endpoint === null ? `/oauth/connect/${key}` : `${endpoint}${key}`,
+    mode: provider.auth_mode,
+    fields: [...asked, ...credentials, ...assertion],
+  };
+}
+
+function clientFields(provider: ProviderForm): Readonly<Record<string, KnownField>> {
+  if (provider.auth_mode !== 'OAUTH2_CC') return {};
+  if (provider.require_client_certificate === true) return clientCertificate;
+  return provider.token_request_auth_method === 'private_key_jwt' ? clientAssertion : {};
+}
+
+type Schemas = Readonly<Record<string, FieldSchema>>;
+
+/** An endpoint with fixed fields takes no others, whatever a definition describes. */
+function pick(schemas: Schemas | undefined, known: object): Schemas {
+  const entries = Object.entries(schemas ?? {});
+  return Object.fromEntries(entries.filter(([name]) => Object.hasOwn(known, name)));
+}
+
+function fieldsOf(
+  part: FieldPart,
+  schemas: Schemas = {},
+  known: Readonly<Record<string, KnownField>>,
+  t: Translate,
+): FormField[] {
+  const names = [...new Set([...Object.keys(known), ...Object.keys(schemas)])];
+  const asked = names.filter((name) => {
+    const schema = schemas[name];
+    return schema?.automated !== true && schema?.hidden !== true;
+  });
+  const ordered = asked.sort((a, b) => (schemas[a]?.order ?? 0) - (schemas[b]?.order ?? 0));
+  return ordered.map((name) => {
+    const field = known[name];
+    const title = field === undefined ? name : t(field.title);
+    return formField(name, part, schemas[name] ?? {}, { title, known: field });
+  });
+}
+
+/** Whether the field is asked, given the values of the others. */
+export function isAsked({ onlyWhen }: FormField, values: FieldValues): boolean {
+  if (onlyWhen === null) return true;
+  return [...values].some(
+    ([field, value]) => field.name === onlyWhen.field && value === onlyWhen.equals,
+  );
+}
+
+/** The values as the endpoint takes them; what is empty and optional stays out. */
+export function connectRequest(form: ConnectForm, values: FieldValues): ConnectRequest {
+  const of = (part: FieldPart): Record<string, string> =>
+    Object.fromEntries(
+      [...values]
+        .filter(([field]) => field.part === part && isAsked(field, values))
+        .filter(([field, value]) => value !== '' || isKept(form, field))
+        .map(([field, value]) => [field.name, value]),
+    );
+  const params = of('params');
+  if (form.kind === 'redirect') return { params, body: null };
+  const { scope, ...credentials } = of('credentials');
+  const assertion = of('assertion');
+  const body: Record<string, unknown> = { ...credentials };
+  if (form.mode === 'SIGNATURE') body['type'] = 'SIGNATURE';
+  if (scope !== undefined) body['scope'] = form.mode === 'APP_STORE' ? words(scope) : scope;
+  if (Object.keys(assertion).length > 0) body['assertionOption'] = assertion;
+  return { params, body: Object.keys(body).length === 0 ? null : body };
+}
+
+/** A password may be empty, and is then sent as such. */
+const isKept = (form: ConnectForm, field: FormField): boolean =>
+  form.mode === 'BASIC' && field.part === 'credentials';
+
+const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');

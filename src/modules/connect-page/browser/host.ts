@@ -1,0 +1,52 @@
+/** The page of the application that frames or opened this one. */
+
+export type ConnectEvent =
+  | { readonly type: 'open' }
+  | {
+      readonly type: 'connect';
+      readonly connectionId: string;
+      readonly providerConfigKey: string;
+      readonly isPending: boolean;
+    }
+  | {
+      readonly type: 'error';
+      readonly code: string;
+      readonly message: string;
+      readonly logId: string | null;
+    }
+  | { readonly type: 'close' };
+
+/** Marks the messages of the page and of the embed script among all others. */
+export const messageSource = 'svc-connect';
+
+export interface Host {
+  /** Whether somebody waits for events, and closes the page. */
+  readonly isPresent: boolean;
+  tell(event: ConnectEvent): void;
+  /** The token that the host sends when it is asked; never, where there is no host. */
+  token(): Promise<string>;
+}
+
+/** Speaks to that origin alone; what others send is not looked at. */
+export function connectHost(origin: string | null): Host {
+  const other: Window | null = window.parent === window ? (window.opener as Window | null) : parent;
+  if (origin === null || other === null) {
+    return { isPresent: false, tell: () => undefined, token: () => new Promise(() => undefined) };
+  }
+  return {
+    isPresent: true,
+    tell: (event) => other.postMessage({ source: messageSource, ...event }, origin),
+    token: () =>
+      new Promise((resolve) => {
+        const onMessage = (message: MessageEvent): void => {
+          if (message.origin !== origin || message.source !== other) return;
+          const { source, token } = message.data as { source?: unknown; token?: unknown };
+          if (source !== messageSource || typeof token !== 'string') return;
+          removeEventListener('message', onMessage);
+          resolve(token);
+        };
+        addEventListener('message', onMessage);
+        other.postMessage({ source: messageSource, type: 'token-wanted' }, origin);
+      }),
+  };
+}

@@ -1,0 +1,46 @@
+import { keepTabState, readTabState, type TabState } from './tab-state.ts';
+
+/** The names that links and the embed script use, in the query or after `#`. */
+const names = {
+  token: 'session_token',
+  language: 'lang',
+  theme: 'theme',
+  parentOrigin: 'parent_origin',
+} as const satisfies Record<keyof TabState, string>;
+
+/**
+ * What the link says, else what the tab kept. The token leaves the address at once, so that it stands neither
+ * in the history nor in what is copied from the address bar.
+ */
+export function takePageOptions(): TabState {
+  const url = new URL(location.href);
+  const given = [url.searchParams, new URLSearchParams(url.hash.slice(1))];
+  const kept = readTabState();
+  const of = (name: keyof TabState): string | null =>
+    given.map((params) => params.get(names[name])).find((value) => value !== null) ??
+    kept?.[name] ??
+    null;
+  const options: TabState = {
+    token: of('token'),
+    language: of('language'),
+    theme: of('theme'),
+    parentOrigin: originOf(of('parentOrigin')),
+  };
+  keepTabState(options);
+  hideToken(url);
+  return options;
+}
+
+function hideToken(url: URL): void {
+  const fragment = new URLSearchParams(url.hash.slice(1));
+  fragment.delete(names.token);
+  url.searchParams.delete(names.token);
+  url.hash = fragment.toString();
+  history.replaceState(null, '', url);
+}
+
+function originOf(text: string | null): string | null {
+  if (text === null || !URL.canParse(text)) return null;
+  const { origin } = new URL(text);
+  return origin === 'null' ? null : origin;
+}

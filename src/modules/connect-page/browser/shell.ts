@@ -1,0 +1,112 @@
+import type { Spoken, View, ViewContent } from './app.ts';
+import { h } from './dom.ts';
+import { languageCodes, languages, translator, type Language } from './texts/translate.ts';
+
+export interface Shell {
+  /** Puts the view in place of the present one, and moves the focus to it. */
+  show(view: View): Promise<void>;
+  say(text: string): void;
+  showWatermark(): void;
+}
+
+export interface ShellOptions {
+  readonly root: HTMLElement;
+  readonly language: Language;
+  /** Null: nothing waits for the page to close. */
+  readonly onClose: (() => void) | null;
+  /** What is shown in place of a view that could not be drawn. */
+  readonly onFailure: (error: unknown) => View;
+}
+
+/** The frame around the views: header, heading, footer with the languages, and a line that is read aloud. */
+export function openShell({ root, language, onClose, onFailure }: ShellOptions): Shell {
+  const bar = h('header', { class: 'bar' });
+  const main = h('main', { class: 'content' });
+  const status = h('p', { class: 'unseen', role: 'status' });
+  const footer = h('footer', { class: 'footer' });
+  root.append(h('div', { class: 'card' }, bar, main, footer), status);
+  let spoken: Spoken = { language, t: translator(language) };
+  let present: View | null = null;
+  let drawing = 0;
+  let hasWatermark = false;
+
+  const draw = async (isMoved: boolean): Promise<void> => {
+    if (present === null) return;
+    drawing += 1;
+    const mine = drawing;
+    main.setAttribute('aria-busy', 'true');
+    const drawn = await present(spoken).catch((error: unknown) => onFailure(error)(spoken));
+    // A later view has been asked for meanwhile.
+    if (mine !== drawing) return;
+    bar.replaceChildren(...barButtons(drawn.onBack ?? null, onClose, spoken));
+    place(main, drawn, isMoved);
+  };
+  const speak = (next: Language): void => {
+    spoken = { language: next, t: translator(next) };
+    document.documentElement.lang = next;
+    footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
+    document.getElementById('language')?.focus();
+    void draw(false);
+  };
+
+  document.documentElement.lang = language;
+  footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
+  return {
+    show(view) {
+      present = view;
+      return draw(true);
+    },
+    say(text) {
+      status.textContent = text;
+    },
+    showWatermark() {
+      hasWatermark = true;
+      footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
+    },
+  };
+}
+
+function place(
+  main: HTMLElement,
+  { title, content, logo, focus }: ViewContent,
+  isMoved: boolean,
+): void {
+  const heading = h('h1', { tabindex: -1 }, title);
+  main.replaceChildren(...(logo ? [logo] : []), heading, ...content);
+  main.removeAttribute('aria-busy');
+  document.title = title;
+  if (!isMoved) return;
+  if (focus === undefined) scrollTo(0, 0);
+  (focus ?? heading).focus({ preventScroll: focus === undefined });
+}
+
+function barButtons(
+  onBack: (() => void) | null,
+  onClose: (() => void) | null,
+  { t }: Spoken,
+): HTMLElement[] {
+  const button = (name: string, label: string, run: () => void): HTMLElement =>
+    h('button', { type: 'button', class: `icon ${name}`, on: { click: run } }, label);
+  return [
+    ...(onBack === null ? [] : [button('back', t('back'), onBack)]),
+    ...(onClose === null ? [] : [button('close', t('close'), onClose)]),
+  ];
+}
+
+function footerOf(
+  { t, language }: Spoken,
+  hasWatermark: boolean,
+  onLanguage: (language: Language) => void,
+): HTMLElement[] {
+  const choice = h('select', { id: 'language' });
+  for (const code of languageCodes) {
+    const option = { value: code, lang: code, selected: code === language };
+    choice.append(h('option', option, languages[code].name));
+  }
+  choice.addEventListener('change', () => onLanguage(choice.value as Language));
+  return [
+    h('p', {}, t('stored')),
+    h('p', { class: 'language' }, h('label', { for: 'language' }, t('language')), choice),
+    ...(hasWatermark ? [h('p', { class: 'watermark' }, t('watermark'))] : []),
+  ];
+}

@@ -1,0 +1,36 @@
+import { de } from './de.ts';
+import { en, type TextKey, type Texts } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import { ja } from './ja.ts';
+
+/** The languages of the page, each with its own name. */
+export const languages = {
+  en: { name: 'English', texts: en },
+  de: { name: 'Deutsch', texts: de },
+  fr: { name: 'Français', texts: fr },
+  es: { name: 'Español', texts: es },
+  ja: { name: '日本語', texts: ja },
+} as const satisfies Record<string, { name: string; texts: Texts }>;
+
+export type Language = keyof typeof languages;
+export const languageCodes = Object.keys(languages) as readonly Language[];
+
+export type Values = Readonly<Record<string, string | number>>;
+export type Translate = (key: TextKey, values?: Values) => string;
+
+/** The first of the wanted languages (BCP 47 tags, best first) that the page speaks; English otherwise. */
+export function languageFor(wanted: readonly string[]): Language {
+  for (const tag of wanted) {
+    const code = tag.toLowerCase().split('-', 1)[0];
+    const known = languageCodes.find((language) => language === code);
+    if (known !== undefined) return known;
+  }
+  return 'en';
+}
+
+export function translator(language: Language): Translate {
+  const { texts } = languages[language];
+  return (key, values = {}) =>
+    texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
