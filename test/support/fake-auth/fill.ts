@@ -1,3 +1,4 @@
+import { createHash, createPublicKey } from 'node:crypto';
 import type { FieldSchema } from '../../../src/modules/providers/definition.ts';
 
 /** Values by the name that templates call them by: `connectionConfig.subdomain`, `apiKey`, `credentials.user`. */
@@ -11,10 +12,17 @@ export function fill(template: string, known: Known): string {
       .replace(/\$\{([^${}()]+)\}/g, (whole, name: string) => known[name] ?? whole)
       .replace(/\$\{base64\(([^${}]*)\)\}/g, (_, plain: string) =>
         Buffer.from(plain).toString('base64'),
-      );
+      )
+      .replace(/\$\{fingerprint\(([^${}]*)\)\}/g, (_, pem: string) => fingerprint(pem));
     if (filled === text) return text;
     text = filled;
   }
+}
+
+/** Of the public half of a key, as `openssl pkey -pubout -outform der | sha256` has it. */
+function fingerprint(pem: string): string {
+  const spki = createPublicKey(pem).export({ type: 'spki', format: 'der' });
+  return `SHA256:${createHash('sha256').update(spki).digest('base64')}`;
 }
 
 export const isFilled = (text: string): boolean => !text.includes('${');

@@ -9,7 +9,7 @@ import { apiKeyRules, basicRules, noneRules } from './keys.ts';
 import { oauth1Rules, tbaRules } from './oauth1.ts';
 import { oauth2Rules } from './oauth2.ts';
 import { pageOf } from './pages.ts';
-import type { PlayOptions, Rules, Stage } from './rules.ts';
+import { plainHeaders, type PlayOptions, type Rules, type Stage } from './rules.ts';
 import { billRules, twoStepRules } from './sessions.ts';
 import { appStoreRules, jwtRules, signatureRules } from './signed.ts';
 import { secret } from './tokens.ts';
@@ -57,8 +57,16 @@ export interface Played {
   readonly endTokens: () => void;
   /** The next requests of the role are answered so, whatever they carry. */
   readonly plan: (role: Asked['role'], ...answers: Answer[]) => void;
-  /** What a path of the provider answers to callers that it knows; the path ends so. */
-  readonly on: (pathEnd: string, answer: JsonObject | readonly JsonObject[]) => void;
+  /**
+   * What a path of the provider answers to callers that it knows; the path ends so. The token comes with the
+   * scheme, and the headers that name an account are not asked for.
+   */
+  readonly on: (pathEnd: string, answer: OwnAnswer['body'], scheme?: OwnAnswer['scheme']) => void;
+}
+
+interface OwnAnswer {
+  readonly body: JsonObject | readonly JsonObject[];
+  readonly scheme: 'Bearer' | 'OAuth';
 }
 
 /** A played provider from the server's side. */
@@ -79,7 +87,7 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
   const rules = rulesOf[provider.auth_mode](stage);
   const asked: Asked[] = [];
   const planned = new Map<string, Answer[]>();
-  const own = new Map<string, JsonObject | readonly JsonObject[]>();
+  const own = new Map<string, OwnAnswer>();
   return {
     played: {
       definition,
@@ -102,16 +110,19 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
       plan: (role, ...answers) => {
         planned.set(role, [...(planned.get(role) ?? []), ...answers]);
       },
-      on: (pathEnd, answer) => void own.set(pathEnd, answer),
+      on: (pathEnd, body, scheme = 'Bearer') => void own.set(pathEnd, { body, scheme }),
     },
     async answer(request) {
       const plan = planned.get(request.role)?.shift();
       if (plan !== undefined) return plan;
-      const ownAnswer = [...own].find(([end]) => request.url.pathname.endsWith(end));
-      if (ownAnswer === undefined) demandAddress(stage, request);
-      if (request.role !== 'api' && ownAnswer === undefined) return rules.answer(request);
+      const [, ownAnswer] = [...own].find(([end]) => request.url.pathname.endsWith(end)) ?? [];
+      if (ownAnswer !== undefined) {
+        await rules.admit(asOfDefinition(stage, request, ownAnswer));
+        return { status: 200, body: ownAnswer.body };
+      }
+      demandAddress(stage, request);
+      if (request.role !== 'api') return rules.answer(request);
       await rules.admit(request);
-      if (ownAnswer !== undefined) return { status: 200, body: ownAnswer[1] };
       const { paginate } = definition.proxy ?? {};
       const isListed = paginate !== undefined && request.url.pathname.endsWith('/rows');
       return isListed ? pageOf(paginate, request) : { status: 200, body: { ok: true } };
@@ -119,6 +130,20 @@ export function openPlay(provider: Provider, base: string, options: PlayOptions)
     note(request, outcome) {
       const { role, method, url, headers, body } = request;
       asked.push({ role, method, path: url.pathname + url.search, headers, body, outcome });
+    },
+  };
+}
+
+/** The request as the rules of the API look at it: scheme and account are those of the definition. */
+function asOfDefinition(stage: Stage, request: Incoming, { scheme }: OwnAnswer): Incoming {
+  const { authorization, ...rest } = request.headers;
+  const bearer = authorization?.replace(new RegExp(`^${scheme} `), 'Bearer ');
+  return {
+    ...request,
+    headers: {
+      ...plainHeaders(stage),
+      ...rest,
+      ...(bearer === undefined ? {} : { authorization: bearer }),
     },
   };
 }

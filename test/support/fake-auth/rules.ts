@@ -77,9 +77,20 @@ export function demandPlaced(
 export const placesAuthorization = ({ proxy }: Provider): boolean =>
   Object.keys(proxy?.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
 
-export const placesSecret = ({ proxy }: Provider): boolean =>
-  [...Object.values(proxy?.headers ?? {}), ...Object.values(proxy?.query ?? {})].some(
-    isPlacedSecret,
+/** Whether header, query or path carry a credential. */
+export const placesSecret = ({ proxy = {} }: Provider): boolean =>
+  [
+    ...Object.values(proxy.headers ?? {}),
+    ...Object.values(proxy.query ?? {}),
+    proxy.base_url ?? '',
+  ].some(isPlacedSecret);
+
+/** Headers of the definition that are no credentials. */
+export const plainHeaders = ({ definition, known }: Stage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(definition.proxy?.headers ?? {})
+      .filter(([, template]) => !isPlacedSecret(template))
+      .map(([name, template]) => [name.toLowerCase(), fill(template, known)]),
   );
 
 /** A call with a live token as Bearer, or where the definition puts it. */
