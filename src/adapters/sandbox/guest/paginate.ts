@@ -175,8 +175,11 @@ function rowsOf(response: Response, settings: Settings): unknown {
 
 const hasRows = (rows: unknown): rows is unknown[] => Array.isArray(rows) && rows.length > 0;
 
-/** The value at a dotted path of own properties. */
+/** The value at a dotted path of own properties; a name may hold dots itself, as `@odata.nextLink` does. */
 function valueAt(value: unknown, path: string): unknown {
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, path)) {
+    return (value as Record<string, unknown>)[path];
+  }
   return path.split('.').reduce<unknown>((inner, name) => {
     if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name))
       return undefined;

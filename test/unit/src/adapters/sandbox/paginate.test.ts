@@ -180,6 +180,19 @@ describe('link', () => {
     ]);
   });
 
+  it('reads a link whose name holds dots, as OData has it', async () => {
+    const link = 'https://crm.example/rows?skip=1';
+    const first = { value: rows(1), '@odata.nextLink': link };
+    const { calls } = await page([{ body: first }, { body: { value: rows(2) } }], {
+      paginate: {
+        type: 'link',
+        link_path_in_response_body: '@odata.nextLink',
+        response_path: 'value',
+      },
+    });
+    expect(calls).toMatchObject([{}, { baseUrlOverride: 'https://crm.example' }]);
+  });
+
   it('stops at the same link twice', async () => {
     const same = { body: { items: rows(1), next: '/again' } };
     const { calls } = await page([same, same, same], { paginate: byBody });
