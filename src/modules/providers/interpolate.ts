@@ -198,6 +198,7 @@ function applied(fn: TemplateFunction, argument: string, values: TemplateValues)
     return text === null ? null : fn.apply([text], values);
   }
   const parts = splitAtCommas(argument);
+  if (fn.split === 'last' && parts.length < 2) return null;
   const templates =
     fn.split === 'last' ? [parts.slice(0, -1).join(','), parts.at(-1) ?? ''] : parts;
   const args = templates.map((template) => interpolate(template.trim(), values));

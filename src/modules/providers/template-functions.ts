@@ -25,8 +25,7 @@ const whole = (apply: (text: string) => string): TemplateFunction => ({
 });
 const keyed = (apply: (message: string, key: string) => string): TemplateFunction => ({
   split: 'last',
-  apply: ([message, key]) =>
-    message === undefined || key === undefined ? null : apply(message, key),
+  apply: ([message = '', key = '']) => apply(message, key),
 });
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data);
 
