@@ -100,7 +100,8 @@ async function differenceOf(
 ): Promise<Difference> {
   const wanted = functions.map((sent) => deployedParts(environmentUid, sent));
   checkFunctions(scope, wanted);
-  for (const key of new Set(wanted.map(({ integrationKey }) => integrationKey))) {
+  const scoped = scope.kind === 'environment' ? [] : [scope.integrationId];
+  for (const key of new Set([...scoped, ...wanted.map(({ integrationKey }) => integrationKey)])) {
     await requireIntegration(control, environmentUid, key, { code: 'integration_not_found' });
   }
   const present = new Map(

@@ -125,6 +125,13 @@ describe('a deployment', () => {
     expect(names((await api.deploy([aSync('contacts')])).unchanged)).toHaveLength(1);
   });
 
+  it('of an integration that is not there is refused, also when it brings no function', async () => {
+    const scope = { kind: 'integration', integrationId: 'nope' };
+    for (const work of [api.deploy([], scope), api.preview([], scope)]) {
+      expect(await refusal(work)).toMatchObject({ code: 'integration_not_found' });
+    }
+  });
+
   it.each<[string, object[], string, RegExp]>([
     [
       'an unknown integration',
