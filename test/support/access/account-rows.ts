@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { A, absent, changing, K, row, type Row } from './row.ts';
+
+const ofEnvironment = ({ environmentId }: { readonly environmentId: number }) => ({
+  path: `/environments/${environmentId}`,
+});
+
+const environmentRows: readonly Row[] = [
+  row('GET /environments', A('environments:list'), 200),
+  row('POST /environments', A('environments:create'), 409, () => ({ body: { name: 'dev' } })),
+  row('GET /environments/{environmentId}', A('environments:read'), 200, ofEnvironment),
+  row('PATCH /environments/{environmentId}', A('environments:update'), 200, (names) => ({
+    ...ofEnvironment(names),
+    body: { payload_mode: 'plain' },
+  })),
+  changing('DELETE /environments/{environmentId}', A('environments:delete'), 404, ofEnvironment),
+];
+
+const keyRows: readonly Row[] = [
+  row('GET /environment/api-keys', A('environments:api_keys:list'), 200, ({ environmentId }) => ({
+    path: `/environment/api-keys?environment_id=${environmentId}`,
+  })),
+  row('POST /environment/api-keys', A('environments:api_keys:create'), 409, (names) => ({
+    body: { environment_id: names.environmentId, display_name: 'Default - Full access' },
+  })),
+  row('POST /environment/api-keys/{id}/reveal', A('environments:api_keys:reveal'), 404, () => ({
+    path: `/environment/api-keys/${randomUUID()}/reveal`,
+  })),
+  row('DELETE /environment/api-keys', A('environments:api_keys:delete'), 404, (names) => ({
+    body: { environment_id: names.environmentId, key_id: randomUUID() },
+  })),
+  row('GET /account/api-keys', A('api_keys:list'), 200),
+  row('POST /account/api-keys', A('api_keys:create'), 400, () => ({ body: {} })),
+  row('DELETE /account/api-keys', A('api_keys:delete'), 404, () => ({
+    body: { key_id: randomUUID() },
+  })),
+];
+
+const projection = (rest = '') => ({ path: `/projections/none${rest}`, body: {} });
+
+/** For operators (design section 10). */
+const operatorRows: readonly Row[] = [
+  row('GET /projections', A('projections:read'), 200),
+  row('GET /projections/{name}', A('projections:read'), 404, () => ({ path: '/projections/none' })),
+  ...['rebuild', 'switch', 'pause', 'resume'].map((word) =>
+    row(`POST /projections/{name}/${word}`, A('projections:write'), 404, () =>
+      projection(`/${word}`),
+    ),
+  ),
+  ...['verify', 'rollback'].map((word) =>
+    row(`POST /projections/{name}/${word}`, A('projections:write'), 404, () => ({
+      path: `/projections/none/${word}`,
+    })),
+  ),
+  row('DELETE /projections/{name}/generations/{generation}', A('projections:write'), 404, () => ({
+    path: '/projections/none/generations/1',
+  })),
+  row('GET /root-keys', A('root-keys:read'), 200),
+  row('POST /root-keys/rewrap', A('root-keys:write'), 202),
+  row('GET /consumer-groups', A('consumer-groups:read'), 200),
+  row('GET /consumer-groups/{name}', A('consumer-groups:read'), 404, () => ({
+    path: '/consumer-groups/none',
+  })),
+  row('POST /consumer-groups/{name}/reset', A('consumer-groups:write'), 404, () => ({
+    path: '/consumer-groups/none/reset',
+    body: { to: 'end', dry_run: true },
+  })),
+  row('GET /dead-letters', A('dead-letters:read'), 200),
+  row('GET /dead-letters/{id}', A('dead-letters:read'), 404, () => ({
+    path: `/dead-letters/${randomUUID()}`,
+  })),
+  row('POST /dead-letters/{id}/retry', A('dead-letters:write'), 404, () => ({
+    path: `/dead-letters/${randomUUID()}/retry`,
+  })),
+  row('DELETE /dead-letters/{id}', A('dead-letters:write'), 404, () => ({
+    path: `/dead-letters/${randomUUID()}`,
+  })),
+];
+
+/** Named by the design beside the contract. */
+const absentRows: readonly Row[] = [
+  absent('GET /webhook-endpoints', K('*')),
+  absent('POST /webhook-endpoints', K('*')),
+];
+
+export const accountRows: readonly Row[] = [
+  ...environmentRows,
+  ...keyRows,
+  ...operatorRows,
+  ...absentRows,
+];

@@ -1,0 +1,228 @@
+import { absent, changing, creating, K, KorC, row, type Names, type Row } from './row.ts';
+
+const query = (values: Readonly<Record<string, string>>) => new URLSearchParams(values).toString();
+const of = ({ shared, connection }: Names) => ({
+  provider_config_key: shared,
+  connection_id: connection,
+});
+const headersOf = ({ shared, connection }: Names) => ({
+  'provider-config-key': shared,
+  'connection-id': connection,
+});
+const connectionPath = (base: string) => (names: Names) => ({
+  path: `${base}/${names.connection}?${query({ provider_config_key: names.shared })}`,
+});
+const metadata = (names: Names) => ({ body: { ...of(names), metadata: { plan: 'pro' } } });
+const functionPath =
+  (rest = '') =>
+  ({ shared, sync }: Names) => ({
+    path: `/integrations/${shared}/functions/${sync}${rest}?type=sync`,
+  });
+const proxied = (names: Names) => ({ path: '/proxy/contacts', headers: headersOf(names) });
+const wholeEnvironment = { reconciliationScope: { kind: 'environment' }, functions: [] };
+
+/** Integrations, connections and what is called in their name. */
+const connectionRows: readonly Row[] = [
+  row('GET /providers', KorC(''), 200),
+  row('GET /providers/{provider}', KorC(''), 200, () => ({ path: '/providers/crm' })),
+  row('GET /integrations', KorC('integrations:list|integrations:list_credentials'), 200),
+  creating('POST /integrations', K('integrations:create'), 400, ({ integration }) => ({
+    body: { provider: 'crm-open', unique_key: integration },
+  })),
+  row(
+    'GET /integrations/{uniqueKey}',
+    K('integrations:read|integrations:read_credentials'),
+    200,
+    ({ integration }) => ({ path: `/integrations/${integration}?include=credentials` }),
+  ),
+  row('PATCH /integrations/{uniqueKey}', K('integrations:update'), 200, ({ integration }) => ({
+    path: `/integrations/${integration}`,
+    body: { display_name: 'Named again' },
+  })),
+  changing('DELETE /integrations/{uniqueKey}', K('integrations:delete'), 404, (names) => ({
+    path: `/integrations/${names.integration}`,
+  })),
+  row('GET /connections', K('connections:list|connections:list_credentials'), 200),
+  creating('POST /connections', K('connections:create'), 201, (names) => ({
+    body: {
+      ...of(names),
+      connection_config: { account: names.connection },
+      credentials: { type: 'API_KEY', apiKey: names.apiKey },
+    },
+  })),
+  row(
+    'GET /connections/{connectionId}',
+    K('connections:read|connections:read_credentials'),
+    200,
+    connectionPath('/connections'),
+  ),
+  row('PATCH /connections/{connectionId}', K('connections:update'), 200, (names) => ({
+    ...connectionPath('/connections')(names),
+    body: { tags: { team: 'x' } },
+  })),
+  changing(
+    'DELETE /connections/{connectionId}',
+    K('connections:delete'),
+    400,
+    connectionPath('/connections'),
+  ),
+  row('POST /connections/metadata', K('connections:update'), 201, metadata),
+  row('PATCH /connections/metadata', K('connections:update'), 200, metadata),
+  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) =>
+    row(`${method} /proxy/{path}`, K('proxy'), 200, proxied),
+  ),
+];
+
+/** The deprecated family (contract/http.md, below the table of section 1). */
+const oldConnectionRows: readonly Row[] = [
+  row('GET /connection', K('connections:list|connections:list_credentials'), 200),
+  row(
+    'GET /connection/{connectionId}',
+    K('connections:read|connections:read_credentials'),
+    200,
+    connectionPath('/connection'),
+  ),
+  changing(
+    'DELETE /connection/{connectionId}',
+    K('connections:delete'),
+    400,
+    connectionPath('/connection'),
+  ),
+  row('POST /connection/metadata', K('connections:update'), 201, metadata),
+  row('PATCH /connection/metadata', K('connections:update'), 200, metadata),
+  row('POST /connection', K('connections:create'), 410),
+  ...['POST', 'PATCH'].map((method) =>
+    row(
+      `${method} /connection/{connectionId}/metadata`,
+      K('connections:update'),
+      410,
+      ({ connection }) => ({ path: `/connection/${connection}/metadata` }),
+    ),
+  ),
+];
+
+const recordRows: readonly Row[] = [
+  row('GET /records', K('records:read'), 200, (names) => ({
+    path: '/records?model=Contact',
+    headers: headersOf(names),
+  })),
+  row('PATCH /records/prune', K('records:write'), 200, (names) => ({
+    headers: headersOf(names),
+    body: { model: 'Contact', until_cursor: names.cursor, limit: 1 },
+  })),
+  row('GET /typed-topics', K('*'), 200),
+  ...['PUT', 'DELETE'].map((method) =>
+    changing(`${method} /typed-topics/{integration}/{model}`, K('*'), 404, ({ integration }) => ({
+      path: `/typed-topics/${integration}/Contact`,
+    })),
+  ),
+];
+
+const functionRows: readonly Row[] = [
+  absent('GET /integrations/{uniqueKey}/templates', K('')),
+  row('GET /integrations/{uniqueKey}/functions', K('functions:list'), 200, ({ shared }) => ({
+    path: `/integrations/${shared}/functions`,
+  })),
+  row('GET /integrations/{uniqueKey}/functions/{name}', K('functions:read'), 200, functionPath()),
+  row(
+    'DELETE /integrations/{uniqueKey}/functions/{name}',
+    K('functions:delete'),
+    400,
+    functionPath(),
+  ),
+  row(
+    'GET /integrations/{uniqueKey}/functions/{name}/code',
+    K('functions:read'),
+    200,
+    functionPath('/code'),
+  ),
+  row('GET /scripts/config', K('integrations:list_functions'), 200),
+  row('POST /functions/compile', K('functions:compile'), 400, () => ({ body: { code: '(' } })),
+  absent('POST /functions/dryruns', K('functions:dryrun')),
+  absent('GET /functions/dryruns/{id}', K('functions:dryrun')),
+  absent('POST /functions/deployments', K('deploy')),
+  absent('GET /functions/deployments/{id}', K('deploy')),
+  row('POST /functions/deployments/bundle/preview', K('deploy'), 200, () => ({
+    body: wholeEnvironment,
+  })),
+  changing('POST /functions/deployments/bundle', K('deploy'), 400, ({ integration }) => ({
+    body: {
+      reconciliationScope: { kind: 'integration', integrationId: integration },
+      functions: [],
+    },
+  })),
+];
+
+const runRows: readonly Row[] = [
+  ...['trigger', 'pause', 'start'].map((word) =>
+    changing(`POST /sync/${word}`, K('syncs:execute'), 404, (names) => ({
+      body: { ...of(names), syncs: [names.sync] },
+    })),
+  ),
+  row('GET /sync/status', K('syncs:read'), 200, (names) => ({
+    path: `/sync/status?${query({ ...of(names), syncs: names.sync })}`,
+  })),
+  row('PUT /sync/update-connection-frequency', K('syncs:update'), 200, (names) => ({
+    body: { ...of(names), sync_name: names.sync, frequency: null },
+  })),
+  ...(
+    [
+      ['POST', 'create'],
+      ['DELETE', 'delete'],
+    ] as const
+  ).map(([method, scope]) =>
+    changing(
+      `${method} /sync/{name}/variant/{variant}`,
+      K(`syncs:variant:${scope}`),
+      400,
+      (names) => ({ path: `/sync/${names.sync}/variant/${names.variant}`, body: of(names) }),
+    ),
+  ),
+  row('POST /action/trigger', K('actions:execute'), 200, (names) => ({
+    headers: headersOf(names),
+    body: { action_name: 'echo', input: 1 },
+  })),
+  row('GET /action/{id}', K('actions:execute'), 200, ({ action }) => ({
+    path: `/action/${action}`,
+  })),
+];
+
+const settingRows: readonly Row[] = [
+  row('GET /environment-variables', K('variables:read'), 200),
+  creating('PUT /environment-variables/{name}', K('*'), 200, ({ variable }) => ({
+    path: `/environment-variables/${variable}`,
+    body: { value: 'of whoever sends it' },
+  })),
+  changing('DELETE /environment-variables/{name}', K('*'), 404, ({ variable }) => ({
+    path: `/environment-variables/${variable}`,
+  })),
+  // Rotated once when the world was made: a second time within a day is a conflict.
+  creating(
+    'POST /environment/webhook-signing-key/rotate',
+    K('webhook_signing_key:rotate'),
+    409,
+    () => ({}),
+  ),
+];
+
+/** Named by the contract, sections 1, 11 and 12. */
+const absentRows: readonly Row[] = [
+  absent('POST /integrations/quickstart', K('integrations:create')),
+  absent('POST /sync/deploy/confirmation', K('deploy')),
+  absent('POST /sync/deploy', K('deploy')),
+  absent('POST /logs/operations', K('logs:read')),
+  absent('GET /logs/operations/{operationId}', K('logs:read')),
+  absent('POST /logs/messages', K('logs:read')),
+  absent('POST /mcp', K('mcp')),
+  absent('GET /mcp', K('mcp')),
+];
+
+export const environmentRows: readonly Row[] = [
+  ...connectionRows,
+  ...oldConnectionRows,
+  ...recordRows,
+  ...functionRows,
+  ...runRows,
+  ...settingRows,
+  ...absentRows,
+];
