@@ -104,7 +104,8 @@ async function serve(
   readiness: Services['readiness'],
 ): Promise<AsyncDisposable & { readonly url: string }> {
   if (!roles.has('api') || services === null) {
-    return createHealthServer({ readiness, host, port });
+    const ready = () => services?.readiness() ?? readiness();
+    return createHealthServer({ readiness: ready, host, port });
   }
   const server = await createHttpServer({ routes, streamRoutes, services, host, port });
   services.settings.publicUrl ||= server.url;

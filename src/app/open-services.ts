@@ -9,7 +9,7 @@ import type { Services } from '../http/services.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
 import { createOpenedConnections } from '../modules/connections/keep-opened.ts';
 import { createRefresher } from '../modules/connections/refresh.ts';
-import { openVault } from '../modules/credentials/open-vault.ts';
+import { missingRoots, openVault, type RootKeyRing } from '../modules/credentials/open-vault.ts';
 import { openDeadLetters, type DeadLetters } from '../modules/dead-letters/view.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
@@ -39,14 +39,15 @@ export async function openServices(
 ): Promise<OpenedServices> {
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
+  const faultPoint = createFaultPoint(config.faultPoint);
+  const newCipher = createAesGcm;
   const vault = stack.use(
-    await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
+    await openVault({ log, schemas, rootKeys, newCipher, clock, logger, faultPoint }),
   );
   const replies = stack.use(await openReplies({ log, schemas, node: base.node, logger }));
   const file = `${base.folders.views}/control.sqlite`;
   const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
   const control = await createControlPlane({ log, schemas, clock, view, replies });
-  const faultPoint = createFaultPoint(config.faultPoint);
   const writer = await createRecordWriter({
     log,
     schemas,
@@ -67,6 +68,7 @@ export async function openServices(
     deadLetters: await openLetters(stack, base),
     tables: connectProjectionStore(projection.peer),
     vault,
+    rootKeys: vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
     http: stack.use(createHttpClient({ allow: config.egressAllow })),
@@ -82,10 +84,16 @@ export async function openServices(
     records: { writer, reader: connectRecordReader(projection.peer, clock) },
     runs: createRunsClient({ control, bodies, ends }),
     settings: settingsOf(config),
-    readiness,
+    readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
   return { services, bodies };
 }
+
+const missingRootKeys = (keys: RootKeyRing): string[] =>
+  missingRoots(keys.use()).map(
+    ({ id, keys: count }) =>
+      `SVC_ENCRYPTION_KEY lacks the root key ${id}, which wraps ${count} data keys`,
+  );
 
 const settingsOf = (config: Config): Services['settings'] => ({
   publicUrl: config.publicUrl ?? '',

@@ -2,6 +2,7 @@ import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
+import { keepRewrapping } from '../modules/root-keys/rewrap.ts';
 import { openHost } from '../modules/runs/open-host.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
@@ -72,6 +73,7 @@ export async function startReactors(
   if (roles.has('api')) {
     const letters = { ...common, deadLetters, orders: orders('svc.command-retries') };
     stack.use(await startCommandRetries(letters));
+    stack.use(keepRewrapping(services));
     keepFinishingDeletions(stack, services);
   }
 }

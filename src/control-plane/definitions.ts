@@ -8,6 +8,7 @@ import { environmentEntity } from '../modules/environments/entity.ts';
 import { functionEntity } from '../modules/functions/entity.ts';
 import { integrationEntity } from '../modules/integrations/entity.ts';
 import { projectionEntity } from '../modules/projections/entity.ts';
+import { rewrapEntity } from '../modules/root-keys/entity.ts';
 import { syncEntity } from '../modules/syncs/entity.ts';
 import { typedTopicEntity } from '../modules/typed-topics/entity.ts';
 import { variableEntity } from '../modules/variables/entity.ts';
@@ -29,4 +30,5 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   projection: projectionEntity,
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,
+  rewrap: rewrapEntity,
 };

@@ -16,7 +16,8 @@ export type EntityKind =
   | 'action-run'
   | 'projection'
   | 'consumer-group'
-  | 'typed-topic';
+  | 'typed-topic'
+  | 'rewrap';
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be

@@ -15,6 +15,7 @@ import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
+import { rootKeyRoutes } from '../modules/root-keys/routes.ts';
 import { syncRoutes } from '../modules/syncs/routes.ts';
 import { topicRoutes } from '../modules/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/typed-topics/routes.ts';
@@ -44,6 +45,7 @@ export const routes: readonly AnyRoute[] = [
   ...typedTopicRoutes,
   ...deadLetterRoutes,
   ...connectPageRoutes,
+  ...rootKeyRoutes,
 ];
 
 /** Every endpoint that streams. */

@@ -3,6 +3,7 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { OpenedConnections } from '../modules/connections/opened-connections.ts';
 import type { Refresher } from '../modules/connections/refresher.ts';
+import type { RootKeyRing } from '../modules/credentials/open-vault.ts';
 import type { Vault } from '../modules/credentials/vault.ts';
 import type { DeadLetters } from '../modules/dead-letters/view.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
@@ -27,6 +28,7 @@ export interface Services {
   /** Questions to the tables beside those of `records.reader`. */
   readonly tables: Pick<ProjectionStore, 'queryRows'>;
   readonly vault: Vault;
+  readonly rootKeys: RootKeyRing;
   readonly providers: ProviderCatalogue;
   readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };
   readonly runs: RunsClient;

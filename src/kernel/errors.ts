@@ -153,6 +153,7 @@ export const catalogue = {
   invalid_content_type: kind(415, 'Send Content-Type: application/json.'),
   too_many_request: retryable(429, 'Too many requests.'),
   idempotency_conflict: kind(409, 'This Idempotency-Key was used with another request.'),
+  root_key_missing: retryable(503, 'A root key that opens this secret is missing here.'),
   // operators
   consumer_not_resettable: kind(409, 'The position of this consumer group cannot be moved so.'),
   reset_skips_messages: kind(409, 'Messages that were not taken yet would be left out.'),

@@ -77,6 +77,7 @@ export async function startApi(
     publisher,
     deadLetters,
     vault,
+    rootKeys: vault,
     coordination: options.coordination ?? node.coordination,
     http,
     providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),

@@ -153,6 +153,7 @@ export async function openRunWorld({
     deadLetters,
     tables: { queryRows: () => Promise.reject(new Error('there are no tables here')) },
     vault,
+    rootKeys: vault,
     providers: { find: () => provider, all: () => [provider] },
     coordination: node.coordination,
     http,

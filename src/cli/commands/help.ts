@@ -9,6 +9,7 @@ import { deploy } from './deploy.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
 import { projections } from './projections.ts';
+import { rootKeys } from './root-keys.ts';
 import { version } from './version.ts';
 
 const help: Command = {
@@ -35,6 +36,7 @@ const commands: readonly Command[] = [
   projections,
   consumers,
   deadLetters,
+  rootKeys,
   log,
   version,
   help,

@@ -11,12 +11,14 @@ export const keysTopic = 'svc.internal.keys.v1';
 
 const readyTimeoutMs = 5_000;
 const fencedTriesMax = 20;
-const rewrapAtOnceMax = 1000;
+/** Some milliseconds of work on the thread that answers. */
+const rewrapAtOnceMax = 200;
 
 interface Deps {
   readonly log: EventLog;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly faultPoint?: (name: string) => void;
 }
 
 export interface KeyFollower {
@@ -80,7 +82,7 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
 export interface KeyWriter {
   create(keyId: string): Promise<void>;
   shred(keyId: string): Promise<void>;
-  rewrap(): Promise<number>;
+  rewrap(signal?: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -120,18 +122,16 @@ export function createKeyWriter(
       // Also when this node does not know the key: another may have made it.
       await inTurn(() => commit.run(() => [[keyId, null]]));
     },
-    async rewrap() {
+    async rewrap(signal) {
       const renewed = (): Change[] =>
-        ring
-          .outdated()
-          .slice(0, rewrapAtOnceMax)
-          .map(({ key_id, created_at }) => {
-            return [key_id, ring.wrap(key_id, ring.bytes(key_id), created_at)];
-          });
+        ring.outdated(rewrapAtOnceMax).map(({ key_id, created_at }) => {
+          return [key_id, ring.wrap(key_id, ring.bytes(key_id), created_at)];
+        });
       for (let total = 0; ;) {
-        const count = await inTurn(() => commit.run(renewed));
+        const count = signal?.aborted === true ? 0 : await inTurn(() => commit.run(renewed));
         if (count === 0) return total;
         total += count;
+        deps.faultPoint?.('root-keys:batch');
       }
     },
     async close() {

@@ -12,6 +12,15 @@ export interface WrappedKey {
   readonly created_at: number;
 }
 
+/** How many data keys each root key wraps, by its id. */
+export interface RootKeyUse {
+  /** The one that wraps new keys. */
+  readonly sealing: string;
+  /** All that this process has, the sealing one first. */
+  readonly known: readonly string[];
+  readonly wrapped: ReadonlyMap<string, number>;
+}
+
 /** Opened keys kept at hand; wrapping is quick, so a cold one costs microseconds. */
 const openedMax = 10_000;
 
@@ -20,6 +29,9 @@ export class KeyRing {
   readonly #roots: readonly { readonly id: string; readonly cipher: Cipher }[];
   readonly #newCipher: (key: Uint8Array) => Cipher;
   readonly #wrapped = new Map<string, WrappedKey>();
+  readonly #wrappedBy = new Map<string, number>();
+  /** Ids of keys that another than the first root key wrapped. */
+  readonly #outdated = new Set<string>();
   readonly #opened = new Map<string, { readonly bytes: Buffer; readonly cipher: Cipher }>();
 
   constructor(roots: readonly RootKey[], newCipher: (key: Uint8Array) => Cipher) {
@@ -29,8 +41,22 @@ export class KeyRing {
 
   apply(keyId: string, wrapped: WrappedKey | null): void {
     this.#opened.delete(keyId);
-    if (wrapped === null) this.#wrapped.delete(keyId);
-    else this.#wrapped.set(keyId, wrapped);
+    this.#count(this.#wrapped.get(keyId), -1);
+    this.#outdated.delete(keyId);
+    if (wrapped === null) {
+      this.#wrapped.delete(keyId);
+      return;
+    }
+    this.#wrapped.set(keyId, wrapped);
+    this.#count(wrapped, 1);
+    if (wrapped.root_id !== this.#roots[0]?.id) this.#outdated.add(keyId);
+  }
+
+  #count(of: WrappedKey | undefined, by: 1 | -1): void {
+    if (of === undefined) return;
+    const count = (this.#wrappedBy.get(of.root_id) ?? 0) + by;
+    if (count === 0) this.#wrappedBy.delete(of.root_id);
+    else this.#wrappedBy.set(of.root_id, count);
   }
 
   has(keyId: string): boolean {
@@ -54,19 +80,33 @@ export class KeyRing {
     return this.#open(keyId).bytes;
   }
 
-  /** Keys that another than the first root key wrapped. */
-  outdated(): WrappedKey[] {
-    const first = this.#roots[0]?.id;
-    return [...this.#wrapped.values()].filter(({ root_id }) => root_id !== first);
+  use(): RootKeyUse {
+    const known = this.#roots.map(({ id }) => id);
+    return { sealing: known[0] ?? '', known, wrapped: new Map(this.#wrappedBy) };
+  }
+
+  /** Some of the keys that another than the first root key wrapped. */
+  outdated(max: number): WrappedKey[] {
+    const found: WrappedKey[] = [];
+    for (const keyId of this.#outdated) {
+      if (found.length === max) break;
+      const wrapped = this.#wrapped.get(keyId);
+      if (wrapped !== undefined) found.push(wrapped);
+    }
+    return found;
   }
 
   #open(keyId: string): { readonly bytes: Buffer; readonly cipher: Cipher } {
     const known = this.#opened.get(keyId);
     if (known !== undefined) return known;
     const wrapped = this.#wrapped.get(keyId);
-    const root = this.#roots.find(({ id }) => id === wrapped?.root_id);
-    if (wrapped === undefined || root === undefined) {
+    if (wrapped === undefined) {
       throw new GatewayError('invalid_credentials', { message: 'The key of this secret is gone.' });
+    }
+    const root = this.#roots.find(({ id }) => id === wrapped.root_id);
+    if (root === undefined) {
+      const message = `The root key ${wrapped.root_id}, which opens this secret, is missing here.`;
+      throw new GatewayError('root_key_missing', { message });
     }
     const bytes = root.cipher.open(wrapped.wrapped, context(keyId));
     const opened = { bytes, cipher: this.#newCipher(bytes) };

@@ -14,7 +14,7 @@ import {
   type KeyFollower,
   type KeyWriter,
 } from './key-log.ts';
-import { KeyRing, type WrappedKey } from './key-ring.ts';
+import { KeyRing, type RootKeyUse, type WrappedKey } from './key-ring.ts';
 import type { RootKey } from './root-keys.ts';
 import type { Vault } from './vault.ts';
 
@@ -29,12 +29,20 @@ export interface VaultDeps {
   readonly newCipher: (key: Uint8Array) => Cipher;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly faultPoint?: (name: string) => void;
 }
 
-export interface OpenVault extends Vault, AsyncDisposable {
-  /** Wraps every key anew that not the first root key wrapped; resolves with their number. */
-  rewrap(): Promise<number>;
+/** The root keys of this process, and what they wrap in the log. */
+export interface RootKeyRing {
+  use(): RootKeyUse;
+  /**
+   * Wraps every key anew that not the first root key wrapped, some at a time, so that keys are made and
+   * destroyed in between; resolves with their number. What is done stays done when it is broken off.
+   */
+  rewrap(signal?: AbortSignal): Promise<number>;
 }
+
+export interface OpenVault extends Vault, RootKeyRing, AsyncDisposable {}
 
 /**
  * Follows the wrapped keys and serves this thread. On the first start it makes the keys of the service and
@@ -47,7 +55,7 @@ export async function openVault(deps: VaultDeps): Promise<OpenVault> {
   const follower = followKeys(deps, codec, ring);
   try {
     await follower.caughtUp();
-    proveRootKey(ring);
+    proveRootKeys(ring);
     const keys = createKeyWriter(deps, codec, ring, follower);
     await keys.create(serviceKeyId);
     await keys.create(accountKeyId);
@@ -75,7 +83,8 @@ function vaultOf(ring: KeyRing, keys: KeyWriter, follower: KeyFollower): OpenVau
     fingerprint: (purpose, text) =>
       createHmac('sha256', ring.bytes(serviceKeyId)).update(`${purpose}\0${text}`).digest('hex'),
     shred: (keyId) => keys.shred(keyId),
-    rewrap: () => keys.rewrap(),
+    use: () => ring.use(),
+    rewrap: (signal) => keys.rewrap(signal),
     async [Symbol.asyncDispose]() {
       await keys.close();
       await follower.close();
@@ -108,8 +117,11 @@ function openText<T extends Json>(
   return JSON.parse(plain.toString()) as T;
 }
 
-/** The service's own key is there from the first start on: whoever opens it has the right root key. */
-function proveRootKey(ring: KeyRing): void {
+/**
+ * The service's own key is there from the first start on: whoever opens it has the right root key. And no key
+ * may need a root key that was taken away too early.
+ */
+function proveRootKeys(ring: KeyRing): void {
   if (!ring.has(serviceKeyId)) return;
   try {
     ring.bytes(serviceKeyId);
@@ -119,4 +131,15 @@ function proveRootKey(ring: KeyRing): void {
       '(to change it, put the new key first and keep the old one after it).';
     throw new Error(message, { cause: error });
   }
+  const [missing] = missingRoots(ring.use());
+  if (missing === undefined) return;
+  const message =
+    `SVC_ENCRYPTION_KEY lacks the root key ${missing.id}, which still wraps ${missing.keys} data keys. ` +
+    'Put it back after the others, and let "svc root-keys rewrap" finish before it goes.';
+  throw new Error(message);
+}
+
+/** Root keys that wrap something and are not known here. */
+export function missingRoots({ known, wrapped }: RootKeyUse): { id: string; keys: number }[] {
+  return [...wrapped].flatMap(([id, keys]) => (known.includes(id) ? [] : [{ id, keys }]));
 }

@@ -11,8 +11,8 @@ export interface RootKey {
 }
 
 /**
- * The root keys: those of the setting (base64, comma list; the first seals, all open), or else the one in
- * the file, which is made with mode 0600 when it is missing.
+ * The root keys: those of the setting (base64, comma list; the first seals, all open), or else those in
+ * the file, which is made with one and mode 0600 when it is missing.
  * @throws Error when a key is not 32 bytes of base64
  */
 export function loadRootKeys(from: {
@@ -20,12 +20,14 @@ export function loadRootKeys(from: {
   readonly file: string;
 }): readonly RootKey[] {
   if (from.setting !== null && from.setting !== '') {
-    return from.setting
-      .split(',')
-      .map((text, index) => parse(text.trim(), `SVC_ENCRYPTION_KEY, entry ${index + 1},`));
+    return parseList(from.setting, 'SVC_ENCRYPTION_KEY');
   }
   makeIfMissing(from.file);
-  return [parse(readFileSync(from.file, 'utf8').trim(), `The key file ${from.file}`)];
+  return parseList(readFileSync(from.file, 'utf8'), `The key file ${from.file}`);
+}
+
+function parseList(list: string, source: string): readonly RootKey[] {
+  return list.split(',').map((text, index) => parse(text.trim(), `${source}, entry ${index + 1},`));
 }
 
 function parse(text: string, source: string): RootKey {

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accountClient, asCommandFailure } from '../account.ts';
+import type { ApiClient } from '../client.ts';
+import { columns } from '../columns.ts';
+import type { Command, Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+
+const options = { detach: { type: 'boolean' }, json: { type: 'boolean' } } as const;
+type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+
+/** Mirrors the answers of `/root-keys` (modules/root-keys/presenter.ts). */
+interface ShownRootKeys {
+  readonly sealing: string;
+  readonly root_keys: readonly {
+    readonly id: string;
+    readonly known: boolean;
+    readonly data_keys: number;
+    readonly removable: boolean;
+  }[];
+  readonly rewrap: {
+    readonly id: string;
+    readonly state: 'running' | 'ended';
+    readonly total: number;
+    readonly done: number;
+  } | null;
+}
+
+const askEveryMs = 500;
+
+export const rootKeys: Command = {
+  name: 'root-keys',
+  usage: '<show|rewrap>',
+  summary: 'See which root key wraps what, and move everything to the first one',
+  help: `To change the root key: give every process the new key after the old one in SVC_ENCRYPTION_KEY, then before it,
+then rewrap; when "show" says that the old one may go, take it away.
+
+Words
+  show                    each root key by its id: data keys that it wraps, whether it may go
+  rewrap                  have the first root key wrap every data key; reads and writes go on
+
+Options
+      --detach            rewrap: do not wait
+      --json              the answer as JSON on stdout
+
+Variables
+  SVC_ACCOUNT_KEY         API key of the account
+  SVC_HOSTPORT            address of the service (http://localhost:3003)
+
+Exit codes
+  0 done   1 failed   3 key missing or refused   130 interrupted: what was begun goes on
+
+Examples
+  svc root-keys show
+  svc root-keys rewrap`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    const [word = 'show', ...rest] = positionals;
+    if (rest.length > 0 || (word !== 'show' && word !== 'rewrap')) {
+      throw new CommandFailure('Say: svc root-keys show, or svc root-keys rewrap', {
+        isUsage: true,
+      });
+    }
+    const client = accountClient(context);
+    try {
+      const shown =
+        word === 'show' ? await ask(client) : await rewrapAndFollow(context, client, values);
+      say(context, shown, values);
+    } catch (error) {
+      throw asCommandFailure(error);
+    }
+  },
+};
+
+const ask = (client: ApiClient): Promise<ShownRootKeys> => dataOf(client.call('GET', '/root-keys'));
+
+/** The shape is the service's promise. */
+async function dataOf(answer: ReturnType<ApiClient['call']>): Promise<ShownRootKeys> {
+  return ((await answer) as { readonly data: unknown }).data as ShownRootKeys;
+}
+
+async function rewrapAndFollow(
+  context: Context,
+  client: ApiClient,
+  { detach }: Values,
+): Promise<ShownRootKeys> {
+  const { output } = context;
+  const begun = await dataOf(client.call('POST', '/root-keys/rewrap'));
+  if (detach === true) return begun;
+  const stopping = new AbortController();
+  const stop = context.onInterrupt(() => stopping.abort());
+  try {
+    for (;;) {
+      const shown = await ask(client);
+      if (shown.rewrap?.id !== begun.rewrap?.id)
+        throw new CommandFailure('Another order took over.');
+      const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
+      if (state === 'ended') {
+        output.note(`${total} data keys were wrapped anew.`);
+        return shown;
+      }
+      output.status(`wrapped ${done} of ${total} data keys`);
+      await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (!stopping.signal.aborted) continue;
+      const message = 'It goes on without you. To see how: svc root-keys show';
+      throw new CommandFailure(message, { exitCode: exitCodes.interrupted });
+    }
+  } finally {
+    stop();
+  }
+}
+
+function say({ output }: Context, shown: ShownRootKeys, { json }: Values): void {
+  if (json === true) {
+    output.result(JSON.stringify(shown));
+    return;
+  }
+  const rows = shown.root_keys.map(({ id, known, data_keys, removable }) => {
+    const role = id === shown.sealing ? 'wraps new keys' : known ? 'opens' : 'missing here';
+    return [id, role, removable ? 'yes' : 'no', data_keys];
+  });
+  for (const line of columns(['root key', 'role', 'may go', 'data keys'], rows, 3))
+    output.result(line);
+  const { rewrap } = shown;
+  if (rewrap?.state === 'running') {
+    output.note(`Rewrapping: ${rewrap.done} of ${rewrap.total} data keys.`);
+  }
+}

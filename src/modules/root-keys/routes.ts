@@ -1,0 +1,31 @@
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { askOptions } from '../../http/options.ts';
+import { orderRewrap, rootKeyFacts } from './handlers.ts';
+import { presentRootKeys } from './presenter.ts';
+
+const show = defineRoute({
+  method: 'GET',
+  path: '/root-keys',
+  credential: 'account',
+  scopes: ['account:root-keys:read'],
+  summary: 'The root keys by id, what each wraps, and how far a rewrap is.',
+  errors: ['log_unavailable'],
+  async handle({ services }) {
+    return { status: 200, body: { data: presentRootKeys(await rootKeyFacts(services)) } };
+  },
+});
+
+const rewrap = defineRoute({
+  method: 'POST',
+  path: '/root-keys/rewrap',
+  credential: 'account',
+  scopes: ['account:root-keys:write'],
+  summary: 'Begins to have the first root key wrap every data key; reads and writes go on.',
+  errors: ['log_unavailable'],
+  async handle(input) {
+    const facts = await orderRewrap(input.services, askOptions(input));
+    return { status: 202, body: { data: presentRootKeys(facts) } };
+  },
+});
+
+export const rootKeyRoutes: readonly AnyRoute[] = [show, rewrap];
