@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AnyRoute } from '../../src/http/define-route.ts';
 import { routes, streamRoutes } from '../../src/http/routes.ts';
 import { environmentScopes, passes, served, table, wildcards } from '../support/access/table.ts';
 import type { Call, Row } from '../support/access/row.ts';
@@ -37,23 +38,26 @@ function expected(of: (row: Served) => string): Record<string, string> {
 const admitted = ({ call }: Served): string => String(call.status);
 const forbidden = '403 forbidden';
 
+/** To whoever the endpoint is not for: some take no header at all, and some look for a token in the query. */
+const refusedTo = (refusal: string) => (row: Served) => {
+  if (row.takes === 'none') return admitted(row);
+  return row.tokenIn === 'query' ? '401 missing_public_key' : refusal;
+};
+
 /** To a key of the environment with the scope. */
 const toScope = (scope: string) => (row: Served) => {
-  if (row.takes === 'none') return admitted(row);
-  return row.takes === 'environment' && passes(scope, row.scopes) ? admitted(row) : forbidden;
+  const isAdmitted = row.takes === 'environment' && passes(scope, row.scopes);
+  return isAdmitted ? admitted(row) : refusedTo(forbidden)(row);
 };
 
 const withKey = (prefix: string) => prefix + randomBytes(32).toString('base64url');
 
 describe('the table of who may call what', () => {
-  const inCode = [
-    ...routes.map(({ method, path, credential, scopes }) => ({
-      endpoint: `${method} ${path}`,
-      credential,
-      scopes,
-    })),
-    ...streamRoutes.flatMap(({ methods, path, credential, scopes }) =>
-      methods.map((method) => ({ endpoint: `${method} ${path}`, credential, scopes })),
+  type Declared = Pick<AnyRoute, 'credential' | 'scopes' | 'takesConnectToken' | 'tokenIn'>;
+  const inCode: readonly (Declared & { readonly endpoint: string })[] = [
+    ...routes.map(({ method, path, ...route }) => ({ endpoint: `${method} ${path}`, ...route })),
+    ...streamRoutes.flatMap(({ methods, path, ...route }) =>
+      methods.map((method) => ({ endpoint: `${method} ${path}`, ...route })),
     ),
   ];
 
@@ -70,6 +74,9 @@ describe('the table of who may call what', () => {
   it.each(inCode)('demands of $endpoint what the route declares', ({ endpoint, ...route }) => {
     const row = served.find((one) => one.endpoint === endpoint);
     expect(row?.takes).toBe(route.credential);
+    const takesToken = route.credential === 'connect' || route.takesConnectToken === true;
+    expect(row?.withConnectToken).toBe(takesToken);
+    expect(row?.tokenIn).toBe(route.tokenIn ?? 'header');
     expect(row?.scopes.map((scope) => `${route.credential}:${scope}`)).toEqual(route.scopes);
   });
 
@@ -90,20 +97,17 @@ describe('whoever has no key that is known', () => {
     ['an account key that nobody has', withKey('svc_acct_'), '401 unknown_account'],
     ['a key of another form', 'a-secret', '401 invalid_secret_key_format'],
   ])('is told so with %s', async (_what, key, refusal) => {
-    const of = (row: Served) => (row.takes === 'none' ? admitted(row) : refusal);
-    expect(await outcomes(key)).toEqual(expected(of));
+    expect(await outcomes(key)).toEqual(expected(refusedTo(refusal)));
   });
 
   it('is told so with a header that is no bearer token', async () => {
-    for (const row of served.filter(({ takes }) => takes !== 'none')) {
+    const found: Record<string, string> = {};
+    for (const row of served) {
       const sent = sentBy(row);
       const headers = { ...sent.headers, authorization: 'Basic YTpi' };
-      const answer = await ask(world, row.endpoint, { ...sent, headers }, null);
-      expect([row.endpoint, outcomeOf(answer)]).toEqual([
-        row.endpoint,
-        '401 malformed_auth_header',
-      ]);
+      found[row.endpoint] = outcomeOf(await ask(world, row.endpoint, { ...sent, headers }, null));
     }
+    expect(found).toEqual(expected(refusedTo('401 malformed_auth_header')));
   });
 
   it('is told so with a key that was deleted a moment ago', async () => {
@@ -111,8 +115,7 @@ describe('whoever has no key that is known', () => {
     const readable = served.filter(({ endpoint }) => endpoint === 'GET /connections');
     expect(await outcomes(key.secret, readable)).toEqual({ 'GET /connections': '200' });
     await key.remove();
-    const of = (row: Served) => (row.takes === 'none' ? admitted(row) : '401 unknown_account');
-    expect(await outcomes(key.secret)).toEqual(expected(of));
+    expect(await outcomes(key.secret)).toEqual(expected(refusedTo('401 unknown_account')));
   });
 });
 
@@ -122,8 +125,8 @@ describe('a key', () => {
   });
 
   it('of the account may call every endpoint of the account, and none of an environment', async () => {
-    const of = ({ takes, ...row }: Served) =>
-      takes === 'environment' ? forbidden : admitted({ takes, ...row });
+    const of = (row: Served) =>
+      row.takes === 'account' ? admitted(row) : refusedTo(forbidden)(row);
     expect(await outcomes(world.crm.gateway.accountKey)).toEqual(expected(of));
   });
 
@@ -140,7 +143,9 @@ describe('a key', () => {
     const scopes = ['connections:read', 'records:read', 'actions:execute', 'proxy'];
     const key = await world.makeKey(scopes);
     const of = (row: Served) =>
-      scopes.some((scope) => toScope(scope)(row) !== forbidden) ? admitted(row) : forbidden;
+      scopes.some((scope) => passes(scope, row.scopes)) && row.takes === 'environment'
+        ? admitted(row)
+        : refusedTo(forbidden)(row);
     expect(await outcomes(key.secret)).toEqual(expected(of));
     await key.remove();
   });
@@ -150,7 +155,7 @@ describe('a key', () => {
     const { url } = world.crm.gateway;
     for (const { endpoint, takes } of served) {
       const [method = '', path = ''] = endpoint.split(' ');
-      if (takes === 'none' || method === 'GET') continue;
+      if (takes !== 'environment' || method === 'GET') continue;
       const answer = await fetch(`${url}${path.replace(/\{\w+\}/g, 'x')}`, {
         method,
         headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'text/plain' },
@@ -159,5 +164,46 @@ describe('a key', () => {
       expect([endpoint, answer.status]).toEqual([endpoint, 403]);
     }
     await key.remove();
+  });
+});
+
+describe('a connect token', () => {
+  /** In the header, or in the query where the endpoint looks there. */
+  const askWith = (row: Served, token: string): Promise<Answer> => {
+    const sent = sentBy(row);
+    if (row.tokenIn === 'header') return ask(world, row.endpoint, sent, token);
+    const path = `${sent.path}?connect_session_token=${token}`;
+    return ask(world, row.endpoint, { ...sent, path }, null);
+  };
+  const outcomesWith = async (token: () => Promise<string>) => {
+    const found: Record<string, string> = {};
+    for (const row of served) found[row.endpoint] = outcomeOf(await askWith(row, await token()));
+    return found;
+  };
+
+  it('opens what is for it, and lists integrations; no endpoint of keys', async () => {
+    const of = (row: Served) => {
+      const isAdmitted = row.withConnectToken && passes('integrations:list', row.scopes);
+      return isAdmitted || row.takes === 'none' ? admitted(row) : forbidden;
+    };
+    expect(await outcomesWith(() => world.makeToken())).toEqual(expected(of));
+  });
+
+  it.each([
+    ['that nobody has', '0'.repeat(64), '401 unknown_connect_session_token'],
+    ['of another form', 'g'.repeat(64), '401 invalid_connect_session_token_format'],
+  ])('%s opens nothing', async (_what, digits, refusal) => {
+    const of = (row: Served) => (row.takes === 'none' ? admitted(row) : refusal);
+    const token = async () => `svc_connect_session_${digits}`;
+    expect(await outcomesWith(token)).toEqual(expected(of));
+  });
+
+  it('of a session that has ended opens nothing', async () => {
+    const token = await world.makeToken();
+    const ended = await world.crm.gateway.call('DELETE', '/connect/session', { key: token });
+    expect(ended.status).toBe(204);
+    const of = (row: Served) =>
+      row.takes === 'none' ? admitted(row) : '401 unknown_connect_session_token';
+    expect(await outcomesWith(async () => token)).toEqual(expected(of));
   });
 });

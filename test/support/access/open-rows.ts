@@ -1,4 +1,4 @@
-import { absent, C, K, open, row, type Row } from './row.ts';
+import { absent, C, changing, creating, K, open, Q, row, type Row } from './row.ts';
 
 /** Endpoints that take no key: whatever stands in the Authorization header, the answer is the same. */
 const openRows: readonly Row[] = [
@@ -12,27 +12,49 @@ const openRows: readonly Row[] = [
   absent('POST /webhook/{environmentUuid}/{providerConfigKey}', open),
 ];
 
-/** Connect sessions and front-end auth (contract/http.md, rows 24 to 42). */
-const connectRows: readonly Row[] = [
-  absent('POST /connect/sessions', K('connect_sessions:write')),
-  absent('POST /connect/sessions/reconnect', K('connect_sessions:write')),
-  absent('GET /connect/session', C),
-  absent('DELETE /connect/session', C),
+/** Connect sessions (contract/http.md, rows 24 to 28). */
+const sessionRows: readonly Row[] = [
+  creating('POST /connect/sessions', K('connect_sessions:write'), 201, () => ({
+    body: { end_user: { id: 'somebody' } },
+  })),
+  row('POST /connect/sessions/reconnect', K('connect_sessions:write'), 201, (names) => ({
+    body: { connection_id: names.connection, integration_id: names.shared },
+  })),
+  row('GET /connect/session', C, 200),
+  row('DELETE /connect/session', C, 204),
   absent('POST /connect/telemetry', C),
-  absent('GET /oauth/connect/{providerConfigKey}', C),
-  absent('GET /oauth/callback', open),
-  absent('GET /app-auth/connect', open),
-  absent('POST /oauth2/auth/{providerConfigKey}', C),
-  absent('POST /auth/oauth-outbound/{providerConfigKey}', C),
-  absent('POST /api-auth/api-key/{providerConfigKey}', C),
-  absent('POST /api-auth/basic/{providerConfigKey}', C),
-  absent('POST /auth/tba/{providerConfigKey}', C),
-  absent('POST /auth/jwt/{providerConfigKey}', C),
-  absent('POST /auth/bill/{providerConfigKey}', C),
-  absent('POST /auth/two-step/{providerConfigKey}', C),
-  absent('POST /auth/signature/{providerConfigKey}', C),
-  absent('POST /auth/unauthenticated/{providerConfigKey}', C),
-  absent('POST /app-store-auth/{providerConfigKey}', C),
 ];
 
-export const publicRows: readonly Row[] = [...openRows, ...connectRows];
+/** An address of front-end auth; its integration is not there. */
+const auth = (method: string, path: string, status = 404): Row =>
+  changing(`${method} ${path}/{providerConfigKey}`, Q, status, ({ integration }) => ({
+    path: `${path}/${integration}`,
+    ...(method === 'POST' ? { body: {} } : {}),
+  }));
+
+/** Front-end auth (rows 29 to 42). */
+const authRows: readonly Row[] = [
+  auth('GET', '/oauth/connect'),
+  row('GET /oauth/callback', open, 400),
+  row('GET /app-auth/connect', open, 400),
+  auth('POST', '/oauth2/auth', 400),
+  auth('POST', '/auth/oauth-outbound'),
+  auth('POST', '/api-auth/api-key'),
+  auth('POST', '/api-auth/basic'),
+  auth('POST', '/auth/tba'),
+  auth('POST', '/auth/jwt'),
+  auth('POST', '/auth/bill'),
+  auth('POST', '/auth/two-step'),
+  auth('POST', '/auth/signature'),
+  auth('POST', '/auth/unauthenticated'),
+  auth('POST', '/app-store-auth'),
+];
+
+/** The page on which people connect: beside the contract, for its own script. */
+const pageRows: readonly Row[] = [
+  row('GET /connect/ui/', open, 200),
+  row('GET /connect/ui/assets/{file}', open, 404, () => ({ path: '/connect/ui/assets/none.js' })),
+  row('GET /connect/embed.js', open, 200),
+];
+
+export const publicRows: readonly Row[] = [...openRows, ...sessionRows, ...authRows, ...pageRows];

@@ -37,6 +37,8 @@ export interface Row {
   readonly takes: Takes;
   /** Whether a connect token passes beside a key. */
   readonly withConnectToken: boolean;
+  /** Where a connect token stands. */
+  readonly tokenIn: 'header' | 'query';
   /** Any one of them passes, without the `environment:` or `account:`; empty = any key of the right kind. */
   readonly scopes: readonly string[];
   /** Null: the contract names it, and this version does not have it. */
@@ -62,13 +64,14 @@ type Demanded = Omit<Row, 'endpoint' | 'call'>;
 export const K = (scopes: string): Demanded => demanded('environment', scopes);
 export const KorC = (scopes: string): Demanded => ({ ...K(scopes), withConnectToken: true });
 export const A = (scopes: string): Demanded => demanded('account', scopes);
-/** C and Q of the contract: a connect token, in the header or in the query. */
+/** C and Q of the contract: a connect token in the header, or in the query. */
 export const C = demanded('connect', '');
+export const Q: Demanded = { ...C, tokenIn: 'query' };
 export const open = demanded('none', '');
 
 function demanded(takes: Takes, scopes: string): Demanded {
   const list = scopes === '' ? [] : scopes.split('|');
-  return { takes, withConnectToken: takes === 'connect', scopes: list };
+  return { takes, withConnectToken: takes === 'connect', tokenIn: 'header', scopes: list };
 }
 
 /** A row whose request changes nothing, or changes it to what it is. */

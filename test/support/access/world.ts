@@ -14,6 +14,8 @@ export interface AccessWorld extends AsyncDisposable {
   readonly marks: Readonly<Record<string, string>>;
   /** A new key of `dev`. @param scopes without `environment:` */
   makeKey(scopes: readonly string[]): Promise<MadeKey>;
+  /** The token of a new connect session of `dev`. */
+  makeToken(): Promise<string>;
 }
 
 export interface MadeKey {
@@ -95,6 +97,11 @@ export async function openAccessWorld(): Promise<AccessWorld> {
     present,
     marks: { ...marks, connection: connection.id },
     makeKey: (scopes) => makeKey(crm, scopes),
+    async makeToken() {
+      const body = { end_user: { id: randomUUID() } };
+      const made = await gateway.call('POST', '/connect/sessions', { body });
+      return (succeeded(made) as { data: { token: string } }).data.token;
+    },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
