@@ -9,6 +9,9 @@ export function fill(template: string, known: Known): string {
   let text = template;
   for (;;) {
     const filled = text
+      .replace(/\$\{sha256Hex\(\$\{(\w+)\}\)\}/g, (whole, name: string) =>
+        known[name] === undefined ? whole : createHash('sha256').update(known[name]).digest('hex'),
+      )
       .replace(/\$\{([^${}()]+)\}/g, (whole, name: string) => known[name] ?? whole)
       .replace(/\$\{base64\(([^${}]*)\)\}/g, (_, plain: string) =>
         Buffer.from(plain).toString('base64'),

@@ -51,13 +51,14 @@ const isPlacedSecret = (template: string): boolean => secretToken.test(template)
 /** Headers and query that the definition puts into each call, with any of the tokens that are good. */
 export function demandPlaced(
   { definition, known }: Pick<Stage, 'definition' | 'known'>,
-  { headers, url }: Incoming,
+  { headers, url, body }: Incoming,
   tokens: readonly string[] = [],
 ): void {
   const { proxy = {} } = definition;
   const check = (what: string, template: string, sent: unknown) => {
-    const values: Known[] = tokens.map((accessToken) => ({ ...known, accessToken }));
-    const wanted = [known, ...values].map((each) => fill(template, each)).filter(isFilled);
+    const ofCall = { ...known, bodyCanonicalParams: body };
+    const values: Known[] = tokens.map((accessToken) => ({ ...ofCall, accessToken }));
+    const wanted = [ofCall, ...values].map((each) => fill(template, each)).filter(isFilled);
     const refusal = isPlacedSecret(template) ? unauthorized : {};
     if (wanted.length === 0 && isPlacedSecret(template))
       demand(false, `no_token: ${what}`, refusal);
