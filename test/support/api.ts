@@ -1,6 +1,6 @@
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import { routes } from '../../src/http/routes.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
@@ -11,7 +11,7 @@ import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
 import { createPublisher } from '../../src/modules/runs/publisher.ts';
 import { createRunLogs } from '../../src/modules/runs/run-log.ts';
-import { openControlWorld, silent } from './control.ts';
+import { openControlWorld, silent, type ControlWorld } from './control.ts';
 
 export interface Api extends AsyncDisposable {
   readonly url: string;
@@ -19,6 +19,8 @@ export interface Api extends AsyncDisposable {
   /** Full access keys of the environments dev and prod, and of the account. */
   readonly keys: { readonly dev: string; readonly prod: string; readonly account: string };
   call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  /** One more node on the same log; resolves with its URL. */
+  startAnother(): Promise<string>;
 }
 
 export interface CallOptions {
@@ -39,32 +41,83 @@ export interface ApiAnswer {
 export const codeOf = (answer: ApiAnswer): string =>
   `${answer.status} ${(answer.at('error.code') as string | undefined) ?? ''}`;
 
+interface ApiOptions {
+  readonly overlayPath?: string | null;
+  readonly egressAllow?: readonly string[];
+  readonly connectOrigins?: readonly string[];
+  /** Default: in process. */
+  readonly coordination?: Coordination;
+  /** Default: none. */
+  readonly rateLimitPerMinute?: number;
+  /** Of everything behind the API, the owners too. */
+  readonly clock?: Clock;
+}
+
 /**
  * The HTTP API over a real control plane on an embedded log, without records, functions and runs: what
  * needs those is tested with the whole gateway.
  */
-export async function startApi(
-  options: {
-    readonly overlayPath?: string | null;
-    readonly egressAllow?: readonly string[];
-    readonly connectOrigins?: readonly string[];
-    /** Default: in process. */
-    readonly coordination?: Coordination;
-    /** Default: none. */
-    readonly rateLimitPerMinute?: number;
-    /** Of everything behind the API, the owners too. */
-    readonly clock?: Clock;
-  } = {},
-): Promise<Api> {
+export async function startApi(options: ApiOptions = {}): Promise<Api> {
   await using stack = new AsyncDisposableStack();
   const { clock = systemClock } = options;
   const world = stack.use(await openControlWorld({ clock }));
   stack.use(await world.startOwners());
+  const openOne = (): Promise<ApiNode> => openNode(world, { ...options, clock });
+  const { services, server } = stack.use(await openOne());
+  const as = { actor: 'system' };
+  const { vault } = services;
+  await vault.create('account');
+  const dev = await createEnvironment(services, { name: 'dev' }, as);
+  const prod = await createEnvironment(services, { name: 'prod' }, as);
+  const account = await createKey(services, { environmentUid: null, displayName: 'test' }, as);
+  const keys = { dev: dev.secret, prod: prod.secret, account: account.secret };
+
+  const opened = stack.move();
+  return {
+    url: server.url,
+    services,
+    keys,
+    startAnother: async () => opened.use(await openOne()).server.url,
+    async call(method, path, { key = keys.dev, body, headers = {} } = {}) {
+      const response = await fetch(server.url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const answer = text === '' ? undefined : (JSON.parse(text) as unknown);
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: answer,
+        at: (wanted) => valueAt(answer, wanted),
+      };
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+interface ApiNode extends AsyncDisposable {
+  readonly services: Services;
+  readonly server: HttpServer;
+}
+
+/** A node with a view of its own, and the API over it. */
+async function openNode(
+  world: ControlWorld,
+  options: ApiOptions & { readonly clock: Clock },
+): Promise<ApiNode> {
+  await using stack = new AsyncDisposableStack();
   const node = stack.use(await world.startNode());
   const { control, vault } = node;
   const http = stack.use(createHttpClient({ allow: options.egressAllow ?? [] }));
   const { log, embedded } = world;
   const { schemas } = embedded;
+  const { clock } = options;
   const ports = { log, schemas, clock };
   const publisher = createPublisher(ports);
   const deadLetters = stack.use(
@@ -99,42 +152,11 @@ export async function startApi(
     readiness: () => [],
     // Records, functions and runs are left out: see above.
   } as unknown as Services;
-  const as = { actor: 'system' };
-  await vault.create('account');
-  const dev = await createEnvironment(services, { name: 'dev' }, as);
-  const prod = await createEnvironment(services, { name: 'prod' }, as);
-  const account = await createKey(services, { environmentUid: null, displayName: 'test' }, as);
   const server = stack.use(
     await createHttpServer({ routes, services, host: '127.0.0.1', port: 0, closeWithinMs: 1000 }),
   );
-  const keys = { dev: dev.secret, prod: prod.secret, account: account.secret };
-
   const opened = stack.move();
-  return {
-    url: server.url,
-    services,
-    keys,
-    async call(method, path, { key = keys.dev, body, headers = {} } = {}) {
-      const response = await fetch(server.url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const answer = text === '' ? undefined : (JSON.parse(text) as unknown);
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: answer,
-        at: (wanted) => valueAt(answer, wanted),
-      };
-    },
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  };
+  return { services, server, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 function valueAt(value: unknown, path: string): unknown {

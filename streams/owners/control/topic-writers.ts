@@ -22,6 +22,7 @@ const publicTopics = [
   'svc.credentials.v1',
   'svc.syncs.v1',
   'svc.runs.v1',
+  'svc.logs.v1',
   projectionsTopic,
   deadLettersTopic,
 ] as const satisfies readonly TopicName[];

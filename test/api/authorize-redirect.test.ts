@@ -1,0 +1,344 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { codeOf } from '../support/api.ts';
+import {
+  openPageSocket,
+  providerOf,
+  startAuthorizing,
+  type AuthorizingApi,
+  type Redirect,
+} from '../support/authorizing.ts';
+import { movedClock } from '../support/clock.ts';
+import { everythingOn } from '../support/control.ts';
+
+const clock = movedClock();
+const [oauth2, oauth1, app, custom, keyed] = [
+  'oauth2',
+  'oauth1',
+  'app',
+  'custom',
+  'keyed',
+] as const;
+
+let api: AuthorizingApi;
+beforeAll(async () => {
+  const casts = [
+    providerOf('OAUTH2', { name: oauth2 }),
+    providerOf('OAUTH1', { name: oauth1 }),
+    providerOf('APP', { name: app }),
+    providerOf('CUSTOM', { name: custom }),
+    providerOf('API_KEY', { name: keyed }),
+  ];
+  api = await startAuthorizing(
+    casts.map((provider) => ({ provider })),
+    { clock },
+  );
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const connections = async (): Promise<number> => {
+  const { body } = await api.call('GET', '/connections');
+  return (body as { connections: unknown[] }).connections.length;
+};
+const errorOf = ({ body }: Redirect): unknown =>
+  (JSON.parse(body) as { error: { code: unknown } }).error.code;
+/** Code exchanges that the provider has seen. */
+const exchanges = (key: string): number => api.played(key).outcomes('token').length;
+
+describe('the redirect to the provider', () => {
+  it('carries client, callback, a state and the challenge of a verifier', async () => {
+    const started = await api.redirect(oauth2);
+    expect(started.status).toBe(302);
+    const { searchParams } = new URL(started.location);
+    expect(searchParams.get('redirect_uri')).toBe('http://gateway.test/oauth/callback');
+    expect(searchParams.get('state')).toMatch(/^[0-9a-f]{32}$/);
+    expect(searchParams.get('code_challenge_method')).toBe('S256');
+    expect(started.cookie).toBe(`oauth2-${searchParams.get('state') ?? ''}=1`);
+  });
+
+  it('takes what the session fixes, and nothing of it from the browser', async () => {
+    const token = await api.token({
+      end_user: { id: 'u1' },
+      integrations_config_defaults: {
+        [oauth2]: {
+          user_scopes: 'a,b',
+          authorization_params: { prompt: 'consent' },
+          connection_config: { oauth_scopes_override: 'one,two' },
+        },
+      },
+    });
+    const started = await api.redirect(oauth2, {
+      connect_session_token: token,
+      'authorization_params[prompt]': 'none',
+      'authorization_params[state]': 'mine',
+      user_scope: 'all',
+    });
+    const { searchParams } = new URL(started.location);
+    expect(searchParams.get('prompt')).toBe('consent');
+    expect(searchParams.get('user_scope')).toBe('a,b');
+    expect(searchParams.get('scope')?.split(/[ ,+]/)).toEqual(['one', 'two']);
+    expect(searchParams.get('state')).not.toBe('mine');
+  });
+
+  it('goes with a client of the person, where they have one', async () => {
+    const started = await api.redirect(oauth2, {
+      'credentials[oauth_client_id_override]': 'own-client',
+      'credentials[oauth_client_secret_override]': 'canary-own-secret',
+    });
+    const { searchParams } = new URL(started.location);
+    expect(searchParams.get('client_id')).toBe('own-client');
+    expect(await everythingOn(api.services.log)).not.toContain('canary-own-secret');
+  });
+
+  it('is spared by a refresh token that the person has', async () => {
+    const { refresh_token } = api.played(oauth2).importable();
+    await using socket = await openPageSocket(api.url);
+    const done = await api.redirect(oauth2, {
+      ws_client_id: socket.id,
+      'credentials[oauth_refresh_token_override]': String(refresh_token),
+    });
+    expect([done.status, done.location]).toEqual([200, '']);
+    const told = await socket.next();
+    const shown = await api.connection(String(told['connection_id']), oauth2);
+    expect(shown.at('credentials.type')).toBe('OAUTH2');
+  });
+
+  it.each([
+    [keyed, {}, 400, 'invalid_auth_mode'],
+    [oauth2, { connection_id: 'mine' }, 400, 'invalid_query_params'],
+    [oauth2, { 'params[pending]': 'x' }, 400, 'invalid_query_params'],
+    [
+      oauth2,
+      { connect_session_token: 'svc_connect_session_x' },
+      401,
+      'invalid_connect_session_token_format',
+    ],
+  ])('of %s with %j is refused with %d %s', async (key, query, status, code) => {
+    const refused = await api.redirect(key, query);
+    expect([refused.status, errorOf(refused)]).toEqual([status, code]);
+  });
+
+  it('is refused for an integration that is not there or not allowed', async () => {
+    const few = await api.token({ end_user: { id: 'u1' }, allowed_integrations: [oauth1] });
+    const refused = await api.redirect(oauth2, { connect_session_token: few });
+    expect([refused.status, errorOf(refused)]).toEqual([400, 'integration_not_allowed']);
+    const path = `/oauth/connect/nobody?connect_session_token=${few}`;
+    expect(codeOf(await api.call('GET', path))).toBe('404 unknown_provider_config');
+  });
+
+  it('that fails is told to the page, as JSON or as a page by what the browser accepts', async () => {
+    api.played(oauth1).plan('request', { status: 401, body: { error: 'bad_consumer' } });
+    await using socket = await openPageSocket(api.url);
+    const failed = await api.redirect(oauth1, { ws_client_id: socket.id }, { accept: 'text/html' });
+    expect(failed.status).toBe(400);
+    expect(failed.body).toContain('<!doctype html>');
+    const told = await socket.next();
+    expect(told).toMatchObject({
+      message_type: 'error',
+      provider_config_key: oauth1,
+      error_type: 'token_err',
+      provider_error: 'bad_consumer',
+    });
+    expect(failed.body).toContain(String(told['log_id']));
+
+    api.played(oauth1).plan('request', { status: 401, body: { error: 'bad_consumer' } });
+    const asJson = await api.redirect(oauth1);
+    const { error } = JSON.parse(asJson.body) as { error: Record<string, unknown> };
+    expect(error).toMatchObject({
+      code: 'request_token_external_error',
+      payload: { provider: { status: 401, code: 'bad_consumer' } },
+    });
+  });
+});
+
+describe('the callback', () => {
+  it('counts once: the provider is not asked again', async () => {
+    const started = await api.redirect(oauth2);
+    const query = await started.consent();
+    expect((await started.back(query)).status).toBe(200);
+    const before = { asked: exchanges(oauth2), made: await connections() };
+    const again = await started.back(query);
+    expect(again.status).toBe(400);
+    expect(again.html).toContain('state_err');
+    expect({ asked: exchanges(oauth2), made: await connections() }).toEqual(before);
+  });
+
+  it('that comes several times at once makes one connection with one exchange', async () => {
+    const started = await api.redirect(oauth2);
+    const query = await started.consent();
+    const before = { asked: exchanges(oauth2), made: await connections() };
+    const landed = await Promise.all([1, 2, 3, 4].map(() => started.back(query)));
+    expect(landed.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+    expect(exchanges(oauth2)).toBe(before.asked + 1);
+    expect(await connections()).toBe(before.made + 1);
+  });
+
+  it('may reach another node, and the page hears of it from its own', async () => {
+    const url = await api.startAnother();
+    await using socket = await openPageSocket(api.url);
+    const started = await api.redirect(oauth2, { ws_client_id: socket.id });
+    const landed = await started.back(await started.consent(), { url });
+    expect(landed.status).toBe(200);
+    const told = await socket.next();
+    expect(told).toMatchObject({ message_type: 'success', provider_config_key: oauth2 });
+    expect(codeOf(await api.connection(String(told['connection_id']), oauth2))).toBe('200 ');
+  });
+
+  it('is for the browser that began, and another one does not use it up', async () => {
+    const started = await api.redirect(oauth2);
+    const query = await started.consent();
+    for (const cookie of ['', 'oauth2-x=1', `x${started.cookie}`]) {
+      const refused = await started.back(query, { cookie });
+      expect(refused.status).toBe(400);
+      expect(refused.html).toContain('state_cookie_err');
+    }
+    const cookie = `a=b; ${started.cookie}; c=d`;
+    expect((await started.back(query, { cookie })).status).toBe(200);
+  });
+
+  it.each([
+    ['/oauth/callback', {}, 400],
+    ['/oauth/callback', { state: '0'.repeat(32), code: 'x' }, 400],
+    ['/app-auth/connect', {}, 400],
+    ['/app-auth/connect', { state: '0'.repeat(32), installation_id: '1' }, 404],
+  ])('at %s with %j is answered %d', async (path, query, status) => {
+    const started = await api.redirect(oauth2);
+    const refused = await started.back(query, { path });
+    expect(refused.status).toBe(status);
+    expect(refused.headers.get('content-type')).toContain('text/html');
+    expect(refused.html).toContain('state_err');
+  });
+
+  it('of an app that was installed from the provider goes back there', async () => {
+    const to = 'http://provider.test/apps/acme';
+    const path = '/oauth/callback?installation_id=1&setup_action=install';
+    const answer = await fetch(api.url + path, { redirect: 'manual', headers: { referer: to } });
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, to]);
+    const headers = { referer: 'javascript:alert(1)' };
+    const odd = await fetch(api.url + path, { redirect: 'manual', headers });
+    expect([odd.status, odd.headers.get('location')]).toEqual([400, null]);
+  });
+
+  it('says that the person refused, with the code of the provider and the id of the log', async () => {
+    const before = await connections();
+    await using socket = await openPageSocket(api.url);
+    api.played(oauth2).refuses('access_denied');
+    const started = await api.redirect(oauth2, { ws_client_id: socket.id });
+    const landed = await started.back(await started.consent());
+    api.played(oauth2).refuses(null);
+    expect(landed.status).toBe(400);
+    const told = await socket.next();
+    expect(told).toMatchObject({
+      message_type: 'error',
+      provider_config_key: oauth2,
+      error_type: 'callback_err',
+      provider_error: 'access_denied',
+    });
+    for (const part of ['access_denied', String(told['log_id'])]) {
+      expect(landed.html).toContain(part);
+    }
+    expect(await connections()).toBe(before);
+  });
+
+  it('says that the provider gave no token, and shows nothing that was presented', async () => {
+    await using socket = await openPageSocket(api.url);
+    const started = await api.redirect(oauth2, { ws_client_id: socket.id });
+    const query = await started.consent();
+    api.played(oauth2).plan('token', { status: 401, body: { error: 'invalid_client' } });
+    const landed = await started.back(query);
+    expect(landed.status).toBe(400);
+    const told = await socket.next();
+    expect(told).toMatchObject({ error_type: 'token_err', provider_error: 'invalid_client' });
+    expect(landed.html + JSON.stringify(told)).not.toContain(query['code']);
+  });
+
+  it('is too late after 30 minutes; what nobody came back for is noted and removed', async () => {
+    const started = await api.redirect(oauth2);
+    const query = await started.consent();
+    clock.forward(30 * 60_000);
+    const late = await started.back(query);
+    expect(late.status).toBe(400);
+    expect(late.html).toContain('state_err');
+    const { view } = api.services.control;
+    await vi.waitFor(() => expect(view.list('authorization', [])).toEqual([]), { timeout: 30_000 });
+    expect(await everythingOn(api.services.log)).toContain('did not come back from the provider');
+  });
+
+  it('of an app that an owner has to approve first makes no connection', async () => {
+    const before = await connections();
+    api.played(app).refuses('request');
+    await using socket = await openPageSocket(api.url);
+    const started = await api.redirect(app, { ws_client_id: socket.id });
+    const landed = await started.back(await started.consent(), { path: '/app-auth/connect' });
+    api.played(app).refuses(null);
+    expect(landed.status).toBe(400);
+    expect(await socket.next()).toMatchObject({ error_type: 'callback_err' });
+    expect(await connections()).toBe(before);
+  });
+
+  it('of a person whose app is not installed yet leaves the connection pending', async () => {
+    await using socket = await openPageSocket(api.url);
+    const started = await api.redirect(custom, { ws_client_id: socket.id });
+    expect((await started.back(await started.consent())).status).toBe(200);
+    const told = await socket.next();
+    expect(told).toMatchObject({ message_type: 'success', is_pending: true });
+    const shown = await api.connection(String(told['connection_id']), custom);
+    expect(shown.at('connection_config.pending')).toBe(true);
+  });
+});
+
+describe('reconnecting by the provider', () => {
+  async function connected(): Promise<string> {
+    await using socket = await openPageSocket(api.url);
+    const started = await api.redirect(oauth2, { ws_client_id: socket.id });
+    await started.back(await started.consent());
+    return String((await socket.next())['connection_id']);
+  }
+  const sessionFor = (id: string) =>
+    api.token({ connection_id: id, integration_id: oauth2 }, '/connect/sessions/reconnect');
+
+  it('keeps the connection with its id and metadata, and gives it new tokens', async () => {
+    const id = await connected();
+    const body = { connection_id: id, provider_config_key: oauth2, metadata: { plan: 'pro' } };
+    await api.call('POST', '/connections/metadata', { body });
+    const before = await api.connection(id, oauth2);
+    const started = await api.redirect(oauth2, { connect_session_token: await sessionFor(id) });
+    expect((await started.back(await started.consent())).status).toBe(200);
+    const after = await api.connection(id, oauth2);
+    expect([after.at('id'), after.at('metadata')]).toEqual([before.at('id'), { plan: 'pro' }]);
+    expect(after.at('end_user')).toEqual(before.at('end_user'));
+    expect(after.at('credentials.access_token')).not.toBe(before.at('credentials.access_token'));
+  });
+
+  it('is refused when the connection went while the person was away', async () => {
+    const id = await connected();
+    const started = await api.redirect(oauth2, { connect_session_token: await sessionFor(id) });
+    const query = await started.consent();
+    const { control } = api.services;
+    const [found] = control.view.connections({
+      environmentUid: control.view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid,
+      connectionId: id,
+    });
+    await control.ask(found!.ref, { type: 'MarkDeleting' }, { actor: 'system' });
+    await control.ask(found!.ref, { type: 'Delete', uid: found!.state.uid }, { actor: 'system' });
+    const before = exchanges(oauth2);
+    expect((await started.back(query)).status).toBe(400);
+    expect(exchanges(oauth2)).toBe(before);
+    expect(codeOf(await api.connection(id, oauth2))).toBe('404 not_found');
+  });
+});
+
+describe('secrets of redirects', () => {
+  it('stand on no topic: codes, states, verifiers and tokens', async () => {
+    const { asked } = api.played(oauth2);
+    const bodies = asked.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
+    const names = ['code', 'code_verifier', 'client_secret', 'refresh_token'];
+    const secrets = bodies.flatMap((body) => names.map((name) => body[name] ?? ''));
+    const states = asked
+      .filter(({ role }) => role === 'authorize')
+      .map(({ path }) => new URL(path, api.fake.url).searchParams.get('state') ?? '');
+    const all = new Set([...secrets, ...states].filter((text) => text.length > 8));
+    expect(all.size).toBeGreaterThan(20);
+    const text = await everythingOn(api.services.log);
+    for (const secret of all) expect(text).not.toContain(secret);
+  });
+});
