@@ -41,6 +41,11 @@ export const consumerGroups = {
     why: 'Make the webhooks of runs that have ended.',
     replay: { effect: 'Webhooks that are missing are made; those that exist are left alone.' },
   },
+  'svc.auth-webhooks': {
+    topic: 'svc.credentials.v1',
+    why: 'Make the webhooks of connections that were authorized, and of refreshes.',
+    replay: { effect: 'Webhooks that are missing are made; those that exist are left alone.' },
+  },
   'svc.webhook-deliveries': {
     topic: 'svc.webhooks-out.v1',
     why: 'Deliver webhooks to the application.',

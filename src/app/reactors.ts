@@ -10,6 +10,7 @@ import { startCommandRetries } from '../../streams/reactors/command-retries.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
 import { openOrders } from '../../streams/reactors/orders.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
+import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
 import { startTypedTopics } from '../../streams/reactors/typed-topics.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
@@ -47,6 +48,7 @@ export async function startReactors(
         reader: records.reader,
       }),
     );
+    stack.use(await startAuthWebhooks({ ...common, orders: orders('svc.auth-webhooks') }));
     stack.use(
       await startTypedTopics({
         ...common,

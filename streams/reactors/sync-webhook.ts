@@ -10,26 +10,19 @@ import { findFunction } from '../../src/modules/functions/queries.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { isEnd, type RunChanged } from '../../src/modules/runs/events.ts';
 import type { Publisher } from '../../src/modules/runs/publisher.ts';
-import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
 import { deliveriesOf, endpointsOf } from '../../src/modules/webhooks-out/outbox.ts';
 import {
   asyncActionPayloads,
   syncPayloads,
   type Payload,
 } from '../../src/modules/webhooks-out/sync-payload.ts';
-import type { EventLog, Position } from '../../src/ports/event-log.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import { topics } from '../topics.ts';
-import { readableStep } from './delivery-memory.ts';
+import { alreadyMade, isRemembered, missingOf, noNames, type Names } from './made-webhooks.ts';
 import type { ConsumerOrders } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 const topic = 'svc.runs.v1';
-const deliveriesTopic = 'svc.webhooks-out.v1';
-/** Of older runs the log does not know any more which webhooks were made: a replay leaves them out. */
-const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
-/** How far the clocks of two nodes may be apart. */
-const skewMs = 300_000;
 
 export interface SyncWebhookDeps {
   readonly log: EventLog;
@@ -59,54 +52,16 @@ export async function startSyncWebhooks(deps: SyncWebhookDeps): Promise<AsyncDis
     inFlightMax: 2_000,
     async prepare(partition, from, signal, replay) {
       if (replay === null) made.delete(partition);
-      else made.set(partition, await alreadyMade(deps, { partition, from }, signal));
+      else made.set(partition, await alreadyMade(deps, { topic, partition, offset: from }, signal));
     },
     async handle({ partition, message, replay }, signal) {
       if (message.value === null) return;
-      if (replay !== null && deps.clock.now() - message.timestamp > rememberedMs) return;
+      if (replay !== null && !isRemembered(message.timestamp, deps.clock.now())) return;
       const change = codec.decode(message.value);
-      const known = replay === null ? nothing : (made.get(partition) ?? nothing);
+      const known = replay === null ? noNames : (made.get(partition) ?? noNames);
       if (isAnnounced(change)) await announce(deps, change, known, signal);
     },
   });
-}
-
-/** Names of webhooks, by message and endpoint. */
-type Names = ReadonlySet<string>;
-const nothing: Names = new Set();
-const nameOf = (of: Pick<WebhookOut, 'message_id' | 'endpoint_id'>): string =>
-  `${of.message_id}/${of.endpoint_id}`;
-
-/**
- * The webhooks made since the run at the offset ended, so that a replay makes only those that are missing.
- * Runs and webhooks of a connection are on partitions of the same number.
- */
-async function alreadyMade(
-  { log, schemas }: SyncWebhookDeps,
-  { partition, from }: { readonly partition: number; readonly from: number },
-  signal: AbortSignal,
-): Promise<Names> {
-  const codec = await schemas.codec<WebhookOut>(deliveriesTopic);
-  const since = await timeAt(log, { topic, partition, offset: from }, signal);
-  const names = new Set<string>();
-  if (since === null) return names;
-  const offset = await log.offsetAt(deliveriesTopic, partition, since - skewMs);
-  for await (const batch of log.read({ topic: deliveriesTopic, partition, offset }, { signal })) {
-    for (const { value } of batch.messages) {
-      const step = readableStep(codec, value);
-      if (step?.action === 'created') names.add(nameOf(step));
-    }
-  }
-  return names;
-}
-
-/** When the first message from the place on was written; null when there is none. */
-async function timeAt(log: EventLog, from: Position, signal: AbortSignal): Promise<number | null> {
-  for await (const batch of log.read(from, { signal, maxBytes: 1 })) {
-    const [first] = batch.messages;
-    if (first !== undefined) return first.timestamp;
-  }
-  return null;
 }
 
 function isAnnounced(change: RunChanged): boolean {
@@ -140,8 +95,7 @@ async function announce(
   const kind = end.kind === 'sync' ? 'sync' : 'async_action';
   const runId = end.run_id ?? '';
   const messages = await deliveriesOf(vault, { environment, connection, kind, runId }, payloads);
-  // The values are steps: `deliveriesOf` has just made them.
-  const missing = messages.filter(({ value }) => !made.has(nameOf(value as unknown as WebhookOut)));
+  const missing = missingOf(messages, made);
   if (missing.length > 0) await publisher.publish(missing, `run:${runId}`);
 }
 

@@ -207,6 +207,7 @@ const credentialsChanged = {
   error_code: 'invalid_credentials',
   provider_status: 401,
   exhausted: true,
+  recovers: true,
 };
 
 const configChanged = {

@@ -29,8 +29,9 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     // When it was last fetched is an observation: it travels with the next event.
     if (subject === null || event.type === 'ConnectionFetched') return [];
     if (event.type === 'RefreshBegun') return [];
-    const said = [...lifeMessages(event, subject, after === null, meta)];
-    const credentials = credentialsMessage(event, subject);
+    const recovers = event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
+    const said = lifeMessages(event, subject, { isGone: after === null, recovers }, meta);
+    const credentials = credentialsMessage(event, subject, recovers);
     return credentials === null ? said : [...said, credentials];
   },
 };
@@ -46,7 +47,7 @@ function place(subject: Connection): Omit<PublicMessage, 'topic' | 'type' | 'val
 }
 
 /** `deletion_begun` and `sync_failed` are ours beside the catalogue's: its actions are an open set. */
-function actionOf(event: ConnectionEvent): string {
+function actionOf(event: ConnectionEvent, recovers: boolean): string {
   switch (event.type) {
     case 'ConnectionCreated':
       return 'created';
@@ -57,6 +58,7 @@ function actionOf(event: ConnectionEvent): string {
     case 'MetadataChanged':
       return 'metadata_changed';
     case 'CredentialsRefreshed':
+      return recovers ? 'auth_recovered' : 'updated';
     case 'RefreshBegun':
     case 'RefreshPostponed':
     case 'ConnectionFetched':
@@ -76,10 +78,10 @@ function actionOf(event: ConnectionEvent): string {
 function lifeMessages(
   event: ConnectionEvent,
   subject: Connection,
-  isGone: boolean,
+  { isGone, recovers }: { readonly isGone: boolean; readonly recovers: boolean },
   meta: DecisionMeta,
 ): PublicMessage[] {
-  const action = actionOf(event);
+  const action = actionOf(event, recovers);
   const base = {
     ...place(subject),
     topic: 'svc.connections.v1',
@@ -107,7 +109,11 @@ function lifeMessages(
 }
 
 /** What became of the credentials; null when the event is not about them. Never the credentials. */
-function credentialsMessage(event: ConnectionEvent, subject: Connection): PublicMessage | null {
+function credentialsMessage(
+  event: ConnectionEvent,
+  subject: Connection,
+  recovers: boolean,
+): PublicMessage | null {
   const action = credentialActions[event.type];
   if (action === undefined) return null;
   const isFailure = event.type === 'CredentialsRefused' || event.type === 'RefreshPostponed';
@@ -128,6 +134,7 @@ function credentialsMessage(event: ConnectionEvent, subject: Connection): Public
       error_code: refused?.errorCode ?? null,
       provider_status: refused?.providerStatus ?? null,
       exhausted: subject.refresh.failureDays >= limits.refreshFailureDaysMax,
+      recovers,
     },
   };
 }

@@ -1,0 +1,91 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
+import { findCaughtUp } from '../../src/control-plane/lookup.ts';
+import { uuidV5 } from '../../src/kernel/ids.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import { findConnection } from '../../src/modules/connections/queries.ts';
+import type { Vault } from '../../src/modules/credentials/vault.ts';
+import type { Environment } from '../../src/modules/environments/state.ts';
+import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import {
+  authEventOf,
+  authPayload,
+  isAuthWanted,
+  type CredentialsChanged,
+} from '../../src/modules/webhooks-out/auth-payload.ts';
+import { deliveriesOf } from '../../src/modules/webhooks-out/outbox.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
+import { alreadyMade, isRemembered, missingOf, noNames, type Names } from './made-webhooks.ts';
+import type { ConsumerOrders } from './reactor.ts';
+import { startReactor } from './runner.ts';
+
+const topic = 'svc.credentials.v1';
+/** Credentials older than that are no news: a group that begins on an old log tells nobody of them. */
+const newsMs = 24 * 3_600_000;
+
+export interface AuthWebhookDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly publisher: Publisher;
+  readonly logger: Logger;
+  readonly orders: ConsumerOrders;
+}
+
+/**
+ * Tells the application of connections made and authorized again, of refreshes that failed, and of the one that
+ * succeeds after it: consumer group `svc.auth-webhooks`. The id of a webhook follows from the event, so that
+ * making it twice is known.
+ */
+export async function startAuthWebhooks(deps: AuthWebhookDeps): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<CredentialsChanged>(topic);
+  const made = new Map<number, Names>();
+  return startReactor({
+    log: deps.log,
+    group: 'svc.auth-webhooks',
+    topic,
+    logger: deps.logger,
+    orders: deps.orders,
+    async prepare(partition, offset, signal, replay) {
+      if (replay === null) made.delete(partition);
+      else made.set(partition, await alreadyMade(deps, { topic, partition, offset }, signal));
+    },
+    async handle({ partition, message, replay }) {
+      const age = deps.clock.now() - message.timestamp;
+      if (message.value === null || (replay === null && age > newsMs)) return;
+      if (replay !== null && !isRemembered(message.timestamp, deps.clock.now())) return;
+      const known = replay === null ? noNames : (made.get(partition) ?? noNames);
+      await announce(deps, codec.decode(message.value), known);
+    },
+  });
+}
+
+async function announce(
+  { control, vault, publisher }: AuthWebhookDeps,
+  change: CredentialsChanged,
+  made: Names,
+): Promise<void> {
+  const event = authEventOf(change);
+  if (event === null) return;
+  const { environment_id: uid, integration, connection_id } = change;
+  const environment = await findCaughtUp(control.view, () =>
+    control.view.find<Environment>('environment', [uid]),
+  );
+  const connection = await findCaughtUp(control.view, () => {
+    const found = findConnection(control, uid, integration ?? '', connection_id ?? '');
+    return found?.uid === change.connection_uid ? found : null;
+  });
+  // Deleted meanwhile, or made again under the same id: nobody waits for this.
+  if (environment === null || connection === null) return;
+  if (!isAuthWanted(event, environment.webhookFlags)) return;
+  const payload = authPayload(event, environment, connection);
+  const messageId = uuidV5(change.event_id, 'auth');
+  const messages = await deliveriesOf(vault, { environment, connection, kind: 'auth' }, [
+    { messageId, payload },
+  ]);
+  const missing = missingOf(messages, made);
+  if (missing.length > 0) await publisher.publish(missing, 'system');
+}
