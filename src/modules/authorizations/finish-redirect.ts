@@ -1,6 +1,7 @@
 import { findCaughtUp } from '../../control-plane/lookup.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { modeContext } from '../credentials/mode-context.ts';
@@ -9,7 +10,6 @@ import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
-import { acceptCredentials } from './accept.ts';
 import { authorizationRef } from './entity.ts';
 import { saveAuthorized } from './save.ts';
 import { detailsContext, stateHash } from './start-redirect.ts';

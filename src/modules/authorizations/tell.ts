@@ -2,12 +2,12 @@ import type { Services } from '../../http/services.ts';
 import { tellSocket, type SocketMessage } from '../../http/sockets.ts';
 import { failureOf } from './outcome.ts';
 import type { GatewayError } from '../../kernel/errors.ts';
+import { callbackAnswer } from '../connect-page/callback-answer.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import type { RouteAnswer } from '../../http/define-route.ts';
-import { resultPage } from './result-page.ts';
 
-type Deps = Pick<Services, 'coordination' | 'vault' | 'logger'>;
+type Deps = Pick<Services, 'coordination' | 'vault' | 'logger' | 'settings'>;
 
 /** Who waits for the outcome, and of which connection. */
 export interface Waiting {
@@ -30,13 +30,8 @@ export async function showSuccess(
     connection_id: connectionId,
     is_pending: isPending,
   });
-  return resultPage({
-    ok: true,
-    wsClientId: socketId,
-    providerConfigKey: integrationKey,
-    connectionId,
-    isPending,
-  });
+  const told = { providerConfigKey: integrationKey, connectionId, isPending };
+  return callbackAnswer({ ok: true, wsClientId: socketId, ...told }, deps);
 }
 
 /** Tells the socket and makes the page that the person sees. */
@@ -56,7 +51,8 @@ export async function showFailure(
     ...(logId === null ? {} : { log_id: logId }),
     ...(providerCode === null ? {} : { provider_error: providerCode }),
   });
-  return resultPage({ ok: false, status: error.status, wsClientId: socketId, ...failure });
+  const page = await callbackAnswer({ ok: false, wsClientId: socketId, ...failure }, deps);
+  return { ...page, status: error.status };
 }
 
 /** The page tells by itself as well: a socket that cannot be reached changes nothing of the outcome. */

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { presentEndUser } from '../connections/presenter.ts';
+import { connectUiSettings } from '../environments/connect-ui.ts';
+import type { Environment } from '../environments/state.ts';
 import { socketsPath } from '../../http/sockets.ts';
 import type { ConnectSession, SessionDefaults } from './state.ts';
 
@@ -8,14 +10,12 @@ export function connectLink(publicUrl: string, token: string): string {
   return `${publicUrl.replace(/\/+$/, '')}/connect/ui/?session_token=${token}`;
 }
 
-const connectUiSettings = {
-  theme: { light: { primary: '#1f5fd0' }, dark: { primary: '#8ab4ff' } },
-  defaultTheme: 'system',
-  showWatermark: false,
-};
-
 /** What the connect page is told (contract/http.md section 5). */
-export function presentSession(session: ConnectSession, defaults: SessionDefaults): JsonObject {
+export function presentSession(
+  session: ConnectSession,
+  defaults: SessionDefaults,
+  environment: Environment,
+): JsonObject {
   const { endUser, allowedIntegrations, docs, reconnects } = session;
   const shownDefaults = Object.entries(defaults).map(([key, of]) => [
     key,
@@ -29,7 +29,7 @@ export function presentSession(session: ConnectSession, defaults: SessionDefault
   const overrides = Object.entries(docs).map(([key, url]) => [key, { docs_connect: url }]);
   return {
     endUser: endUser === null ? null : presentEndUser(endUser),
-    connectUISettings: connectUiSettings,
+    connectUISettings: connectUiSettings(environment),
     ...(allowedIntegrations.length === 0 ? {} : { allowed_integrations: allowedIntegrations }),
     ...(shownDefaults.length === 0
       ? {}

@@ -18,6 +18,7 @@ import { GatewayError, type Issue } from '../../kernel/errors.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import { findConnection } from '../connections/queries.ts';
 import type { EndUser } from '../connections/state.ts';
+import type { Environment } from '../environments/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
 import {
   createSession,
@@ -133,8 +134,11 @@ const get = defineRoute({
   errors: ['not_found'],
   async handle({ caller, services }) {
     const session = requireSession(caller);
-    const defaults = await openDefaults(services.vault, session);
-    return { status: 200, body: { data: presentSession(session, defaults) }, headers: noStore };
+    const { control, vault } = services;
+    const environment = control.view.find<Environment>('environment', [session.environmentUid]);
+    if (environment === null) throw new GatewayError('not_found');
+    const data = presentSession(session, await openDefaults(vault, session), environment);
+    return { status: 200, body: { data }, headers: noStore };
   },
 });
 
