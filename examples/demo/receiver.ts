@@ -44,9 +44,13 @@ export async function startReceiver(): Promise<Receiver> {
     async next() {
       const deadline = setTimeout(() => wake.reject(new Error('no webhook came')), 120_000);
       try {
-        if (arrived.length === 0) await wake.promise;
-        wake = Promise.withResolvers();
-        return await (arrived.shift() as Promise<SyncWebhook>);
+        for (;;) {
+          if (arrived.length === 0) await wake.promise;
+          wake = Promise.withResolvers();
+          const webhook = await (arrived.shift() as Promise<SyncWebhook>);
+          // Other kinds, such as that of the new connection, are left to who wants them.
+          if (webhook.type === 'sync') return webhook;
+        }
       } finally {
         clearTimeout(deadline);
       }

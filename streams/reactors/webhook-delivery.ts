@@ -17,6 +17,7 @@ import {
   type AttemptResult,
 } from '../../src/modules/webhooks-out/attempt.ts';
 import {
+  addressContext,
   deliveryContext,
   type DeliveryAction,
   type WebhookOut,
@@ -183,13 +184,14 @@ class Dispatcher {
       integration,
       connection_id,
     } = created;
+    const addressed = await this.#addressOf(created);
     const visitor = { environmentUid: endpointName(created), connectionUid: '' };
     const release = await this.#gate.enter(visitor, signal);
     try {
       const target = await findCaughtUp(control.view, () => {
         const environment = control.view.find<Environment>('environment', [uid]);
         const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
-        const url = environment === null ? null : urlOf(endpoint_id, environment, connection);
+        const url = addressed ?? (environment && urlOf(endpoint_id, environment, connection));
         return environment === null || url === null ? null : { environment, url };
       });
       if (target === null || created.body === null) return null;
@@ -211,6 +213,14 @@ class Dispatcher {
     } finally {
       release();
     }
+  }
+
+  /** The URL that the message carries itself; null where the environment or the connection has it. */
+  async #addressOf({ environment_id: uid, message_id: id, address }: WebhookOut) {
+    if (address === null) return null;
+    const { vault } = this.#deps;
+    await vault.ready(uid);
+    return Buffer.from(vault.openBytes(uid, address, addressContext(uid, id))).toString();
   }
 
   /** The log must know of an attempt before the next: an outage of the log is waited out. */
@@ -237,6 +247,7 @@ class Dispatcher {
       event_kind,
       action,
       body: null,
+      address: null,
       attempt,
       status: result?.status ?? null,
       latency_ms: result?.latencyMs ?? null,

@@ -94,7 +94,7 @@ describe('the redirect to the provider', () => {
     await using socket = await openPageSocket(api.url);
     const done = await api.redirect(oauth2, {
       ws_client_id: socket.id,
-      'credentials[oauth_refresh_token_override]': String(refresh_token),
+      'credentials[oauth_refresh_token_override]': refresh_token as string,
     });
     expect([done.status, done.location]).toEqual([200, '']);
     const told = await socket.next();

@@ -76,20 +76,24 @@ describe('a reset', () => {
     expect(await group('svc.webhook-deliveries')).toEqual(before);
   });
 
-  it.each(['svc.runners', 'svc.sync-webhooks', 'svc.sync-instances', 'svc.webhook-deliveries'])(
-    'of %s to the start repeats no run and no webhook, while it goes on',
-    async (name) => {
-      const before = { hooks: world.receiver.received.length, calls: providerCalls() };
-      const answer = await reset(name, { to: 'start' });
-      expect(answer).toMatchObject({ status: 200, body: { data: { dry_run: false } } });
-      for (const { state } of answer.body.data.partitions) expect(state).toBe('applied');
-      await caughtUp('svc.runners');
-      await caughtUp('svc.sync-webhooks');
-      await caughtUp('svc.webhook-deliveries');
-      expect({ hooks: world.receiver.received.length, calls: providerCalls() }).toEqual(before);
-      await crm.run('contacts');
-    },
-  );
+  it.each([
+    'svc.runners',
+    'svc.sync-webhooks',
+    'svc.auth-webhooks',
+    'svc.sync-instances',
+    'svc.webhook-deliveries',
+  ])('of %s to the start repeats no run and no webhook, while it goes on', async (name) => {
+    const before = { hooks: world.receiver.received.length, calls: providerCalls() };
+    const answer = await reset(name, { to: 'start' });
+    expect(answer).toMatchObject({ status: 200, body: { data: { dry_run: false } } });
+    for (const { state } of answer.body.data.partitions) expect(state).toBe('applied');
+    await caughtUp('svc.runners');
+    await caughtUp('svc.sync-webhooks');
+    await caughtUp('svc.auth-webhooks');
+    await caughtUp('svc.webhook-deliveries');
+    expect({ hooks: world.receiver.received.length, calls: providerCalls() }).toEqual(before);
+    await crm.run('contacts');
+  });
 
   it('sends finished webhooks again when that is asked for', async () => {
     await caughtUp('svc.webhook-deliveries');

@@ -267,6 +267,7 @@ const webhookOut: DeliveryStep & ReturnType<typeof common> = {
   action: 'attempt_failed',
   event_kind: 'sync',
   body: sealed('{"type":"sync"}'),
+  address: sealed('https://hooks.example'),
   attempt: 1,
   status: 503,
   latency_ms: 120,

@@ -65,7 +65,7 @@ export function providerOf(mode: AuthMode, more: Partial<Provider> = {}): Provid
 
 export async function startAuthorizing(
   casts: readonly Cast[],
-  options: { readonly clock?: Clock } = {},
+  options: { readonly clock?: Clock; readonly egressAllow?: readonly string[] } = {},
 ): Promise<AuthorizingApi> {
   await using stack = new AsyncDisposableStack();
   const fake = stack.use(await openFakeAuth());
@@ -76,7 +76,11 @@ export async function startAuthorizing(
   stack.defer(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'played.json'), JSON.stringify(fake.definitions()));
   const api = stack.use(
-    await startApi({ ...options, overlayPath: folder, egressAllow: [fake.hostPort] }),
+    await startApi({
+      ...options,
+      overlayPath: folder,
+      egressAllow: [fake.hostPort, ...(options.egressAllow ?? [])],
+    }),
   );
   for (const [name, played] of plays) {
     const credentials = played.integration === null ? {} : { credentials: played.integration };
@@ -102,9 +106,10 @@ export async function startAuthorizing(
     given: Readonly<Record<string, string>> = {},
   ): Promise<URLSearchParams> => {
     const config = Object.entries(played(key).connectionConfig);
-    const params = config.map(([name, value]) => [`params[${name}]`, value]);
+    const params = config.map(([name, value]) => [`params[${name}]`, value] as const);
     const connect_session_token = given['connect_session_token'] ?? (await token());
-    return new URLSearchParams({ ...Object.fromEntries(params), ...given, connect_session_token });
+    const typed: Record<string, string> = Object.fromEntries(params);
+    return new URLSearchParams({ ...typed, ...given, connect_session_token });
   };
   const opened = stack.move();
   return {

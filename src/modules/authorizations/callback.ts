@@ -1,6 +1,7 @@
 import type { RouteAnswer } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { announceFailure } from './announce.ts';
 import { findAuthorization, finishRedirect, takeAuthorization } from './finish-redirect.ts';
 import { logged } from './log.ts';
 import type { Authorization } from './state.ts';
@@ -34,6 +35,7 @@ export async function answerCallback(services: Services, callback: Callback): Pr
     return await showSuccess(services, found, connection);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
+    await announceFailure(services, found, error);
     return showFailure(services, found, error);
   }
 }

@@ -16,6 +16,8 @@ export interface DeliveryStep {
   readonly event_kind: WebhookKind;
   /** On `created` only: the bytes to send, sealed under the key of the environment. */
   readonly body: Uint8Array | null;
+  /** On `created` only, where no connection keeps the URL: sealed as the body is. */
+  readonly address: Uint8Array | null;
   /** From 1; 0 on `created`. */
   readonly attempt: number;
   readonly status: number | null;
@@ -27,6 +29,10 @@ export interface DeliveryStep {
 
 /** The whole value. */
 export type WebhookOut = PublicFields & DeliveryStep;
+
+/** What the sealed address is bound to. */
+export const addressContext = (environmentUid: string, messageId: string): string =>
+  `${environmentUid}/webhook-out-address/${messageId}`;
 
 /** What the sealed body is bound to. */
 export const deliveryContext = (environmentUid: string, messageId: string): string =>

@@ -4,7 +4,13 @@ import { stableJson } from '../../kernel/stable-json.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Vault } from '../credentials/vault.ts';
 import type { Environment } from '../environments/state.ts';
-import { deliveryContext, type DeliveryStep, type EndpointId, type WebhookKind } from './events.ts';
+import {
+  addressContext,
+  deliveryContext,
+  type DeliveryStep,
+  type EndpointId,
+  type WebhookKind,
+} from './events.ts';
 import type { Payload } from './sync-payload.ts';
 
 type Addressed = Pick<Connection, 'integrationKey' | 'connectionId' | 'webhookUrlOverride'>;
@@ -47,12 +53,15 @@ export async function deliveriesOf(
   of: {
     readonly environment: Environment;
     readonly connection: Addressed;
+    /** There is no connection whose URL a delivery could look up: it carries it. */
+    readonly isUnborn?: boolean;
     readonly kind: WebhookKind;
     readonly runId?: string;
   },
   payloads: readonly Payload[],
 ): Promise<PublicMessage[]> {
-  const { environment, connection, kind } = of;
+  const { environment, connection, kind, isUnborn = false } = of;
+  const url = isUnborn ? connection.webhookUrlOverride : null;
   await vault.ready(environment.uid);
   return payloads.flatMap(({ messageId, payload }) => {
     const bytes = Buffer.from(stableJson(payload));
@@ -61,11 +70,14 @@ export async function deliveriesOf(
       bytes,
       deliveryContext(environment.uid, messageId),
     );
+    const { uid } = environment;
+    const address =
+      url === null ? null : vault.sealBytes(uid, Buffer.from(url), addressContext(uid, messageId));
     return endpointsOf(environment, connection).map((endpoint) => {
       const about = { message_id: messageId, endpoint_id: endpoint, event_kind: kind };
       return deliveryMessage(
         { ...of, environmentUid: environment.uid },
-        { ...quiet, ...about, action: 'created', body },
+        { ...quiet, ...about, action: 'created', body, address },
       );
     });
   });

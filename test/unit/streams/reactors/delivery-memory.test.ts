@@ -22,6 +22,7 @@ const step = (action: WebhookOut['action'], more: Partial<WebhookOut> = {}): Web
   next_attempt_at: null,
   error_code: null,
   replay_of: null,
+  address: null,
   ...more,
 });
 
