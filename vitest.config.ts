@@ -3,9 +3,12 @@ import { defineConfig } from 'vitest/config';
 /** Tests against real Kafka, registry and Redis, wherever they lie. */
 const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
 
+/** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
+const expectOptions = { poll: { timeout: 50_000 } };
+
 /**
  * `fast` runs in process within a minute; `system` starts real gateways, `services` real Kafka, registry and
- * Redis: these are run one file at a time.
+ * Redis: these are run two files at a time.
  */
 export default defineConfig({
   test: {
@@ -16,6 +19,7 @@ export default defineConfig({
           include: ['test/{unit,contract,golden,simulation}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: [withServices],
           pool: 'forks',
+          expect: expectOptions,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -26,7 +30,8 @@ export default defineConfig({
           include: ['test/{api,e2e}/**/*.test.ts'],
           exclude: [withServices],
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
+          expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
@@ -37,7 +42,8 @@ export default defineConfig({
           include: [withServices],
           globalSetup: 'test/services/setup.ts',
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
+          expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -115,7 +115,7 @@ describe('a started service', () => {
     expect(existsSync(folder)).toBe(true);
     child.process.kill('SIGKILL');
     await child.ended;
-    await expect.poll(() => existsSync(folder), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => existsSync(folder)).toBe(false);
     const connected = once(connect(Number(new URL(url).port), '127.0.0.1'), 'connect');
     await expect(connected).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });

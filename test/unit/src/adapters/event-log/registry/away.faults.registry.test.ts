@@ -52,7 +52,7 @@ it.each(['kill', 'pause'] as const)('a registry that is away (%s)', async (fault
   if (fault === 'kill') await registry.restart();
   else registry.resume();
   const load = () => schemas.load([unknown]).then(() => 'loaded', String);
-  await expect.poll(load, { timeout: 30_000 }).toBe('loaded');
+  await expect.poll(load).toBe('loaded');
   expect(reader.decode(unknown)).toEqual({ a: 'y' });
   expect(await fresh.codecOf(topic, record('a'))).toBeDefined();
 });
@@ -96,14 +96,14 @@ it('a log waits with messages whose schema cannot be fetched, and loses none', a
   };
   const seen: (string | undefined)[] = [];
   const following = add(log.follow(stop.signal), seen);
-  await expect.poll(() => seen, { timeout: 30_000 }).toEqual(['one']);
+  await expect.poll(() => seen).toEqual(['one']);
   await registry.kill();
   await log.append(writer.encode({ a: 'two', b: '' }), reader.encode({ a: 'three' }));
   await expect(add(log.read(), [])).rejects.toMatchObject(away);
   expect(seen).toEqual(['one']);
 
   await registry.restart();
-  await expect.poll(() => seen, { timeout: 30_000 }).toEqual(['one', 'two', 'three']);
+  await expect.poll(() => seen).toEqual(['one', 'two', 'three']);
   expect(await add(log.read(), [])).toEqual(['one', 'two', 'three']);
   stop.abort();
   await following;
@@ -120,7 +120,7 @@ it('a follower that waits for the registry ends when it is told to', async () =>
   const stop = new AbortController();
   const following = Array.fromAsync(log.follow(stop.signal));
   const waits = () => lines.some((line) => line.includes('waiting for the schema registry'));
-  await expect.poll(waits, { timeout: 30_000 }).toBe(true);
+  await expect.poll(waits).toBe(true);
   stop.abort();
   const handedOut = (await following).flatMap(({ messages }) => messages);
   expect(handedOut).toEqual([]);
