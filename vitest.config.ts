@@ -8,7 +8,7 @@ const expectOptions = { poll: { timeout: 50_000 } };
 
 /**
  * `fast` runs in process within a minute; `system` starts real gateways, `services` real Kafka, registry and
- * Redis: these are run two files at a time.
+ * Redis, `browser` a gateway and Chromium: these are run two files at a time.
  */
 export default defineConfig({
   test: {
@@ -34,6 +34,17 @@ export default defineConfig({
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          expect: expectOptions,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

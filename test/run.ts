@@ -6,6 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { browserFiles, installChromium } from './browser/chromium.ts';
+import { ServiceUnavailable } from './services/commands.ts';
 import { leaveOut, prepareServices, report } from './services/run.ts';
 
 interface Counts {
@@ -64,6 +66,23 @@ async function testsWithServices(): Promise<void> {
   }
 }
 
+/** Chromium is the distribution's package; without it the files are named, and not run. */
+async function testsWithBrowser(): Promise<void> {
+  try {
+    await installChromium();
+    tests('browser');
+  } catch (error) {
+    if (error instanceof ServiceUnavailable) {
+      const notRun = { files: browserFiles(), reasons: [error.message] };
+      report(notRun);
+      totals.notRun += notRun.files.length;
+      return;
+    }
+    console.error(error);
+    totals.failed += 1;
+  }
+}
+
 function readReport(file: string): VitestReport {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
@@ -75,6 +94,7 @@ function readReport(file: string): VitestReport {
 try {
   for (const script of ['types', 'lint', 'format', 'deps', 'schemas:check']) check(script);
   for (const project of ['fast', 'system']) tests(project);
+  await testsWithBrowser();
   await testsWithServices();
 } finally {
   rmSync(folder, { recursive: true, force: true });

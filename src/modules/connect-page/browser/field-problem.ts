@@ -24,7 +24,10 @@ export function fieldProblems(values: FieldValues, t: Translate): FieldProblems 
 
 function problemOf(field: FormField, value: string, t: Translate): string | null {
   const { title, format, pattern, example, maxLength: max } = field;
-  if (value === '') return field.isOptional ? null : t('fieldRequired', { field: title });
+  if (value === '') {
+    const missing = field.choices === null ? 'fieldRequired' : 'fieldChoice';
+    return field.isOptional ? null : t(missing, { field: title });
+  }
   if (value.length > max) return t('fieldLong', { field: title, max });
   if (field.choices !== null && !field.choices.includes(value)) {
     return t('fieldChoice', { field: title });

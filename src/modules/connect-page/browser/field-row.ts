@@ -24,7 +24,7 @@ export function fieldRow(
 ): FieldRow {
   const id = `field-${field.part}-${field.name}`;
   const error = h('p', { id: `${id}-error`, class: 'error', hidden: true });
-  const hint = h('p', { id: `${id}-hint`, class: 'hint' }, hintOf(field));
+  const hint = h('p', { id: `${id}-hint`, class: 'hint' }, ...hintOf(field));
   const control = controlOf(field, id, value, t);
   control.addEventListener('input', onInput);
   const describe = (hasError: boolean): void => {
@@ -70,12 +70,15 @@ export function fieldRow(
   };
 }
 
-const hintOf = ({ description, prefix, suffix, example }: FormField): string => {
-  const whole = prefix === '' && suffix === '' ? '' : `${prefix}…${suffix}`;
-  return [description, whole, example === '' || whole !== '' ? '' : `(${example})`]
-    .filter((part) => part !== '')
-    .join(' ');
-};
+/** What helps to fill the field in; what stands around the control is read aloud from here. */
+function hintOf({ description, prefix, suffix, example }: FormField): Node[] {
+  const isWhole = prefix === '' && suffix === '';
+  const seen = [description, isWhole && example !== '' ? `(${example})` : ''].filter(
+    (part) => part !== '',
+  );
+  const unseen = isWhole ? [] : [h('span', { class: 'unseen' }, ` ${prefix}…${suffix}`)];
+  return [document.createTextNode(seen.join(' ')), ...unseen];
+}
 
 function controlOf(field: FormField, id: string, value: string, t: Translate): Control {
   const common = {

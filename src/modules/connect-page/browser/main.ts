@@ -68,9 +68,9 @@ async function open(token: string): Promise<void> {
     api,
     host,
     session,
-    integrations: integrations.filter(
-      ({ unique_key: key }) => allowed.length === 0 || allowed.includes(key),
-    ),
+    integrations: integrations
+      .filter(({ unique_key: key }) => allowed.length === 0 || allowed.includes(key))
+      .sort((a, b) => a.display_name.localeCompare(b.display_name)),
     news: () => (news ??= listenForFlows(api.socketUrl(session.websocketsPath ?? '/'))),
     show: (view) => void shell.show(view),
     say: (text) => shell.say(text),

@@ -9,7 +9,7 @@ export const en = {
   searchFound: '{count} found',
   connectTo: 'Connect {name}',
   reconnectTo: 'Reconnect {name}',
-  formIntro: 'Enter what {name} needs to let us in.',
+  formIntro: 'Enter what {name} asks for to grant access.',
   redirectIntro: '{name} opens in a window of its own, where you sign in and agree.',
   nothingIntro: '{name} needs no credentials.',
   help: 'Where do I find this?',

@@ -1,0 +1,33 @@
+import { globSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { getuid } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { installPackages } from '../services/packages.ts';
+
+/** Left after a run to be looked at; not part of the repository. */
+export const screenshotFolder = fileURLToPath(
+  new URL('../../test-artefacts/screenshots', import.meta.url),
+);
+
+/** Debian's browser, with a font that has Japanese. @throws ServiceUnavailable */
+export const installChromium = (): Promise<void> =>
+  installPackages('chromium', 'Chromium', [
+    'chromium',
+    'fonts-dejavu-core',
+    'fonts-ipafont-gothic',
+  ]);
+
+export const browserFiles = (): string[] => globSync('test/browser/**/*.test.ts');
+
+/** Without a window. Its own sandbox needs a user other than root. */
+export async function openChromium(): Promise<Browser> {
+  await installChromium();
+  await mkdir(screenshotFolder, { recursive: true });
+  const { chromium } = await import('playwright-core');
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    chromiumSandbox: getuid?.() !== 0,
+    args: ['--disable-dev-shm-usage'],
+  });
+}

@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { languageCodes } from '../../src/modules/connect-page/browser/texts/translate.ts';
+import {
+  keyProvider,
+  loginProvider,
+  openProvider,
+  redirectProvider,
+  storeProvider,
+} from './providers.ts';
+import { openBrowserWorld, screenshot, violationsOf, type BrowserWorld } from './world.ts';
+
+let world: BrowserWorld;
+beforeAll(async () => {
+  const providers = [keyProvider, loginProvider, openProvider, redirectProvider, storeProvider];
+  world = await openBrowserWorld({ providers });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const widths = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const;
+const themes = ['light', 'dark'] as const;
+const looks = themes.flatMap((theme) =>
+  (['wide', 'phone'] as const).map((width) => [theme, width] as const),
+);
+
+/** Wider than the window: a phone would have to be moved sideways. */
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+const background = (page: Page): Promise<string> =>
+  page.locator('.card').evaluate((element) => getComputedStyle(element).backgroundColor);
+
+describe.each(looks)('the page, %s and %s', (theme, width) => {
+  const options = { colorScheme: theme, viewport: widths[width] };
+  const look = async (page: Page, name: string): Promise<void> => {
+    await screenshot(page, `${name}-${theme}-${width}`);
+    // The elements and colours do not depend on the width.
+    if (width === 'wide') expect(await violationsOf(page)).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+  };
+
+  it('is readable at every step', async () => {
+    const page = await world.connectPage({}, options);
+    await page.getByRole('button', { name: 'Harbour CRM' }).waitFor();
+    expect(await background(page)).toBe(
+      theme === 'dark' ? 'rgb(22, 26, 33)' : 'rgb(255, 255, 255)',
+    );
+    await look(page, 'list');
+    await page.getByRole('button', { name: 'Harbour CRM' }).click();
+    await page.getByLabel('Account').fill('Not An Account');
+    await look(page, 'form');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('Please check:').waitFor();
+    await look(page, 'form-problems');
+    const { connectionConfig } = world.played['harbour']!;
+    await page.getByLabel('Region').selectOption(connectionConfig['region']!);
+    await page.getByLabel('Account').fill(connectionConfig['account']!);
+    await page.getByLabel('Secret key', { exact: true }).fill('wrong');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('connection_test_failed').waitFor();
+    await look(page, 'refused');
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Beacon' }).click();
+    await look(page, 'redirect');
+    await page.getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Open weather' }).click();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('heading', { name: 'Open weather is connected' }).waitFor();
+    await look(page, 'connected');
+  });
+
+  it('has room for a key of many lines, which it hides', async () => {
+    const page = await world.connectPage({ allowed_integrations: ['store'] }, options);
+    const key = page.getByLabel('Private key', { exact: true });
+    await key.fill('-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----');
+    const masked = () =>
+      key.evaluate((element) =>
+        getComputedStyle(element).getPropertyValue('-webkit-text-security'),
+      );
+    expect(await masked()).toBe('disc');
+    await page.getByRole('button', { name: 'Show Private key' }).click();
+    expect(await masked()).toBe('none');
+    await look(page, 'long-key');
+  });
+});
+
+describe('the page', () => {
+  it.each(languageCodes)('has room for its texts on a small phone: %s', async (code) => {
+    const page = await world.connectPage(
+      { allowed_integrations: ['harbour'] },
+      { locale: code, viewport: { width: 320, height: 640 } },
+    );
+    await page.locator('form button[type=submit]').click();
+    await page.locator('.summary:not(:empty)').waitFor();
+    await screenshot(page, `language-${code}`);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+  });
+
+  it('follows the link before the system, and the application before both', async () => {
+    const token = await world.session();
+    const page = await world.page({ colorScheme: 'light' });
+    await page.goto(`${world.gateway.url}/connect/ui/?session_token=${token}&theme=dark&lang=fr`);
+    await page.getByRole('heading', { name: 'Connecter un compte' }).waitFor();
+    expect(await background(page)).toBe('rgb(22, 26, 33)');
+  });
+
+  it('does not move for those who asked for that', async () => {
+    world.played['beacon']!.plan('authorize', { status: 200, body: 'wait' });
+    const page = await world.connectPage(
+      { allowed_integrations: ['beacon'] },
+      { reducedMotion: 'reduce' },
+    );
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    const waiting = page.locator('.waiting');
+    await waiting.waitFor();
+    const animation = await waiting.evaluate(
+      (element) => getComputedStyle(element, '::before').animationName,
+    );
+    expect(animation).toBe('none');
+  });
+});
