@@ -90,7 +90,11 @@ describe('a gateway', () => {
     expect([refused.status, refused.body.error.code]).toEqual([503, 'log_unavailable']);
     expect((await world.gateway.call('GET', '/health', { key: null })).status).toBe(200);
     for (const crm of connections) expect(JSON.parse(await readOf(crm))).toHaveLength(records);
+    const ready = () => world.gateway.call('GET', '/ready', { key: null });
+    const { body } = await eventually(ready, ({ status }) => status === 503);
+    expect(body.reasons).toEqual([expect.stringMatching(/^the event log has not answered for/)]);
     await services.kafka.restart();
+    await eventually(ready, ({ status }) => status === 200);
     await load;
     expect(
       (await eventually(newKey, ({ status }) => status === 200)).body.data.secret,

@@ -35,6 +35,8 @@ export interface CrmWorld extends AsyncDisposable {
   restart(meanwhile?: (dataDir: string) => Promise<void>): Promise<number | null>;
   /** One more gateway on the same log, with a data folder of its own: only with services. */
   startAnother(): Promise<RunningGateway>;
+  /** The processes of the option `beside`, in its order. */
+  readonly beside: readonly RunningGateway[];
 }
 
 export interface CrmConnection {
@@ -87,7 +89,12 @@ interface Meta {
 }
 
 export async function openCrmWorld(
-  options: { readonly apiKey?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly apiKey?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Settings of each process that runs beside the first on the same log: only with services. */
+    readonly beside?: readonly Readonly<Record<string, string>>[];
+  } = {},
 ): Promise<CrmWorld> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-crm-'));
@@ -104,10 +111,23 @@ export async function openCrmWorld(
   };
   const start = () => startGateway({ dataDir, env });
   let others = 0;
+  const startAnother = (more: Readonly<Record<string, string>> = {}) => {
+    if (!isOnServices()) throw new Error('the embedded log belongs to one process');
+    others += 1;
+    return startGateway({
+      dataDir: join(folder, `data-${others}`),
+      env: { ...deploymentEnv(dataDir), ...env, ...more },
+    });
+  };
   const starting = start();
+  const besides = (options.beside ?? []).map((more) => startAnother(more));
   // Stopped even where the functions do not compile.
-  stack.defer(() => starting.then((first) => first.stop()));
-  const [functions, first] = await Promise.all([compiledFunctions(), starting]);
+  for (const one of [...besides, starting]) stack.defer(() => one.then((begun) => begun.stop()));
+  const [functions, first, ...beside] = await Promise.all([
+    compiledFunctions(),
+    starting,
+    ...besides,
+  ]);
   let gateway = first;
   stack.defer(() => gateway.stop());
   const { environmentId, signingKey } = await prepare(gateway, receiver, functions);
@@ -139,14 +159,8 @@ export async function openCrmWorld(
       gateway = await start();
       return code;
     },
-    async startAnother() {
-      if (!isOnServices()) throw new Error('the embedded log belongs to one process');
-      others += 1;
-      return startGateway({
-        dataDir: join(folder, `data-${others}`),
-        env: { ...deploymentEnv(dataDir), ...env },
-      });
-    },
+    beside,
+    startAnother,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
