@@ -100,6 +100,20 @@ export const settings = {
     doc: 'Partitions of the owned topics, fixed when they are made; 4, or 24 with Kafka, when not set.',
     parse: integer(1, 1024),
   },
+  snapshotDir: {
+    variable: 'SVC_SNAPSHOT_DIR',
+    default: null,
+    doc:
+      'Folder for a daily copy of the state store of each partition, which nodes may share: a node without the store ' +
+      'begins with it. None are made when not set.',
+    parse: text,
+  },
+  standby: {
+    variable: 'SVC_STANDBY',
+    default: 'no',
+    doc: 'yes: a process with the role owner keeps the state of all partitions of records, to take over quickly.',
+    parse: oneOf('yes', 'no'),
+  },
   rateLimitPerMinute: {
     variable: 'SVC_RATE_LIMIT_PER_MINUTE',
     default: '60000',

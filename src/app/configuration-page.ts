@@ -16,7 +16,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'clickhouseCluster',
     'redisUrl',
   ],
-  'What this process does': ['roles'],
+  'What this process does': ['roles', 'standby', 'snapshotDir'],
   'Keys and secrets': [
     'encryptionKey',
     'bootstrapAccountKey',

@@ -30,6 +30,8 @@ export async function startThreads(stack: AsyncDisposableStack, base: Base): Pro
     faultPoint,
     clickhouse,
     projecting,
+    snapshotDir: config.snapshotDir,
+    isStandby: config.standby === 'yes',
   };
   const start = async (name: ThreadData['name'], niceness: number) =>
     stack.use(await startThread({ ...common, name, niceness, log: log.access() }));

@@ -100,6 +100,9 @@ export interface Membership extends AsyncDisposable {
  * Everything is read committed: what a fenced or crashed writer had not committed is never seen.
  */
 export interface EventLog extends AsyncDisposable {
+  /** Names this log for ever. Another log has another name, also one that holds the same messages. */
+  identity(): Promise<string>;
+
   /**
    * Makes the missing topics. A topic that exists with other partitions or another cleanup is an error
    * (`conflict`), never altered.

@@ -1,4 +1,4 @@
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import { cleanupContract } from './event-log.cleanup.ts';
 import { groupContract } from './event-log.groups.ts';
@@ -24,13 +24,32 @@ export interface EventLogHarness {
 }
 
 /** The promises of `src/ports/event-log.ts`; every adapter passes the same. */
-export function eventLogContract(name: string, harness: EventLogHarness): void {
+export function eventLogContract(name: string, newHarness: () => EventLogHarness): void {
+  const harness = newHarness();
   describe(`EventLog contract: ${name}`, () => {
     afterAll(() => harness.close());
+    identityContract(harness, newHarness);
     messageContract(harness);
     readContract(harness);
     writerContract(harness);
     groupContract(harness);
     cleanupContract(harness);
+  });
+}
+
+function identityContract(harness: EventLogHarness, newHarness: () => EventLogHarness): void {
+  const nameOf = async (one: EventLogHarness): Promise<string> => {
+    await using log = await one.open();
+    return await log.identity();
+  };
+
+  it('has one name for all clients and for ever, which no other log has', async () => {
+    const name = await nameOf(harness);
+    expect(await nameOf(harness)).toBe(name);
+    await harness.restart();
+    expect(await nameOf(harness)).toBe(name);
+    const other = newHarness();
+    expect(await nameOf(other)).not.toBe(name);
+    await other.close();
   });
 }

@@ -3,7 +3,7 @@ import { embeddedHarness } from '../support/embedded-log.ts';
 import { keysOf, keptTopic, message, placed, position, readAll } from '../support/log.ts';
 import { eventLogContract } from './event-log.contract.ts';
 
-eventLogContract('embedded', embeddedHarness());
+eventLogContract('embedded', embeddedHarness);
 
 /** More than the port promises: one process knows all groups, so nothing is lost to a long standstill. */
 describe('retention of the embedded log', () => {

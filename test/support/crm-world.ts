@@ -34,7 +34,7 @@ export interface CrmWorld extends AsyncDisposable {
    */
   restart(meanwhile?: (dataDir: string) => Promise<void>): Promise<number | null>;
   /** One more gateway on the same log, with a data folder of its own: only with services. */
-  startAnother(): Promise<RunningGateway>;
+  startAnother(more?: Readonly<Record<string, string>>): Promise<RunningGateway>;
   /** The processes of the option `beside`, in its order. */
   readonly beside: readonly RunningGateway[];
 }

@@ -23,6 +23,7 @@ import type { RecordWriter, WriteOrigin } from '../../src/modules/records/writer
 import type { Cipher } from '../../src/ports/cipher.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
+import type { RecordOwnersDeps } from '../../streams/owners/records/deps.ts';
 import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
 import { topics } from '../../streams/topics.ts';
 import { SimulatedLog, type Client } from './simulated-log.ts';
@@ -97,6 +98,9 @@ export interface OwnerOptions {
   readonly folder?: string;
   readonly faultPoint?: (name: string) => void;
   readonly client?: Client;
+  readonly copies?: NonNullable<RecordOwnersDeps['copies']>;
+  readonly standby?: NonNullable<RecordOwnersDeps['standby']>;
+  readonly tickMs?: number;
 }
 export interface RunningOwners extends AsyncDisposable {
   readonly client: Client;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type {
@@ -28,6 +29,7 @@ interface Partition {
  * them and holes between offsets as transactions leave them.
  */
 export class SimulatedLog {
+  readonly identity = randomUUID();
   readonly #clock: Clock;
   readonly #topics = new Map<string, Partition[]>();
   readonly #writers = new Map<string, number>();
@@ -171,6 +173,11 @@ export class Client implements EventLog {
   kill(): void {
     this.isGone = true;
     this.#log.wake();
+  }
+
+  async identity(): Promise<string> {
+    await this.#turn();
+    return this.#log.identity;
   }
 
   ensureTopics(specs: readonly TopicSpec[]): Promise<void> {

@@ -33,6 +33,10 @@ export interface ThreadData {
   readonly clickhouse: { readonly url: string; readonly cluster: string | null };
   readonly projecting: Projecting;
   readonly folders: Folders;
+  /** Where state stores are copied to; null = they are not. */
+  readonly snapshotDir: string | null;
+  /** Whether the owners keep stores of partitions that other processes own. */
+  readonly isStandby: boolean;
   readonly partitions: number;
   readonly logLevel: string;
   readonly faultPoint: string | null;

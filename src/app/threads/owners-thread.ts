@@ -4,10 +4,20 @@ import { startRecordOwners } from '../../../streams/owners/records/start.ts';
 import { serveThread } from './serve-thread.ts';
 
 /** The partition owners: they decide what they are asked, and nothing else runs beside them. */
-serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, { folders }) => {
+serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, data) => {
+  const { folders, snapshotDir, isStandby } = data;
   const ports = { log, schemas, clock, logger };
   stack.use(await startControlOwners({ ...ports, folder: join(folders.state, 'control') }));
   const directory = join(folders.state, 'records');
-  stack.use(await startRecordOwners({ ...ports, vault, directory, faultPoint }));
+  stack.use(
+    await startRecordOwners({
+      ...ports,
+      vault,
+      directory,
+      faultPoint,
+      ...(snapshotDir === null ? {} : { copies: { directory: snapshotDir } }),
+      ...(isStandby ? { standby: {} } : {}),
+    }),
+  );
   return {};
 });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { PublicCodec } from '../../../src/control-plane/public-message.ts';
@@ -17,6 +18,8 @@ import type { Vault } from '../../../src/modules/credentials/vault.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
 
+import { Snapshots } from './snapshots.ts';
+
 export const recordOwnersGroup = 'svc.record-owners';
 
 export interface RecordOwnersDeps {
@@ -34,6 +37,10 @@ export interface RecordOwnersDeps {
   readonly faultPoint?: (name: string) => void | Promise<void>;
   /** Between looks at what time asks for (saving marks, deleting old commands). Default 5 s. */
   readonly tickMs?: number;
+  /** Where the stores of partitions are copied to, and how often (a day); absent = not at all. */
+  readonly copies?: { readonly directory: string; readonly everyMs?: number };
+  /** Keeps stores of the partitions that other nodes own as well, looking for changes so often; absent = no. */
+  readonly standby?: { readonly lookEveryMs?: number };
   /** Before a partition is taken over anew after a failure; doubles up to 10 s. Default 100 ms. */
   readonly retryMs?: number;
 }
@@ -48,10 +55,14 @@ export interface Shared extends RecordOwnersDeps {
   /** A value of the topic of changes, for its frame. */
   readonly encodedSample: Uint8Array;
   readonly replyPartitions: number;
+  /** Names the log and the keys that hashes were made with: state of another origin is of no use. */
+  readonly origin: string;
+  readonly snapshots: Snapshots | null;
 }
 
 export async function share(deps: RecordOwnersDeps): Promise<Shared> {
-  const { schemas, log } = deps;
+  const { schemas, log, vault, copies, clock, logger } = deps;
+  const origin = vault.fingerprint('state store', await log.identity()).slice(0, 32);
   const changeCodec = await schemas.codec<RecordChange>(recordsTopic);
   return {
     ...deps,
@@ -62,5 +73,10 @@ export async function share(deps: RecordOwnersDeps): Promise<Shared> {
     deadLetterCodec: await schemas.codec(deadLettersTopic),
     encodedSample: changeCodec.encode(blankChange),
     replyPartitions: await log.partitions(repliesTopic),
+    origin,
+    snapshots:
+      copies === undefined
+        ? null
+        : new Snapshots({ ...copies, folder: join(copies.directory, origin), clock, logger }),
   };
 }

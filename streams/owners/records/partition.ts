@@ -6,6 +6,7 @@ import { deletableBefore } from './decided-commands.ts';
 import { decideCommand, decode, type Deciding } from './decide-command.ts';
 import type { Shared } from './deps.ts';
 import { Changes, Round } from './round.ts';
+import { resumableMs } from './store-file.ts';
 import { saveMarks } from './stream-state.ts';
 import type { Held } from './take-over.ts';
 import { transactionOf, type Transaction } from './transaction.ts';
@@ -19,6 +20,7 @@ const uncommittedMs = 1000;
 /** How often marks of an open pass are saved while they change. */
 const marksSavedEveryMs = 30_000;
 const commandsDeletedEveryMs = 3_600_000;
+const atEndSavedEveryMs = 3_600_000;
 const tickMsDefault = 5000;
 
 /**
@@ -39,6 +41,8 @@ export class PartitionOwner implements AsyncDisposable {
   #uncommitted = 0;
   #committedAt: number;
   #deletedAt = 0;
+  /** What the store says of when it was at the end. */
+  #atEndAt: number;
 
   constructor(shared: Shared, held: Held) {
     const { store, progress } = held;
@@ -46,11 +50,13 @@ export class PartitionOwner implements AsyncDisposable {
     const encoder = new ChangeEncoder(shared.encodedSample);
     this.#shared = shared;
     this.#held = held;
-    this.#changes = new Changes({ ...progress, store, clock, encoder });
+    const { headsEpoch: epoch, lastModifiedAt } = progress;
+    this.#changes = new Changes({ store, clock, encoder, epoch, lastModifiedAt });
     this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;
     this.#committedAt = clock.now();
+    this.#atEndAt = progress.atEndAt;
     this.#queue = new CommandQueue(log, held.partition, progress.command + 1);
   }
 
@@ -66,6 +72,7 @@ export class PartitionOwner implements AsyncDisposable {
         await this.#lookAround();
       }
       await this.#round();
+      this.#offerSnapshot();
     }
     this.#changes.round = new Round();
     this.#saveMarks(0);
@@ -74,7 +81,8 @@ export class PartitionOwner implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#queue[Symbol.asyncDispose]();
+    const { snapshots } = this.#shared;
+    await Promise.all([this.#queue[Symbol.asyncDispose](), snapshots?.end(this.#held.partition)]);
     await this.#inFlight?.catch(() => undefined);
     this.#held.store[Symbol.dispose]();
     await this.#held.writer[Symbol.asyncDispose]();
@@ -163,13 +171,28 @@ export class PartitionOwner implements AsyncDisposable {
   async #settle(): Promise<void> {
     await this.#acknowledged();
     const { faultPoint, clock } = this.#shared;
-    if (this.#uncommitted > 0) {
+    if (this.#uncommitted > 0 || this.#isQuietForLong()) {
       await faultPoint?.('records:before-state-commit');
-      this.#held.store.commit({ ...this.#acked, atEndAt: clock.now() });
+      this.#atEndAt = clock.now();
+      this.#held.store.commit({ ...this.#acked, atEndAt: this.#atEndAt });
       await faultPoint?.('records:after-state-commit');
     }
     this.#uncommitted = 0;
     this.#committedAt = clock.now();
+  }
+
+  /**
+   * An owner has the end all along, and its store says so now and then: it would be too old to be used otherwise. Not
+   * after a long standstill, when another may own the partition.
+   */
+  #isQuietForLong(): boolean {
+    const age = this.#shared.clock.now() - this.#atEndAt;
+    return age >= atEndSavedEveryMs && age < resumableMs;
+  }
+
+  #offerSnapshot(): void {
+    const { partition, store } = this.#held;
+    if (this.#acked.changes > 0) this.#shared.snapshots?.offer(partition, store.file);
   }
 
   /** Brings marks that are not in the head yet, and were last saved so long ago, into the round. */

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
 import { recordOwnersGroup, share, type RecordOwnersDeps, type Shared } from './deps.ts';
+import { recordsTopic } from '../../../src/modules/records/stream-head.ts';
 import { PartitionOwner } from './partition.ts';
+import { Standbys } from './standby.ts';
 import { takeOver } from './take-over.ts';
 
 export type { RecordOwnersDeps } from './deps.ts';
@@ -10,6 +12,8 @@ export type { RecordOwnersDeps } from './deps.ts';
 export interface RecordOwners extends AsyncDisposable {
   /** The partitions held here, and whether their commands are being decided yet. */
   partitions(): ReadonlyMap<number, 'restoring' | 'deciding'>;
+  /** The partitions of other nodes of which a store is kept here, and when it was last at the end (ms). */
+  standbys(): ReadonlyMap<number, number>;
 }
 
 interface Running {
@@ -26,6 +30,15 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
   const running = new Map<number, Running>();
   const states = new Map<number, 'restoring' | 'deciding'>();
 
+  const standbys = new Standbys(shared);
+  /** From the moment of the assignment: one store has one user. */
+  const owned = new Set<number>();
+  let isEnding = false;
+  const standBy = (partitions: Iterable<number>): void => {
+    if (deps.standby === undefined || isEnding) return;
+    for (const partition of partitions) if (!owned.has(partition)) standbys.start(partition);
+  };
+
   async function end(partitions: readonly number[]): Promise<void> {
     const ended = partitions.map(async (partition) => {
       const owned = running.get(partition);
@@ -38,19 +51,29 @@ export async function startRecordOwners(deps: RecordOwnersDeps): Promise<RecordO
 
   const membership = await deps.log.join(recordOwnersGroup, [recordCommandsTopic], {
     async assigned(partitions) {
+      for (const partition of partitions) owned.add(partition);
       await end(partitions);
+      await Promise.all(partitions.map((partition) => standbys.stop(partition)));
       for (const partition of partitions) {
         const ending = new AbortController();
         const done = own(shared, partition, states, ending.signal);
         running.set(partition, { ending, done });
       }
     },
-    revoked: end,
+    async revoked(partitions) {
+      await end(partitions);
+      for (const partition of partitions) owned.delete(partition);
+      standBy(partitions);
+    },
   });
+  standBy(Array.from({ length: await deps.log.partitions(recordsTopic) }, (_, number) => number));
 
   return {
     partitions: () => states,
+    standbys: () => standbys.atEnd,
     async [Symbol.asyncDispose]() {
+      isEnding = true;
+      await standbys.stopAll();
       await membership[Symbol.asyncDispose]();
       await end([...running.keys()]);
     },

@@ -14,11 +14,16 @@ export interface Progress {
   readonly heads: number;
   /** The last decided command; -1 for none. */
   readonly command: number;
-  readonly epoch: number;
+  /** The newest owner seen in each topic: a store that was read beside an owner may have one topic further. */
+  readonly changesEpoch: number;
+  readonly headsEpoch: number;
   readonly lastModifiedAt: number;
   /** When these offsets were the ends (ms since the epoch). */
   readonly atEndAt: number;
 }
+
+/** Of the row of progress, in the order in which it is read. */
+type Columns = [number, number, number, number, number, number, number];
 
 export interface StoredHead {
   readonly no: number;
@@ -27,12 +32,13 @@ export interface StoredHead {
 }
 
 /** Raised when what is kept has another form: the store is then rebuilt. */
-const form = 2;
+const form = 3;
 
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (
     id INTEGER PRIMARY KEY CHECK (id = 1), changes INTEGER, heads INTEGER, command INTEGER,
-    epoch INTEGER, last_modified_at INTEGER, at_end_at INTEGER);
+    changes_epoch INTEGER, heads_epoch INTEGER, last_modified_at INTEGER, at_end_at INTEGER);
+  CREATE TABLE IF NOT EXISTS origin (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS streams (no INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, head BLOB);
   ${stateTable}
   ${blockTables}`;
@@ -42,6 +48,7 @@ const tables = `
  * and forgotten by `close` without it. `synchronous=NORMAL`, because the log restores it.
  */
 export class StateStore implements Disposable {
+  readonly file: string;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #records: RecordStates;
@@ -49,7 +56,12 @@ export class StateStore implements Disposable {
   /** A part under way: what it wrote is in memory only, or (of streams) under a savepoint as well. */
   #part: 'held' | 'saved' | null = null;
 
-  constructor(file: string) {
+  /**
+   * `origin` names what the store is made of; it stays in the file.
+   * @throws Error when the file was made by another version, or of something else
+   */
+  constructor(file: string, origin: string) {
+    this.file = file;
     const db = new DatabaseSync(file);
     this.#db = db;
     try {
@@ -59,6 +71,7 @@ export class StateStore implements Disposable {
       );
       this.#checkForm();
       db.exec(tables);
+      this.#checkOrigin(origin);
       db.exec('BEGIN IMMEDIATE');
       this.#records = new RecordStates(db);
       this.#payloads = new Payloads(db);
@@ -70,23 +83,25 @@ export class StateStore implements Disposable {
 
   progress(): Progress | null {
     const row = this.#statement(
-      'SELECT changes, heads, command, epoch, last_modified_at, at_end_at FROM progress',
-    ).get() as number[] | undefined;
+      `SELECT changes, heads, command, changes_epoch, heads_epoch, last_modified_at, at_end_at
+       FROM progress`,
+    ).get() as Columns | undefined;
     if (row === undefined) return null;
-    const [changes = 0, heads = 0, command = -1, epoch = 0, lastModifiedAt = 0, atEndAt = 0] = row;
-    return { changes, heads, command, epoch, lastModifiedAt, atEndAt };
+    const [changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt] = row;
+    return { changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt };
   }
 
   /** Keeps everything written so far, durable against a crash of the process. */
   commit(progress: Progress): void {
-    const { changes, heads, command, epoch, lastModifiedAt, atEndAt } = progress;
+    const { changes, heads, command, changesEpoch, headsEpoch, lastModifiedAt, atEndAt } = progress;
     this.#records.write();
     this.#payloads.write();
-    this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?)').run(
+    this.#statement('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?)').run(
       changes,
       heads,
       command,
-      epoch,
+      changesEpoch,
+      headsEpoch,
       lastModifiedAt,
       atEndAt,
     );
@@ -197,7 +212,12 @@ export class StateStore implements Disposable {
     return statement;
   }
 
-  /** @throws Error when the file was made by another version */
+  #checkOrigin(origin: string): void {
+    this.#db.prepare('INSERT OR IGNORE INTO origin VALUES (1, ?)').run(origin);
+    const row = this.#db.prepare('SELECT name FROM origin').get() as { name: string };
+    if (row.name !== origin) throw new Error('The state store is of another log or partition.');
+  }
+
   #checkForm(): void {
     const row = this.#db.prepare('PRAGMA user_version').get() as { user_version: number };
     if (row.user_version === 0) this.#db.exec(`PRAGMA user_version=${form}`);

@@ -28,6 +28,7 @@ export async function takeOver(
   signal: AbortSignal,
 ): Promise<Held> {
   await using opened = new AsyncDisposableStack();
+  const begun = performance.now();
   const writer = opened.use(await shared.log.openWriter(`records/${partition}`));
   const restored = await restore(shared, partition, signal);
   const store = opened.use(restored.store);
@@ -35,6 +36,10 @@ export async function takeOver(
   const streams = new Streams(store, shared.headCodec);
   await recoverMarks(shared, partition, streams, store, progress.command);
   opened.move();
+  const { from, read } = restored;
+  const took = { partition, epoch: progress.headsEpoch, from, read };
+  const tookMs = Math.round(performance.now() - begun);
+  shared.logger.info({ ...took, tookMs }, 'a partition of records was taken over');
   return { partition, writer, store, streams, progress };
 }
 
@@ -44,13 +49,14 @@ async function raiseEpoch(
   writer: TransactionalWriter,
   restored: Progress,
 ): Promise<Progress> {
-  const epoch = restored.epoch + 1;
+  const epoch = Math.max(restored.changesEpoch, restored.headsEpoch) + 1;
   const { command, lastModifiedAt } = restored;
   const value = headCodec.encode(partitionHead({ epoch, command, lastModifiedAt }));
   const headers = { 'content-type': 'application/avro' };
   const messages = [{ key: reservedKey, value, headers }];
   const [place] = await writer.commit([{ topic: headsTopic, partition, messages }]);
-  return { ...restored, epoch, heads: (place?.offset ?? restored.heads) + 1 };
+  const heads = (place?.offset ?? restored.heads) + 1;
+  return { ...restored, changesEpoch: epoch, headsEpoch: epoch, heads };
 }
 
 /** Marks that no head has yet: the commands since are read again. */

@@ -46,7 +46,9 @@ export function transactionOf(
     reach(before, places) {
       const changes = endOf(places, recordsTopic, round.changes.length) ?? before.changes;
       const headsEnd = endOf(places, headsTopic, heads.length) ?? before.heads;
-      return { ...meta, changes, heads: headsEnd };
+      const { command, lastModifiedAt, epoch } = meta;
+      const epochs = { changesEpoch: epoch, headsEpoch: epoch };
+      return { command, lastModifiedAt, ...epochs, changes, heads: headsEnd };
     },
   };
 }

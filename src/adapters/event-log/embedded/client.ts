@@ -79,6 +79,10 @@ class ClientLog implements EventLog {
     return this.peer.call<T>(method, args, transfer);
   }
 
+  async identity(): Promise<string> {
+    return this.open().identity();
+  }
+
   ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
     return this.call('ensureTopics', [specs]);
   }

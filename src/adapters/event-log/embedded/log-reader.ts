@@ -94,6 +94,10 @@ export class LogReader {
     return this.topic(topic)[0]?.isKept ?? true;
   }
 
+  identity(): string {
+    return String(this.db.prepare('SELECT identity FROM log').get()?.['identity']);
+  }
+
   endOffset({ id }: Place): number {
     return this.boundsOf(id).next;
   }

@@ -11,6 +11,9 @@ import { isBusy } from './sqlite-failure.ts';
  * row may go. The large columns come last: reading the others does not touch their pages.
  */
 const tables = `
+  CREATE TABLE IF NOT EXISTS log (
+    id INTEGER PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL) STRICT;
+  INSERT OR IGNORE INTO log VALUES (1, lower(hex(randomblob(16))));
   CREATE TABLE IF NOT EXISTS topics (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, partitions INTEGER NOT NULL,
     cleanup TEXT NOT NULL) STRICT;

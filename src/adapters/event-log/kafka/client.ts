@@ -81,6 +81,15 @@ export class KafkaClient implements EventLog {
     await this.brokers();
   }
 
+  /** The cluster's id, with the prefix: the topics of another prefix are another log. */
+  identity(): Promise<string> {
+    return this.call(async () => {
+      const ask = () => this.link.metadata([]);
+      const { clusterId } = await retried(ask, { timeoutMs: connectTimeoutMs });
+      return `${clusterId ?? ''}/${this.inKafka('svc.log')}`;
+    });
+  }
+
   async ensureTopics(specs: readonly TopicSpec[]): Promise<void> {
     const replication = this.options.replication ?? Math.min(3, await this.brokers());
     const named = specs.map((spec) => ({ ...spec, name: this.options.names.inKafka(spec.name) }));

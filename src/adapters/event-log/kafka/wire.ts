@@ -64,6 +64,7 @@ export interface TopicMetadata {
 
 export interface Metadata {
   readonly brokers: BrokerAddress[];
+  readonly clusterId: string | null;
   readonly topics: TopicMetadata[];
 }
 
@@ -84,9 +85,9 @@ export const metadataCall = (topics: readonly string[]): ProtocolCall<Metadata> 
         port: from.readInt32(),
         rack: from.readString(),
       }));
-      from.readString(); // cluster id
+      const clusterId = from.readString();
       from.readInt32(); // controller
-      return { brokers, topics: items(from, () => topicMetadata(from)) };
+      return { brokers, clusterId, topics: items(from, () => topicMetadata(from)) };
     },
   });
 

@@ -35,6 +35,7 @@ export function readWithSchemas(
   };
 
   return {
+    identity: () => log.identity(),
     ensureTopics: (specs) => log.ensureTopics(specs),
     partitions: (topic) => log.partitions(topic),
     append: (batch, options) => log.append(batch, options),

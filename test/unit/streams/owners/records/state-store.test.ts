@@ -15,9 +15,10 @@ const progress: Progress = {
   changes: 1,
   heads: 2,
   command: 3,
-  epoch: 4,
-  lastModifiedAt: 5,
-  atEndAt: 6,
+  changesEpoch: 4,
+  headsEpoch: 5,
+  lastModifiedAt: 6,
+  atEndAt: 7,
 };
 
 const stateAt = (position: number, more: Partial<RecordState> = {}): RecordState => ({
@@ -43,7 +44,7 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-const open = () => new StateStore(join(folder, 'records.db'));
+const open = () => new StateStore(join(folder, 'records.db'), 'a log');
 
 describe('a state store', () => {
   it('gives states back as they were put', () => {

@@ -1,0 +1,106 @@
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import type { Shared } from './deps.ts';
+import { Restoring } from './restore.ts';
+import { openStore } from './store-file.ts';
+
+const lookEveryMsDefault = 1_000;
+const retryMs = 5_000;
+/** What is read at once: owners in the same thread decide in between. */
+const batchBytes = 256 * 1024;
+
+interface Tailing {
+  readonly ending: AbortController;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Keeps the stores of partitions that other nodes own close to the end of the log, so that this node takes one of
+ * them over with little to read. It decides nothing, and writes nothing to the log.
+ */
+export class Standbys {
+  readonly #shared: Shared;
+  readonly #tailing = new Map<number, Tailing>();
+  /** The end of the last look that was begun: one partition is read at a time. */
+  #lastLook: Promise<void> = Promise.resolve();
+  /** When the store of a partition was last at the end of the log (ms). */
+  readonly atEnd = new Map<number, number>();
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+  }
+
+  start(partition: number): void {
+    if (this.#tailing.has(partition)) return;
+    const ending = new AbortController();
+    this.#tailing.set(partition, { ending, done: this.#tail(partition, ending.signal) });
+  }
+
+  /** Resolves when the store is closed: what it has is there for who takes over. */
+  async stop(partition: number): Promise<void> {
+    const tailing = this.#tailing.get(partition);
+    tailing?.ending.abort();
+    await tailing?.done;
+    this.#tailing.delete(partition);
+    this.atEnd.delete(partition);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#tailing.keys()].map((partition) => this.stop(partition)));
+  }
+
+  /** Until the signal. Never rejects. */
+  async #tail(partition: number, signal: AbortSignal): Promise<void> {
+    while (!isOver(signal)) {
+      try {
+        await this.#follow(partition, signal);
+      } catch (err) {
+        if (isOver(signal)) return;
+        this.#shared.logger.warn({ err, partition }, 'a standby of records begins again');
+        await pause(retryMs, signal);
+      }
+    }
+  }
+
+  async #follow(partition: number, signal: AbortSignal): Promise<void> {
+    const { clock, standby } = this.#shared;
+    const { store, progress } = await openStore(this.#shared, partition, {
+      isOwner: false,
+      signal,
+    });
+    using _ = store;
+    const restoring = new Restoring(this.#shared, store, progress, { maxBytes: batchBytes, turn });
+    while (!isOver(signal)) {
+      await this.#inTurn(signal, async () => {
+        const at = clock.now();
+        await restoring.readChanges(partition, signal);
+        await restoring.readHeads(partition, signal);
+        if (isOver(signal)) return;
+        restoring.commit(at);
+        this.atEnd.set(partition, at);
+      });
+      await pause(standby?.lookEveryMs ?? lookEveryMsDefault, signal);
+    }
+  }
+
+  /** Runs the look after those that wait already, unless the signal aborts before. */
+  async #inTurn(signal: AbortSignal, look: () => Promise<void>): Promise<void> {
+    const before = this.#lastLook;
+    const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+    this.#lastLook = before.then(() => ended);
+    try {
+      const aborted = new Promise<void>((done) => {
+        signal.addEventListener('abort', () => done(), { once: true });
+      });
+      await Promise.race([before, aborted]);
+      if (!isOver(signal)) await look();
+    } finally {
+      resolve(undefined);
+    }
+  }
+}
+
+/** A signal that may have ended while something was awaited. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,0 +1,132 @@
+/**
+ * How fast a partition's state comes back: `restore.ts [records]`. From the log alone, from a snapshot and the tenth
+ * of the records that came after it, and taken over from a node that goes away by one that stood by. Record owners,
+ * log and saver in this process, four partitions.
+ */
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pino from 'pino';
+import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
+import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { topicSpecs } from '../../src/app/topics.ts';
+import { openReplies } from '../../src/control-plane/replies.ts';
+import { systemClock as clock } from '../../src/kernel/time.ts';
+import type { Json } from '../../src/kernel/stable-json.ts';
+import { openVault } from '../../src/modules/credentials/open-vault.ts';
+import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
+import { createRecordWriter } from '../../src/modules/records/handlers.ts';
+import type { RecordOwnersDeps } from '../../streams/owners/records/deps.ts';
+import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
+import { anOrigin, aStream } from '../support/records.ts';
+import { report, round, withFolder, type Figures } from './measure.ts';
+import { contact } from './payloads.ts';
+
+const total = Number(process.argv[2] ?? '200000');
+const partitions = 4;
+const streamsMax = 16;
+const batchSize = 1000;
+const logger = pino({ level: 'error' });
+
+const streams = Array.from({ length: streamsMax }, (_, at) =>
+  aStream({ connectionUid: `connection-${at}` }),
+);
+
+await withFolder(async (folder) => {
+  await using stack = new AsyncDisposableStack();
+  const embedded = stack.use(await openEmbeddedLog({ directory: join(folder, 'log') }));
+  const { log, schemas } = embedded;
+  await log.ensureTopics(topicSpecs(partitions));
+  const rootKeys = loadRootKeys({ setting: null, file: join(folder, 'root.key') });
+  const vault = stack.use(
+    await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
+  );
+  for (const { connectionUid } of streams) await vault.create(connectionUid);
+  const replies = stack.use(await openReplies({ log, schemas, node: 'bench', logger }));
+  const payloadMode = () => 'plain' as const;
+  const writer = await createRecordWriter({ log, schemas, replies, vault, clock, payloadMode });
+  const start = (name: string, more: Partial<RecordOwnersDeps> = {}) =>
+    startRecordOwners({
+      log,
+      schemas,
+      vault,
+      clock,
+      logger,
+      directory: join(folder, name),
+      tickMs: 50,
+      ...more,
+    });
+
+  const saveFrom = async (first: number, count: number): Promise<void> => {
+    const saves = streams.map(async (stream, at) => {
+      const origin = anOrigin({ runId: `run-${first}` });
+      for (
+        let next = first + at * batchSize;
+        next < first + count;
+        next += streamsMax * batchSize
+      ) {
+        const batch: Json[] = Array.from({ length: batchSize }, (_, n) => contact(next + n));
+        await writer.save(stream, origin, batch);
+      }
+      await writer.barrier(stream, origin);
+    });
+    await Promise.all(saves);
+  };
+
+  const copies = { directory: join(folder, 'snapshots') };
+  const areCopied = async (): Promise<boolean> => {
+    await mkdir(copies.directory, { recursive: true });
+    const names = await readdir(copies.directory, { recursive: true });
+    return names.filter((name) => name.endsWith('.db')).length === partitions;
+  };
+  {
+    await using _ = await start('first');
+    await saveFrom(0, total);
+  }
+  {
+    await using _ = await start('first', { copies });
+    while (!(await areCopied())) await wait(20);
+    await saveFrom(total, total / 10);
+  }
+  const all = total + total / 10;
+  const timed = async (name: string, more?: Partial<RecordOwnersDeps>): Promise<number> => {
+    const started = performance.now();
+    await using owners = await start(name, more);
+    await deciding(owners);
+    return (performance.now() - started) / 1000;
+  };
+  const fromLog = await timed('second');
+  const fromSnapshot = await timed('third', { copies });
+  const fromStore = await timed('third');
+  const figures: Figures = {
+    records: all,
+    log_alone_s: round(fromLog),
+    log_alone_records_per_s: Math.round(all / fromLog),
+    snapshot_and_a_tenth_s: round(fromSnapshot),
+    own_store_s: round(fromStore),
+    standby_s: round(await takenOver(start)),
+  };
+  report(figures);
+});
+
+async function deciding(owners: RecordOwners): Promise<void> {
+  const isThere = (): boolean => {
+    const states = [...owners.partitions().values()];
+    return states.length === partitions && states.every((state) => state === 'deciding');
+  };
+  while (!isThere()) await wait(1);
+}
+
+/** From the moment at which a node begins to go until the other one decides everything. */
+async function takenOver(
+  start: (name: string, more?: Partial<RecordOwnersDeps>) => Promise<RecordOwners>,
+): Promise<number> {
+  const leaving = await start('first');
+  await using standby = await start('standby', { standby: {} });
+  const share = partitions / 2;
+  while (standby.standbys().size < share) await wait(20);
+  const started = performance.now();
+  await leaving[Symbol.asyncDispose]();
+  await deciding(standby);
+  return (performance.now() - started) / 1000;
+}
