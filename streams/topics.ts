@@ -1,7 +1,10 @@
 import type { Cleanup } from '../src/ports/event-log.ts';
 
-/** How many partitions: `owned` topics have SVC_PARTITIONS, for life; the others keep their own number. */
-type Partitions = 'owned' | number;
+/**
+ * How many partitions: `owned` topics have SVC_PARTITIONS, for life; `quarter` is a fourth of them, rounded up; the
+ * others keep their own number.
+ */
+type Partitions = 'owned' | 'quarter' | number;
 
 export interface Topic {
   /** What the message key is made of, by `joinKey`. */
@@ -147,8 +150,8 @@ export const topics = {
     why: 'Which generation of the tables is read, built or kept; projectors and readers follow it.',
   },
   'svc.dead-letters.v1': {
-    key: 'original key',
-    partitions: 1,
+    key: 'original key', // of what becomes of a letter, too: all of it has one order
+    partitions: 'quarter',
     cleanup: keep(30),
     schema: 'control/dead-letter.v1.avsc',
     why: 'What could not be processed after five tries, with its cause.',
@@ -162,3 +165,9 @@ export type TopicName = keyof typeof topics;
 
 /** Whether data teams may read it: what is `internal` changes without notice. */
 export const isPublicTopic = (name: string): boolean => !name.startsWith('svc.internal.');
+
+/** How many partitions the topic has where owned ones have `owned`. */
+export function partitionsOf({ partitions }: Pick<Topic, 'partitions'>, owned: number): number {
+  if (partitions === 'owned') return owned;
+  return partitions === 'quarter' ? Math.ceil(owned / 4) : partitions;
+}

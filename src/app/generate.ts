@@ -49,10 +49,15 @@ interface Schema {
   }[];
 }
 
+const partitionsText: Readonly<Record<string, string>> = {
+  owned: '`SVC_PARTITIONS`',
+  quarter: '`SVC_PARTITIONS` / 4',
+};
+
 function topicsPage(): string {
   const all = Object.entries(topics);
   const rows = all.map(([name, { key, partitions, cleanup, schema, why }]) => {
-    const count = partitions === 'owned' ? '`SVC_PARTITIONS`' : String(partitions);
+    const count = partitionsText[partitions] ?? String(partitions);
     const file = `[${schema}](../../schemas/${schema})`;
     return [`\`${name}\``, key, count, cleanupText(cleanup), file, why];
   });

@@ -1,11 +1,11 @@
-import { topics } from '../../streams/topics.ts';
+import { partitionsOf, topics } from '../../streams/topics.ts';
 import type { TopicSpec } from '../ports/event-log.ts';
 
 /** The topics of `streams/topics.ts` with SVC_PARTITIONS filled in. */
 export function topicSpecs(ownedPartitions: number): TopicSpec[] {
-  return Object.entries(topics).map(([name, { partitions, cleanup }]) => ({
+  return Object.entries(topics).map(([name, topic]) => ({
     name,
-    partitions: partitions === 'owned' ? ownedPartitions : partitions,
-    cleanup,
+    partitions: partitionsOf(topic, ownedPartitions),
+    cleanup: topic.cleanup,
   }));
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
 import { headersSchema, type MessageKind } from '../../src/modules/topics/headers.ts';
-import { isPublicTopic, topics, type TopicName } from '../../streams/topics.ts';
+import { isPublicTopic, partitionsOf, topics, type TopicName } from '../../streams/topics.ts';
 import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
 import {
   appendGarbage,
@@ -214,7 +214,7 @@ describe('the messages of the public topics of a running gateway', () => {
 
   it.each(publicTopics)('%s: fields, actions, key and partition of the contract', (topic) => {
     const { fields, actions, key, place } = promised[topic]!;
-    const partitions = topics[topic].partitions === 'owned' ? 4 : 1;
+    const partitions = partitionsOf(topics[topic], 4);
     for (const { message, value, partition } of all.filter((one) => one.topic === topic)) {
       if (value === null) continue;
       expect(Object.keys(value)).toEqual(expect.arrayContaining([...common, ...fields]));

@@ -17,7 +17,7 @@ import type { Provider } from '../../src/modules/providers/definition.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import type { EventLog, TopicSpec } from '../../src/ports/event-log.ts';
 import { startControlOwners, type ControlOwnersDeps } from '../../streams/owners/control/start.ts';
-import { topics } from '../../streams/topics.ts';
+import { partitionsOf, topics } from '../../streams/topics.ts';
 
 export const partitions = 3;
 
@@ -26,7 +26,7 @@ export const silent: Logger = pino({ level: 'silent' });
 /** Topics of the control plane, with few partitions. */
 const specs: TopicSpec[] = Object.entries(topics).map(([name, topic]) => ({
   name,
-  partitions: topic.partitions === 'owned' ? partitions : topic.partitions,
+  partitions: partitionsOf(topic, partitions),
   cleanup: topic.cleanup,
 }));
 

@@ -9,7 +9,7 @@ import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { startRecordOwners } from '../../streams/owners/records/start.ts';
-import { topics } from '../../streams/topics.ts';
+import { partitionsOf, topics } from '../../streams/topics.ts';
 import { ownPrefix, serviceUrl } from '../services/url.ts';
 import { silent } from './control.ts';
 import { brokersOf, openTestLog } from './kafka-open.ts';
@@ -36,7 +36,7 @@ export async function openRecordsInKafka(): Promise<RecordsInKafka> {
   await log.ensureTopics(
     Object.entries(topics).map(([name, topic]) => ({
       name,
-      partitions: topic.partitions === 'owned' ? partitions : topic.partitions,
+      partitions: partitionsOf(topic, partitions),
       cleanup: topic.cleanup,
     })),
   );

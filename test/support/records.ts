@@ -25,7 +25,7 @@ import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { RecordOwnersDeps } from '../../streams/owners/records/deps.ts';
 import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
-import { topics } from '../../streams/topics.ts';
+import { partitionsOf, topics } from '../../streams/topics.ts';
 import { SimulatedLog, type Client } from './simulated-log.ts';
 
 export const aStream = (more: Partial<Record<keyof Stream, string>> = {}): Stream =>
@@ -118,7 +118,7 @@ export async function openRecordsWorld(
   log.addTopics(
     Object.entries(topics).map(([name, topic]) => ({
       name,
-      partitions: topic.partitions === 'owned' ? partitions : topic.partitions,
+      partitions: partitionsOf(topic, partitions),
       cleanup: topic.cleanup,
     })),
   );

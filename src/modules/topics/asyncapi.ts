@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { isPublicTopic, topics, typedTopicCleanup, type Topic } from '../../../streams/topics.ts';
+import {
+  isPublicTopic,
+  partitionsOf,
+  topics,
+  typedTopicCleanup,
+  type Topic,
+} from '../../../streams/topics.ts';
 import type { Cleanup } from '../../ports/event-log.ts';
 import { typedSchema } from '../typed-topics/envelope.ts';
 import { headersSchema, type MessageKind } from './headers.ts';
@@ -70,7 +76,7 @@ const byName = <T extends { readonly name: string }>(all: readonly T[], make: (o
   Object.fromEntries(all.map((one) => [one.name, make(one)]));
 
 function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation): Json {
-  const { name, partitions, cleanup, why } = topic;
+  const { name, cleanup, why } = topic;
   return {
     address: prefixed(name, prefix),
     title: name,
@@ -79,7 +85,7 @@ function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation):
     bindings: {
       kafka: {
         topic: prefixed(name, prefix),
-        partitions: partitions === 'owned' ? ownedPartitions : partitions,
+        partitions: partitionsOf(topic, ownedPartitions),
         topicConfiguration: topicConfiguration(cleanup),
         bindingVersion,
       },

@@ -54,6 +54,7 @@ export interface Shared extends RecordOwnersDeps {
   readonly deadLetterCodec: PublicCodec;
   /** A value of the topic of changes, for its frame. */
   readonly encodedSample: Uint8Array;
+  readonly deadLetterPartitions: number;
   readonly replyPartitions: number;
   /** Names the log and the keys that hashes were made with: state of another origin is of no use. */
   readonly origin: string;
@@ -72,6 +73,7 @@ export async function share(deps: RecordOwnersDeps): Promise<Shared> {
     replyCodec: await schemas.codec<ReplyValue>(repliesTopic),
     deadLetterCodec: await schemas.codec(deadLettersTopic),
     encodedSample: changeCodec.encode(blankChange),
+    deadLetterPartitions: await log.partitions(deadLettersTopic),
     replyPartitions: await log.partitions(repliesTopic),
     origin,
     snapshots:

@@ -1,4 +1,5 @@
 import { replyMessage } from '../../../src/control-plane/replies.ts';
+import { partitionOf } from '../../../src/kernel/partition.ts';
 import { deadLettersTopic } from '../../../src/control-plane/wire.ts';
 import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../../../src/modules/records/stream-head.ts';
@@ -20,7 +21,6 @@ export interface Transaction {
 type Reached = Omit<Progress, 'atEndAt'>;
 
 const avroHeaders = { 'content-type': 'application/avro' };
-const deadLettersPartition = 0;
 
 /** The heads go into the state store as well: in the same form, so that a restored one is the same. */
 export function transactionOf(
@@ -38,7 +38,9 @@ export function transactionOf(
   put(recordsTopic, partition, round.changes);
   put(headsTopic, partition, heads);
   batch.push(...repliesOf(shared, partition, round));
-  put(deadLettersTopic, deadLettersPartition, round.deadLetters);
+  for (const letter of round.deadLetters) {
+    put(deadLettersTopic, partitionOf(letter.key, shared.deadLetterPartitions), [letter]);
+  }
   const next = { topic: recordCommandsTopic, partition, offset: meta.command + 1 };
   return {
     batch,
