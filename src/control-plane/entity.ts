@@ -62,6 +62,8 @@ export interface PublicMessage {
   readonly integration?: string;
   readonly connectionId?: string;
   readonly runId?: string;
+  /** The trace that it belongs to; that of what is being done when absent. */
+  readonly trace?: string;
 }
 
 export interface DecisionMeta {

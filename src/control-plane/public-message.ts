@@ -1,6 +1,7 @@
 import { uuidV7 } from '../kernel/ids.ts';
 import type { PublicFields } from '../kernel/public-fields.ts';
 import { isoMicros, type Micros } from '../kernel/time.ts';
+import { traceHeaders } from './trace.ts';
 import type { Headers, Message } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
 import type { PublicMessage } from './entity.ts';
@@ -31,6 +32,7 @@ export function encodePublic(
     ce_time: isoMicros(at),
     ce_correlationid: runId ?? causationId ?? id,
     ...(causationId === null ? {} : { ce_causationid: causationId }),
+    ...traceHeaders(message.trace),
   };
   if (value === null) return { key, value: null, headers };
   const common: PublicFields = {

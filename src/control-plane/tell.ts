@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { partitionOf } from '../kernel/partition.ts';
 import type { Clock } from '../kernel/time.ts';
+import { traceHeaders } from './trace.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -21,7 +22,7 @@ export async function openCommands(deps: {
   const partitions = await log.partitions(commandsTopic);
   return async (command, timeoutMs) => {
     const value = toCommandValue(command);
-    const headers = { 'content-type': 'application/avro' };
+    const headers = { 'content-type': 'application/avro', ...traceHeaders() };
     const message = { key: value.scope, value: codec.encode(value), headers };
     const partition = partitionOf(value.scope, partitions);
     await log.append([{ topic: commandsTopic, partition, messages: [message] }], { timeoutMs });

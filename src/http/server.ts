@@ -5,6 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { GatewayError } from '../kernel/errors.ts';
+import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import { setCors, setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
@@ -55,10 +56,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const handle = app.callback();
   const streams = createStreamHandler(options.streamRoutes ?? [], { services, authenticator });
   const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
-    if (streams.takes(request)) {
-      if (isClosing) response.setHeader('connection', 'close');
-      void streams.handle(request, response);
-    } else void handle(request, response);
+    inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
+      if (streams.takes(request)) {
+        if (isClosing) response.setHeader('connection', 'close');
+        void streams.handle(request, response);
+      } else void handle(request, response);
+    });
   });
   server.headersTimeout = headersTimeoutMs;
   server.requestTimeout = requestTimeoutMs;

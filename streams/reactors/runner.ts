@@ -1,4 +1,5 @@
 import type { Batch } from '../../src/ports/event-log.ts';
+import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
 import { insist, pause } from './insist.ts';
 import { retryLetters } from './letter-retries.ts';
 import type { ReactorOptions } from './reactor.ts';
@@ -152,7 +153,8 @@ async function take(
     const finish = tracker.open(message.offset);
     const replay = options.orders.replayAt(partition, message.offset);
     const taken = { topic, partition, message, replay };
-    void insist(options, taken, signal).then(finish, () => finish(false));
+    const trace = traceOf(message.headers[traceHeader]);
+    void inTrace(trace, () => insist(options, taken, signal)).then(finish, () => finish(false));
   }
   tracker.readTo(batch.next);
 }

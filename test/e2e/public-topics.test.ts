@@ -5,7 +5,13 @@ import { joinKey } from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
 import { headersSchema, type MessageKind } from '../../src/modules/topics/headers.ts';
 import { isPublicTopic, partitionsOf, topics, type TopicName } from '../../streams/topics.ts';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '../support/crm-world.ts';
 import {
   appendGarbage,
   readPublicTopics,
@@ -135,6 +141,22 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
+/** The traces that callers name with their requests. */
+const traces = {
+  action: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  sync: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00',
+};
+
+/** A sync whose trigger names its trace. */
+async function traced(crm: CrmConnection): Promise<void> {
+  const runs = crm.webhooks('contacts').length;
+  crm.account.contacts = [{ id: 'c-1', name: 'Traced' }];
+  const body = { provider_config_key: 'crm', connection_id: crm.id, syncs: ['contacts'] };
+  const headers = { traceparent: traces.sync };
+  succeeded(await world.gateway.call('POST', '/sync/trigger', { headers, body }));
+  await crm.webhook('contacts', runs + 1);
+}
+
 /** Something of everything: records of each action, a run of each outcome, a deleted connection and key. */
 async function live(): Promise<void> {
   const { gateway } = world;
@@ -147,7 +169,8 @@ async function live(): Promise<void> {
   await crm.run('contacts', { more: { opts: { reset: true, emptyCache: true } } });
   crm.account.plan('/contacts', { status: 400 });
   await crm.run('contacts');
-  succeeded(await crm.action('echo', { said: 'hello' }));
+  succeeded(await crm.action('echo', { said: 'hello' }, { traceparent: traces.action }));
+  await traced(crm);
   expect((await crm.action('fail', { how: 'exception' })).status).toBeGreaterThanOrEqual(400);
   const patch = { connection_id: crm.id, provider_config_key: 'crm', metadata: { team: 'b' } };
   succeeded(await gateway.call('PATCH', '/connections/metadata', { body: patch }));
@@ -211,6 +234,21 @@ describe('the messages of the public topics of a running gateway', () => {
     const ids = messages.flatMap(({ message }) => message.headers['ce_id'] ?? []);
     expect(new Set(ids).size).toBe(ids.length);
   });
+
+  it.each(['action', 'sync'] as const)(
+    'belong to the trace that the request for a %s named',
+    (of) => {
+      const found = all.filter(({ message }) => message.headers['traceparent'] === traces[of]);
+      const said = found.map(({ topic, value }) => `${topic} ${String(value?.['action'])}`);
+      const run = ['queued', 'started', 'succeeded'].map((action) => `svc.runs.v1 ${action}`);
+      const webhook = ['created', 'attempt_succeeded'].map(
+        (action) => `svc.webhooks-out.v1 ${action}`,
+      );
+      expect(said).toEqual(expect.arrayContaining(of === 'sync' ? [...run, ...webhook] : run));
+      const ofOthers = new Set(found.map(({ value }) => value?.['run_id']));
+      expect([...ofOthers].filter((id) => typeof id === 'string')).toHaveLength(1);
+    },
+  );
 
   it.each(publicTopics)('%s: fields, actions, key and partition of the contract', (topic) => {
     const { fields, actions, key, place } = promised[topic]!;

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { PublicMessage } from '../../control-plane/entity.ts';
+import { currentTrace } from '../../control-plane/trace.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import { scrub } from './events.ts';
 import type { Publisher } from './publisher.ts';
@@ -76,19 +77,21 @@ export function createRunLogs(publisher: Publisher, logger: Logger): RunLogs {
 
   return {
     begin(of, message) {
-      add(entry(of, 'info', message, { operation_type: of.operationType, state: 'running' }));
+      const trace = currentTrace();
+      const say = (...said: Parameters<typeof entry>): void => add({ ...entry(...said), trace });
+      say(of, 'info', message, { operation_type: of.operationType, state: 'running' });
       return {
-        write: (level, text, context) => add(entry(of, level, text, { context: cut(context) })),
+        write: (level, text, context) => say(of, level, text, { context: cut(context) }),
         end(state, text) {
           const level = state === 'success' ? 'info' : 'error';
-          add(entry(of, level, text, { operation_type: of.operationType, state }));
+          say(of, level, text, { operation_type: of.operationType, state });
         },
       };
     },
     note(of, state, message, contextJson) {
       const level = state === 'success' ? 'info' : 'error';
       const more = { operation_type: of.operationType, state, context: cut(contextJson) };
-      add(entry(of, level, message, more));
+      add({ ...entry(of, level, message, more), trace: currentTrace() });
     },
     flush,
     [Symbol.asyncDispose]: flush,

@@ -34,6 +34,12 @@ const headers = {
   ce_dataschema: text("The value's subject in the schema registry.", { format: 'uri' }),
   ce_correlationid: text('What belongs together: the run, or else the command at the beginning.'),
   ce_causationid: text('The command that it follows from; absent when none was needed.'),
+  traceparent: text(
+    'The trace that it belongs to (W3C Trace Context); a new one where nobody named one.',
+    {
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+    },
+  ),
   'content-type': text('Avro in registry framing.', { const: 'application/avro' }),
   'svc-stream': text('The stream: environment/connection uid/model/variant.'),
   'svc-seq': text('stream_seq as decimal digits.', { pattern: '^[1-9][0-9]*$' }),
@@ -42,7 +48,7 @@ const headers = {
 type HeaderName = keyof typeof headers;
 
 const required = ['ce_specversion', 'ce_id', 'ce_type', 'ce_source'] as const;
-const described = ['ce_subject', 'ce_time', 'ce_correlationid'] as const;
+const described = ['ce_subject', 'ce_time', 'ce_correlationid', 'traceparent'] as const;
 const stream = ['svc-stream', 'svc-seq'] as const;
 
 const carried: Readonly<Record<MessageKind, readonly HeaderName[]>> = {

@@ -14,6 +14,7 @@ import {
 } from '../../../src/control-plane/wire.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
+import { inTrace, traceHeader, traceOf } from '../../../src/control-plane/trace.ts';
 import type { Clock, Instant } from '../../../src/kernel/time.ts';
 import type { EventLog, ReadMessage, TransactionalWriter } from '../../../src/ports/event-log.ts';
 import type { Codec } from '../../../src/ports/schemas.ts';
@@ -156,7 +157,11 @@ export class PartitionOwner {
     const round = this.#newRound();
     const at = clock.now();
     const decision = this.#progress.note.decision + 1;
-    const said = messages.flatMap((message) => decideCommand(room, round, message, at, decision));
+    const said = messages.flatMap((message) =>
+      inTrace(traceOf(message.headers[traceHeader]), () =>
+        decideCommand(room, round, message, at, decision),
+      ),
+    );
     await this.#commit(round, said, nextCommand);
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PublicMessage } from '../../../../../src/control-plane/entity.ts';
+import { inTrace, traceOf } from '../../../../../src/control-plane/trace.ts';
 import { createRunLogs } from '../../../../../src/modules/runs/run-log.ts';
 import { silent } from '../../../../support/control.ts';
 
@@ -39,6 +40,22 @@ describe('the log of a run', () => {
     expect(contexts[1]).toBe('{"n":1}');
     expect(Buffer.byteLength(contexts[2] ?? '')).toBeLessThanOrEqual(16 * 1024);
     expect(() => JSON.parse(contexts[2] ?? '') as unknown).not.toThrow();
+  });
+
+  it('belongs to the trace in which it began, whatever it travels with', async () => {
+    const sent: PublicMessage[] = [];
+    const publisher = {
+      publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
+    };
+    const logs = createRunLogs(publisher, silent);
+    const traces = [traceOf(undefined), traceOf(undefined)];
+    const [one, other] = traces.map((trace) =>
+      inTrace(trace, () => logs.begin(of, 'Sync started')),
+    );
+    inTrace(traces[1]!, () => one!.end('success', 'done'));
+    other!.end('success', 'done');
+    await logs.flush();
+    expect(sent.map(({ trace }) => trace)).toEqual([...traces, ...traces]);
   });
 
   it('fails nobody when the log cannot be written', async () => {

@@ -1,0 +1,35 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+
+/** The header of HTTP and of messages that names a trace (W3C Trace Context). */
+export const traceHeader = 'traceparent';
+
+const traceForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/;
+/** Version 00 ends here; a later version may go on after a hyphen. */
+const traceChars = 55;
+
+const running = new AsyncLocalStorage<string>();
+
+/** The trace that the header names, without what a later version adds; a new one where it names none. */
+export function traceOf(header: string | undefined): string {
+  const isTrace =
+    header !== undefined &&
+    traceForm.test(header) &&
+    (header.length === traceChars || (!header.startsWith('00') && header[traceChars] === '-'));
+  return isTrace ? `00${header.slice(2, traceChars)}` : newTrace();
+}
+
+/** Nobody above decided to keep it: not sampled. */
+const newTrace = (): string =>
+  `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
+
+/** What `work` does, and what follows from it, belongs to the trace. */
+export const inTrace = <T>(trace: string, work: () => T): T => running.run(trace, work);
+
+/** That of what is being done; a new one outside of any. Passed on as it came, for the service adds no spans. */
+export const currentTrace = (): string => running.getStore() ?? newTrace();
+
+/** For messages that belong to the trace. */
+export const traceHeaders = (trace = currentTrace()): { readonly [traceHeader]: string } => ({
+  [traceHeader]: trace,
+});
