@@ -47,7 +47,7 @@ export class RegistryClient {
       host,
       ...(auth === null ? {} : { auth }),
       retry: { retries: 0 },
-      middlewares: [withinTime, this.#keepDefinitions()],
+      middlewares: [withinTime, unsetCompatibility, this.#keepDefinitions()],
     });
   }
 
@@ -142,6 +142,20 @@ export class RegistryClient {
 
 const withinTime: Middleware = () => ({
   prepareRequest: async (next) => (await next()).enhance({ timeout: answerTimeoutMs }),
+});
+
+/**
+ * A subject whose compatibility nobody has set is answered with 404, or with NONE: a process may have died after its
+ * first schema. The client library sets it after a 404 alone.
+ */
+const unsetCompatibility: Middleware = ({ resourceName, resourceMethod }) => ({
+  response: async (next) => {
+    const response = await next();
+    if (resourceName !== 'Subject' || resourceMethod !== 'config') return response;
+    const { compatibilityLevel } = response.data<{ compatibilityLevel?: string }>();
+    if (compatibilityLevel !== 'NONE') return response;
+    throw Object.assign(new Error('Nobody has set the compatibility.'), { status: 404 });
+  },
 });
 
 function accessOf(url: string) {

@@ -51,6 +51,20 @@ describe('schemas of a registry', () => {
     expect([...bytes]).toEqual([0, 0, 0, versions.id >> 8, versions.id & 255, 2, 120]);
   });
 
+  it('are made compatible for ever by the next process where one died before it had said so', async () => {
+    const prefix = ownPrefix();
+    const subject = `${prefix}.made.v1-value`;
+    const schema = JSON.stringify(record('a'));
+    const body = JSON.stringify({ schema });
+    await ask(`/subjects/${subject}/versions`, { method: 'POST', body });
+    const schemas = openRegistrySchemas({ url: serviceUrl('registry'), prefix });
+    await schemas.codecOf(topic, record('a'));
+    expect(await ask(`/config/${subject}`)).toMatchObject({
+      compatibilityLevel: 'FULL_TRANSITIVE',
+    });
+    expect(await ask<number[]>(`/subjects/${subject}/versions`)).toEqual([1]);
+  });
+
   it('are refused where the subject has another compatibility, which is named', async () => {
     const prefix = ownPrefix();
     const subject = `${prefix}.made.v1-value`;
