@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyRoute } from '../../src/http/define-route.ts';
 import { apiKeyRoutes } from '../../src/modules/api-keys/routes.ts';
+import { formRoutes } from '../../src/modules/authorizations/form-routes.ts';
+import { connectSessionRoutes } from '../../src/modules/connect-sessions/routes.ts';
 import { connectionRoutes } from '../../src/modules/connections/routes.ts';
 import { environmentRoutes } from '../../src/modules/environments/routes.ts';
 import { integrationRoutes } from '../../src/modules/integrations/routes.ts';
@@ -18,6 +20,8 @@ const routes: readonly AnyRoute[] = [
   ...environmentRoutes,
   ...apiKeyRoutes,
   ...variableRoutes,
+  ...connectSessionRoutes,
+  ...formRoutes,
 ];
 
 /** Names that the routes know, so that bad values get past the check of names. */
@@ -48,6 +52,16 @@ const names = [
   'search',
   'include',
   'force_refresh',
+  'connection_config',
+  'allowed_integrations',
+  'integrations_config_defaults',
+  'overrides',
+  'organization',
+  'connect_session_token',
+  'params',
+  'apiKey',
+  'username',
+  'password',
   'integrationId',
   '__proto__',
   'constructor',
@@ -98,6 +112,8 @@ const query = fc.array(
 );
 
 let api: Api;
+/** Of a connect session, and of one that the test of its end uses up. */
+let tokens: { readonly lasting: string; readonly ending: string };
 beforeAll(async () => {
   console.log(`SVC_TEST_SEED=${seed}`);
   api = await startApi();
@@ -109,6 +125,12 @@ beforeAll(async () => {
     credentials: { type: 'NONE' },
   };
   await api.call('POST', '/connections', { body: connection });
+  const token = async () => {
+    const body = { end_user: { id: 'u1' } };
+    const made = await api.call('POST', '/connect/sessions', { body });
+    return made.at('data.token') as string;
+  };
+  tokens = { lasting: await token(), ending: await token() };
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -120,13 +142,16 @@ describe('bad input', () => {
     async (_name, route) => {
       const call = async (path: string, pairs: [string, string, string][], sent: unknown) => {
         const filled = route.path.replace(/\{\w+\}/g, path === '' ? 'x' : encode(path));
-        const search = pairs
-          .map(([name, mark, item]) => `${name}${mark}=${encode(item)}`)
-          .join('&');
+        const token = route.method === 'DELETE' ? tokens.ending : tokens.lasting;
+        const keys = { account: api.keys.account, connect: token };
+        const search = [
+          ...(route.tokenIn === 'query' ? [`connect_session_token=${token}`] : []),
+          ...pairs.map(([name, mark, item]) => `${name}${mark}=${encode(item)}`),
+        ].join('&');
         const response = await fetch(`${api.url}${filled}${search === '' ? '' : `?${search}`}`, {
           method: route.method,
           headers: {
-            authorization: `Bearer ${route.credential === 'account' ? api.keys.account : api.keys.dev}`,
+            authorization: `Bearer ${{ environment: api.keys.dev, none: api.keys.dev, ...keys }[route.credential]}`,
             'content-type': 'application/json',
           },
           ...(route.method === 'GET' ? {} : { body: JSON.stringify(sent) }),

@@ -12,14 +12,23 @@ const runsPerRoute = 40;
 
 let world: CrmWorld;
 let crm: CrmConnection;
+/** Of a connect session, and of one that tests may end. */
+let tokens: { readonly lasting: string; readonly ending: string };
 beforeAll(async () => {
   console.log(`SVC_TEST_SEED=${seed}`);
   world = await openCrmWorld();
   crm = await world.connect();
   crm.account.contacts = [{ id: 'c-1', name: 'One' }];
   await crm.run('contacts');
+  tokens = { lasting: await connectToken(), ending: await connectToken() };
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+async function connectToken(): Promise<string> {
+  const body = { end_user: { id: 'u1' } };
+  const made = await world.gateway.call('POST', '/connect/sessions', { body });
+  return (made.body as { data: { token: string } }).data.token;
+}
 
 interface Raw {
   readonly method: string;
@@ -50,19 +59,33 @@ function send({ method, path, headers = {}, body = '' }: Raw): Promise<RawAnswer
   });
 }
 
-/** Never a 5xx; a refusal is JSON with a code of the catalogue, and says nothing of the inside. */
-function expectSound({ status, type, text }: RawAnswer): string | null {
+/** Where a person's browser comes back to: it is answered with a page. */
+const shown = new Set(['/oauth/callback', '/app-auth/connect']);
+
+/**
+ * Never a 5xx; a refusal is JSON with a code of the catalogue (or a page, for a person), and says nothing of the
+ * inside.
+ */
+function expectSound({ status, type, text }: RawAnswer, isShown = false): string | null {
   expect(status, text).toBeLessThan(500);
   if (status < 400) return null;
+  expect(text).not.toMatch(/node_modules|\.ts:\d|sqlite|chdb|\bat \w+ \(/i);
+  if (isShown && type.startsWith('text/html')) return null;
   expect(type).toBe('application/json');
   const { error } = JSON.parse(text) as { error: { code: string } };
   expect(Object.keys(catalogue)).toContain(error.code);
-  expect(text).not.toMatch(/node_modules|\.ts:\d|sqlite|chdb|\bat \w+ \(/i);
   return error.code;
 }
 
-const authorization = (route: AnyRoute) =>
-  `Bearer ${route.credential === 'account' ? world.gateway.accountKey : world.gateway.key}`;
+const authorization = (route: AnyRoute) => {
+  const { key, accountKey } = world.gateway;
+  const secrets = { account: accountKey, connect: tokenOf(route), environment: key, none: key };
+  return `Bearer ${secrets[route.credential]}`;
+};
+const tokenOf = ({ method }: AnyRoute) => (method === 'DELETE' ? tokens.ending : tokens.lasting);
+/** The first pair of the query: the token, where it stands there. */
+const tokenPair = (route: AnyRoute) =>
+  route.tokenIn === 'query' ? [`connect_session_token=${tokenOf(route)}`] : [];
 const named = (route: AnyRoute, value = 'x') => route.path.replace(/\{\w+\}/g, value);
 const isWrite = ({ method }: AnyRoute) => method !== 'GET';
 const title = ({ method, path }: AnyRoute) => `${method} ${path}`;
@@ -144,7 +167,10 @@ describe('anything at all', () => {
         // The environment that all other tests are in stays.
         const isOwn = title(route) === ownRemoval && Number(part) === world.environmentId;
         const path = part === '' || isOwn ? 'x' : encode(part);
-        const search = pairs.map(([name, mark, item]) => `${name}${mark}=${encode(item)}`);
+        const search = [
+          ...tokenPair(route),
+          ...pairs.map(([name, mark, item]) => `${name}${mark}=${encode(item)}`),
+        ];
         const answer = await send({
           method: route.method,
           path: `${named(route, path)}${search.length === 0 ? '' : `?${search.join('&')}`}`,
@@ -158,7 +184,7 @@ describe('anything at all', () => {
           },
           ...(isWrite(route) ? { body: JSON.stringify(sent) } : {}),
         });
-        expectSound(answer);
+        expectSound(answer, shown.has(route.path));
       },
     );
     await fc.assert(sound, { seed, numRuns: runsPerRoute });
@@ -195,7 +221,9 @@ describe('a body', () => {
     ];
     for (const [sent, type, codes] of cases) {
       const headers = { authorization: authorization(route), ...type, ...crm.headers };
-      const path = named(route, '00000000-0000-4000-8000-000000000000');
+      const path = [named(route, '00000000-0000-4000-8000-000000000000'), ...tokenPair(route)].join(
+        '?',
+      );
       const answer = await send({ method: route.method, path, headers, body: sent });
       const what = `${Buffer.from(sent).subarray(0, 20).toString()} ${type['content-type']}`;
       const code = expectSound(answer) ?? 'none';

@@ -21,6 +21,12 @@ const query = z.strictObject({
   params: z.record(text(1, 255), text(0, 8192)).optional(),
 });
 
+/** What the fields are is for the mode to say; their names are text in any case. */
+const fields = jsonObject.refine(
+  (sent) => Object.keys(sent).every((name) => text(1, 255).safeParse(name).success),
+  'The name of a field is not valid.',
+);
+
 interface FormEndpoint {
   readonly path: string;
   readonly summary: string;
@@ -48,7 +54,7 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
     summary: of.summary,
     params: path,
     query,
-    body: jsonObject,
+    body: fields,
     errors: [
       'unknown_provider_config',
       'unknown_provider_template',
