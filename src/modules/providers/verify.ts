@@ -21,6 +21,7 @@ export async function verifyCredentials(
   const { verification } = provider.proxy ?? {};
   if (!verification || !authModeRules[provider.auth_mode].isTested) return;
   let last = '';
+  let status: number | null = null;
   for (const endpoint of verification.endpoints) {
     const request = buildProviderRequest({
       provider,
@@ -37,12 +38,15 @@ export async function verifyCredentials(
     try {
       const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
       if (reply.status >= 200 && reply.status < 300) return;
-      last = `answered ${reply.status}`;
+      ({ status } = reply);
+      last = `answered ${status}`;
     } catch (error) {
       if (!(error instanceof HttpFailure)) throw error;
+      status = null;
       last = `could not be reached (${error.code})`;
     }
   }
   const message = `The provider "${provider.name}" ${last} when the credentials were tried.`;
-  throw new GatewayError('connection_test_failed', { message });
+  const payload = { provider: { status, code: null } };
+  throw new GatewayError('connection_test_failed', { message, payload });
 }
