@@ -118,4 +118,23 @@ describe('the page', () => {
     );
     expect(animation).toBe('none');
   });
+
+  it.each(themes)("takes the application's colour and keeps it readable: %s", async (theme) => {
+    const key = world.gateway.accountKey;
+    const listed = await world.gateway.call('GET', '/environments', { key });
+    const dev = (listed.body as { data: { id: number; name: string }[] }).data.find(
+      ({ name }) => name === 'dev',
+    );
+    // Bright on white and dark on black: neither can be read as it is.
+    const primary = theme === 'light' ? '#ffe600' : '#2b0a57';
+    const body = { connect_ui: { theme: { [theme]: { primary } }, default_theme: theme } };
+    await world.gateway.call('PATCH', `/environments/${dev!.id}`, { key, body });
+    const page = await world.connectPage({ allowed_integrations: ['harbour'] });
+    const button = page.getByRole('button', { name: 'Connect', exact: true });
+    await button.waitFor();
+    const colour = await button.evaluate((element) => getComputedStyle(element).backgroundColor);
+    expect(colour).toBe(theme === 'light' ? 'rgb(255, 230, 0)' : 'rgb(43, 10, 87)');
+    await screenshot(page, `colour-${theme}`);
+    expect(await violationsOf(page)).toEqual([]);
+  });
 });

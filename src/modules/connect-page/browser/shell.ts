@@ -21,7 +21,8 @@ export interface ShellOptions {
 /** The frame around the views: header, heading, footer with the languages, and a line that is read aloud. */
 export function openShell({ root, language, onClose, onFailure }: ShellOptions): Shell {
   const bar = h('header', { class: 'bar' });
-  const main = h('main', { class: 'content' });
+  // Named, since the page that frames this one has a main part, too.
+  const main = h('main', { class: 'content', 'aria-labelledby': 'heading' });
   const status = h('p', { class: 'unseen', role: 'status' });
   const footer = h('footer', { class: 'footer' });
   root.append(h('div', { class: 'card' }, bar, main, footer), status);
@@ -71,7 +72,7 @@ function place(
   { title, content, logo, focus }: ViewContent,
   isMoved: boolean,
 ): void {
-  const heading = h('h1', { tabindex: -1 }, title);
+  const heading = h('h1', { id: 'heading', tabindex: -1 }, title);
   main.replaceChildren(...(logo ? [logo] : []), heading, ...content);
   main.removeAttribute('aria-busy');
   document.title = title;
