@@ -32,16 +32,3 @@ function localised(value: Json, language: Language): Json {
   if (isText) return value[language] ?? value['en'] ?? '';
   return Object.fromEntries(keys.map((key) => [key, localised(value[key] ?? null, language)]));
 }
-
-/** A neutral logo: the initials of the name on a colour that follows from it. */
-export function logoSvg(provider: Provider): string {
-  const words = provider.display_name.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
-  const initials = words.slice(0, 2).map((word) => word.charAt(0).toUpperCase());
-  const hue = Buffer.from(provider.name).reduce((sum, byte) => (sum * 31 + byte) % 360, 7);
-  return (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img">' +
-    `<rect width="64" height="64" rx="12" fill="hsl(${hue} 45% 40%)"/>` +
-    '<text x="32" y="42" font-family="sans-serif" font-size="28" fill="#fff" text-anchor="middle">' +
-    `${initials.join('')}</text></svg>`
-  );
-}

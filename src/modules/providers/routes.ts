@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { integrationKey } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { languageOf, logoSvg, presentProvider } from './presenter.ts';
+import { logoSvg } from './logo.ts';
+import { languageOf, presentProvider } from './presenter.ts';
 
 const language = z.object({ 'accept-language': z.string().optional() });
 

@@ -35,15 +35,23 @@ describe('providers', () => {
     expect((await app.fetch('/providers')).status).toBe(401);
   });
 
-  it('and their logos are open', async () => {
+  it('each have a logo at the address that they name', async () => {
     const map = (await (await app.fetch('/providers.json')).json()) as Record<
       string,
-      { name: string }
+      { name: string; logo_url: string; display_name: string }
     >;
     expect(map['slack']?.name).toBe('slack');
-    const logo = await app.fetch('/images/template-logos/slack.svg');
-    expect(logo.headers.get('content-type')).toBe('image/svg+xml');
-    expect(await logo.text()).toMatch(/^<svg .*<\/svg>$/);
+    const unanswered: string[] = [];
+    for (const { name, logo_url: url, display_name: title } of Object.values(map)) {
+      const logo = await app.fetch(new URL(url).pathname);
+      const isImage = logo.headers.get('content-type') === 'image/svg+xml';
+      const text = await logo.text();
+      const isWhole =
+        /^<svg [^<]*<title>[^<]+<\/title><rect [^<]*\/>(<path [^<]*\/>|<text .*<\/text>)<\/svg>$/;
+      const hasTitle = text.includes(`<title>${title.replaceAll('&', '&amp;')}</title>`);
+      if (!isImage || !isWhole.test(text) || !hasTitle) unanswered.push(name);
+    }
+    expect(unanswered).toEqual([]);
     expect((await app.fetch('/images/template-logos/nobody.svg')).status).toBe(404);
   });
 });
