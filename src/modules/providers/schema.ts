@@ -113,12 +113,10 @@ const authorization = {
   authorization_url_fragment: text.optional(),
   authorization_code_param_in_callback: text.optional(),
   authorization_code_param_in_webhook: text.optional(),
-  decode_url: z.boolean().optional(),
   installation: z.literal('outbound').optional(),
   request_url: text.optional(),
   request_params: params.optional(),
   signature_method: z.enum(['HMAC-SHA1', 'PLAINTEXT']).optional(),
-  auth: z.unknown().optional(),
 };
 
 const signing = z.strictObject({
@@ -162,7 +160,6 @@ const token = {
   token_url_skip_encode: texts.optional(),
   require_client_certificate: z.boolean().optional(),
   additional_steps: z.array(tokenStep).optional(),
-  assertion: params.optional(),
   signature: signing.optional(),
   token: tokenTemplate.optional(),
   refresh_params: params.optional(),
@@ -170,9 +167,6 @@ const token = {
   refresh_token_params: params.optional(),
   refresh_token_headers: textMap.optional(),
   refresh_token_response_metadata: texts.optional(),
-  client_registration: z.unknown().optional(),
-  registration_url: text.optional(),
-  registration_params: params.optional(),
 };
 
 const hooks = {

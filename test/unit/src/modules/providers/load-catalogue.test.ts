@@ -85,6 +85,11 @@ describe('an overlay', () => {
       'own.yaml: crm: proxy: Unrecognized key',
     ],
     ['a wrong type', minimal('  scope_separator: 3'), 'own.yaml: crm: scope_separator: '],
+    [
+      'a field of a mode that is not offered',
+      minimal('  client_registration: dynamic'),
+      'own.yaml: crm: Unrecognized key: "client_registration"',
+    ],
     ['a missing field', 'crm: {display_name: CRM}', 'own.yaml: crm: auth_mode: '],
     ['an unknown mode', minimal().replace('NONE', 'MAGIC'), 'own.yaml: crm: auth_mode: '],
     ['a bad name', minimal().replace('crm:', 'C_R_M:'), 'own.yaml: C_R_M: a name has'],
