@@ -141,6 +141,7 @@ export interface Provider {
   readonly installation?: 'outbound';
   /** Two for the mode CUSTOM: the user's half and the app's. */
   readonly token_url?: string | { readonly OAUTH2: string; readonly APP: string };
+  readonly token_url_skip_encode?: readonly string[];
   readonly token_params?: JsonObject;
   readonly token_headers?: Readonly<Record<string, string>>;
   readonly token_request_auth_method?: 'basic' | 'custom' | 'private_key_jwt';

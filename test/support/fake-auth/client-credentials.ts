@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 import {
-  basicOf,
+  clientOf,
   demand,
   invalidClient,
   paramsOf,
@@ -20,7 +20,7 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 export function clientCredentialsRules(stage: Stage): Rules {
   const { definition, known } = stage;
   const clientId = secret('client');
-  const clientSecret = secret('client-secret');
+  const clientSecret = `${secret('client-secret')}+/=%:&é`;
   const tokens = new TokenStore(stage.options);
   const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const jwk = { ...key.privateKey.export({ format: 'jwk' }), kid: randomUUID() };
@@ -58,7 +58,7 @@ export function clientCredentialsRules(stage: Stage): Rules {
   async function demandClient(request: Incoming, sent: JsonObject): Promise<void> {
     switch (definition.token_request_auth_method) {
       case 'basic':
-        demandPair(basicOf(request));
+        demandPair(clientOf(request));
         demand(sent['client_secret'] === undefined, 'two_client_proofs');
         return;
       case 'custom':

@@ -88,6 +88,15 @@ function xmlFields(xml: string): JsonObject {
   );
 }
 
+/** Client and secret of a Basic header, which are encoded as a form is (RFC 6749 section 2.3.1). */
+export function clientOf(request: Incoming): readonly string[] | null {
+  try {
+    return basicOf(request)?.map((text) => decodeURIComponent(text.replaceAll('+', ' '))) ?? null;
+  } catch {
+    return null; // No encoding: the client is not known.
+  }
+}
+
 /** User and password of a Basic header; null without one (RFC 7617). */
 export function basicOf({ headers }: Incoming): readonly [string, string] | null {
   const match = /^Basic ([A-Za-z0-9+/]+=*)$/.exec(headers.authorization ?? '');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { plainText } from '../../../src/kernel/json-path.ts';
 import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 import {
-  basicOf,
+  clientOf,
   demand,
   invalidClient,
   invalidGrant,
@@ -25,7 +25,8 @@ interface Code {
 /** Authorization code with PKCE and refresh tokens (RFC 6749, RFC 7636, RFC 9700), as the definition has them. */
 export class Oauth2Server {
   readonly clientId = secret('client');
-  readonly clientSecret = secret('client-secret');
+  /** With marks that have to be encoded wherever it goes. */
+  readonly clientSecret = `${secret('client-secret')}+/=%:&é`;
   readonly tokens: TokenStore;
   readonly #stage: Stage;
   readonly #codes = new Map<string, Code>();
@@ -100,7 +101,7 @@ export class Oauth2Server {
     const isInHeader =
       definition.authorization_method === 'header' ||
       definition.token_request_auth_method === 'basic';
-    const pair = isInHeader ? basicOf(request) : [sent['client_id'], sent['client_secret']];
+    const pair = isInHeader ? clientOf(request) : [sent['client_id'], sent['client_secret']];
     const isClient = pair?.[0] === this.clientId && pair[1] === this.clientSecret;
     demand(isClient, 'wrong_client', invalidClient);
     if (isInHeader) demand(sent['client_secret'] === undefined, 'two_client_proofs');

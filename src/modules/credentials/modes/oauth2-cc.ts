@@ -13,7 +13,7 @@ import { date, present, strict } from './shapes.ts';
 import {
   addressOf,
   askForToken,
-  basicHeader,
+  clientHeader,
   headersOf,
   paramsOf,
   tokenValues,
@@ -143,7 +143,7 @@ async function clientProof(
   const secret = textAt(given, 'client_secret') ?? '';
   switch (provider.token_request_auth_method) {
     case 'basic':
-      return { params: {}, headers: { authorization: basicHeader(id, secret) } };
+      return { params: {}, headers: { authorization: clientHeader(id, secret) } };
     case 'custom':
       return { params: { username: id, password: secret }, headers: {} };
     case 'private_key_jwt': {

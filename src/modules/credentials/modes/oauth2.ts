@@ -4,7 +4,7 @@ import { plainText, textAt } from '../../../kernel/json-path.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
-import { interpolate, interpolateUrl, type TemplateValues } from '../../providers/interpolate.ts';
+import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
 import { oauthClient, requireClient } from './client.ts';
 import {
   bearer,
@@ -20,7 +20,7 @@ import { date, strict } from './shapes.ts';
 import {
   addressOf,
   askForToken,
-  basicHeader,
+  clientHeader,
   headersOf,
   paramsOf,
   tokenValues,
@@ -124,13 +124,7 @@ function scopeParam({ provider, scopes }: RedirectContext, values: TemplateValue
 
 function authorizationUrl(provider: Provider, params: JsonObject, values: TemplateValues): string {
   const skips = provider.authorization_url_skip_encode ?? [];
-  const template = provider.authorization_url;
-  const address = skips.includes('base_url')
-    ? template === undefined
-      ? undefined
-      : (interpolate(template, values) ?? undefined)
-    : (interpolateUrl(template ?? '', values) ?? undefined);
-  const url = new URL(addressOf(provider, 'authorization_url', address, values));
+  const url = new URL(addressOf(provider, 'authorization_url', provider.authorization_url, values));
   for (const [name, value] of Object.entries(params)) {
     const isEmpty = value === '' && provider.authorization_url_skip_empty === true;
     if (value === null || isEmpty) url.searchParams.delete(name);
@@ -238,7 +232,7 @@ function tokenRequest(
     params: { ...inBody, ...params },
     format: provider.body_format,
     headers: {
-      ...(isInHeader ? { authorization: basicHeader(client.id, client.secret) } : {}),
+      ...(isInHeader ? { authorization: clientHeader(client.id, client.secret) } : {}),
       ...headersOf(headers, values),
     },
     failure: 'refresh_token_external_error',

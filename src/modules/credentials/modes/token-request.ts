@@ -56,20 +56,32 @@ export function tokenValues(
 }
 
 /**
- * An address of the provider with its templates filled in.
+ * An address of the provider with its templates filled in, their values percent-encoded unless the definition
+ * says that they are not (contract/providers-format.md section 5).
  * @throws GatewayError `missing_api_url` naming what is missing
  */
 export function addressOf(
   provider: Provider,
-  field: string,
+  field: AddressField,
   template: string | undefined,
   values: TemplateValues,
 ): string {
-  const url = template === undefined ? null : interpolateUrl(template, values);
+  const skips = skipsOf[field];
+  const isRaw = skips !== null && provider[skips]?.includes('base_url') === true;
+  const fill = isRaw ? interpolate : interpolateUrl;
+  const url = template === undefined ? null : fill(template, values);
   if (url !== null && URL.canParse(url)) return url;
   const message = `The provider "${provider.name}" has no usable ${field} for this connection.`;
   throw new GatewayError('missing_api_url', { message });
 }
+
+const skipsOf = {
+  authorization_url: 'authorization_url_skip_encode',
+  token_url: 'token_url_skip_encode',
+  request_url: null,
+  refresh_url: null,
+} as const;
+type AddressField = keyof typeof skipsOf;
 
 /** Parameters with their templates filled in; what cannot be filled is left out. */
 export function paramsOf(params: unknown, values: TemplateValues): JsonObject {
@@ -87,6 +99,10 @@ export function headersOf(
   });
   return Object.fromEntries(filled);
 }
+
+/** As `basicHeader` for a client, whose id and secret are encoded first (RFC 6749 section 2.3.1). */
+export const clientHeader = (id: string, secret: string): string =>
+  basicHeader(encodeURIComponent(id), encodeURIComponent(secret));
 
 export const basicHeader = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

@@ -1,3 +1,4 @@
+import * as oauth from 'oauth4webapi';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Credentials } from '../../../../../../src/modules/connections/state.ts';
 import type { Provider } from '../../../../../../src/modules/providers/definition.ts';
@@ -70,6 +71,41 @@ describe('a connection through the redirect', () => {
     const asked = redirectContext({ scopes: 'read,write' });
     const { url } = await rules.redirect!.start(asked);
     expect(new URL(url).searchParams.get('scope')).toBe('read,write');
+  });
+
+  it.each([
+    ['encoded', [], 'https://crm.example/a%2F%24%7BclientSecret%7D/authorize'],
+    ['as they are', ['base_url'], 'https://crm.example/a/$%7BclientSecret%7D/authorize'],
+  ])(
+    'takes values of its address %s, and reads no tokens out of them',
+    async (_, skips, expected) => {
+      const { rules, redirectContext } = play({
+        authorization_url: 'https://crm.example/${connectionConfig.tenant}/authorize',
+        authorization_url_skip_encode: skips,
+      });
+      const asked = redirectContext({ connectionConfig: { tenant: 'a/${clientSecret}' } });
+      const provider = {
+        ...asked.provider,
+        authorization_url: 'https://crm.example/${connectionConfig.tenant}/authorize',
+      };
+      const { url } = await rules.redirect!.start({ ...asked, provider });
+      expect(url.split('?')[0]).toBe(expected);
+    },
+  );
+
+  it('trades its code at an address whose values are taken as they are', async () => {
+    const tenant = {
+      type: 'string',
+      title: 'Tenant',
+      description: 'A path.',
+      example: 'a/b',
+    } as const;
+    const { connect, call } = play({
+      connection_config: { tenant },
+      token_url: 'https://crm.example/${connectionConfig.tenant}/token',
+      token_url_skip_encode: ['base_url'],
+    });
+    expect(await call(await connect())).toBe(200);
   });
 
   it('with a client of the person refreshes with that client, too', async () => {
@@ -183,5 +219,68 @@ describe('a refresh', () => {
     const first = await connect();
     const second = await rules.renewal!.renew(first.credentials as Credentials, context());
     expect(second.credentials?.['refresh_token']).toBe(first.credentials?.['refresh_token']);
+  });
+});
+
+describe('the provider that is played', () => {
+  it('keeps the standards: a client of others gets through it, and is refused as ours is', async () => {
+    const { definition, integration, outcomes } = play({ token_request_auth_method: 'basic' });
+    const { client_id, client_secret } = integration as Record<string, string>;
+    const server = {
+      issuer: fake.url,
+      authorization_endpoint: definition.authorization_url!,
+      token_endpoint: definition.token_url as string,
+    };
+    const client = { client_id: client_id! };
+    const proof = oauth.ClientSecretBasic(client_secret!);
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the provider on loopback has no TLS
+    const insecure = { [oauth.allowInsecureRequests]: true };
+    const redirectUri = 'http://gateway.test/oauth/callback';
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const url = new URL(server.authorization_endpoint);
+    url.search = new URLSearchParams({
+      client_id: client_id!,
+      response_type: 'code',
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }).toString();
+    const back = new URLSearchParams(await visit(url.href));
+    const checked = oauth.validateAuthResponse(server, client, back, state);
+    const redeem = (code: URLSearchParams) =>
+      oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        proof,
+        code,
+        redirectUri,
+        verifier,
+        insecure,
+      );
+    const first = await oauth.processAuthorizationCodeResponse(
+      server,
+      client,
+      await redeem(checked),
+    );
+    const refresh = () =>
+      oauth.refreshTokenGrantRequest(server, client, proof, first.refresh_token!, insecure);
+    const second = await oauth.processRefreshTokenResponse(server, client, await refresh());
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    await expect(
+      refresh().then((answer) => oauth.processRefreshTokenResponse(server, client, answer)),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(
+      redeem(checked).then((answer) =>
+        oauth.processAuthorizationCodeResponse(server, client, answer),
+      ),
+    ).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect(outcomes('token')).toEqual([
+      'granted',
+      'granted',
+      'reused_refresh_token',
+      'reused_code',
+    ]);
   });
 });
