@@ -15,6 +15,10 @@ const open = new Set([
   // The state of the authorization speaks for the browser.
   'GET /oauth/callback',
   'GET /app-auth/connect',
+  // A page and its files: what they ask for, they ask with the token of a session.
+  'GET /connect/ui/',
+  'GET /connect/ui/assets/{file}',
+  'GET /connect/embed.js',
 ]);
 
 describe('the route table', () => {
