@@ -15,7 +15,9 @@ export function definitionProblems(definition: Definition): string[] {
     const unknown = field.startsWith('proxy.')
       ? tokens.filter((token) => !isKnownToken(token))
       : [];
+    const missing = tokens.filter((token) => !isGiven(field, token, definition));
     return [
+      ...missing.map((token) => `${field}: \${${token}} is not in credentials`),
       ...unset.map((token) => `${field}: \${${token}} is not in connection_config`),
       ...unknown.map((token) => `${field}: \${${token}} is not a token this service can fill`),
     ];
@@ -48,6 +50,16 @@ const scriptFields = [
   'pre_connection_deletion_script',
 ] as const;
 
+/** Calls for tokens know what the person gave, and no more. */
+const ofTokenCalls = /^(?:token|token_url|token_params|token_headers|additional_steps)(?:\.|$)/;
+const ownFieldModes = new Set<string>(['JWT', 'TWO_STEP']);
+
+function isGiven(field: string, token: string, { auth_mode: mode, credentials = {} }: Definition) {
+  const name = /^credentials\.(.+)$/.exec(token)?.[1];
+  if (name === undefined || !ownFieldModes.has(mode) || !ofTokenCalls.test(field)) return true;
+  return Object.hasOwn(credentials, name);
+}
+
 function isSupplied(token: string, definition: Definition): boolean {
   if (!token.startsWith('connectionConfig.')) return true;
   const name = token.slice('connectionConfig.'.length);
@@ -61,33 +73,26 @@ function isSupplied(token: string, definition: Definition): boolean {
   return supplied.includes(name);
 }
 
-/** Templates with the field each stands in. */
+/** Schemas of fields, which hold texts for people. */
+const fieldGroups = new Set([
+  'connection_config',
+  'credentials',
+  'integration_config',
+  'assertion_option',
+]);
+
+/** Every text of the definition that may be a template, with the field it stands in. */
 function templatesOf(definition: Definition): [string, string][] {
-  const { proxy = {}, authorization_url, token_url, refresh_url } = definition;
-  const single = {
-    authorization_url,
-    refresh_url,
-    token_url: typeof token_url === 'string' ? token_url : undefined,
-    'proxy.base_url': proxy.base_url,
-    'proxy.verification.base_url_override': proxy.verification?.base_url_override,
-  };
-  const maps = {
-    'proxy.headers': proxy.headers,
-    'proxy.query': proxy.query,
-    'proxy.verification.headers': proxy.verification?.headers,
-  };
-  const endpoints = proxy.verification?.endpoints ?? [];
-  return [
-    ...Object.entries(single).flatMap(([field, template]): [string, string][] =>
-      template === undefined ? [] : [[field, template]],
-    ),
-    ...Object.entries(maps).flatMap(([field, map]) =>
-      Object.entries(map ?? {}).map(([name, template]): [string, string] => {
-        return [`${field}.${name}`, template];
-      }),
-    ),
-    ...endpoints.map((endpoint): [string, string] => ['proxy.verification.endpoints', endpoint]),
-  ];
+  const fields = Object.entries(definition).filter(([name]) => !fieldGroups.has(name));
+  return fields.flatMap(([name, value]) => textsOf(name, value));
+}
+
+function textsOf(field: string, value: unknown): [string, string][] {
+  if (typeof value === 'string') return [[field, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    textsOf(Array.isArray(value) ? field : `${field}.${name}`, inner),
+  );
 }
 
 function isPattern(source: string): boolean {

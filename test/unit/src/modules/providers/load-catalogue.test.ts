@@ -104,6 +104,16 @@ describe('an overlay', () => {
       'own.yaml: crm: proxy.base_url: ${connectionConfig.site} is not in connection_config',
     ],
     [
+      'such a value deep inside',
+      minimal('  token_params: {a: {b: "${connectionConfig.site}"}}'),
+      'own.yaml: crm: token_params.a.b: ${connectionConfig.site} is not in connection_config',
+    ],
+    [
+      'a credential that nobody is asked for',
+      minimal('  token_params: {a: "${credentials.gone}"}').replace('NONE', 'TWO_STEP'),
+      'own.yaml: crm: token_params.a: ${credentials.gone} is not in credentials',
+    ],
+    [
       'an unknown token',
       minimal('  proxy: {base_url: "https://a.example", headers: {a: "${magic}"}}'),
       'own.yaml: crm: proxy.headers.a: ${magic} is not a token',
