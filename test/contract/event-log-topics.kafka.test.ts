@@ -5,10 +5,10 @@ import { runInNewContext } from 'node:vm';
 import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { topicSpecs } from '../../src/app/topics.ts';
-import type { Cleanup } from '../../src/ports/event-log.ts';
+import type { Cleanup, EventLog } from '../../src/ports/event-log.ts';
 import { ownPrefix, serviceUrl } from '../services/url.ts';
 import { brokersOf, openTestLog } from '../support/kafka-open.ts';
-import { message, placed, readAll, textOf } from '../support/log.ts';
+import { Follower, message, placed, position, readAll, textOf } from '../support/log.ts';
 
 const compact: Cleanup = { policy: 'compact', minLagMs: 1000, maxLagMs: 2000, tombstoneMs: 3000 };
 
@@ -172,7 +172,7 @@ describe('a follower that takes nothing', () => {
     const before = received();
     for await (const { messages } of log.follow(from, { signal: abort.signal })) {
       if (keys.length === 0) {
-        await sleep(500); // long enough to fetch everything, were it asked for
+        await fetchRounds(log, 2 * count);
         gc();
         expect(received() - before).toBeLessThan((count / 2) * mebibyte);
       }
@@ -182,6 +182,16 @@ describe('a follower that takes nothing', () => {
     expect(keys).toEqual(Array.from({ length: count }, (_, nth) => String(nth)));
   });
 });
+
+/** Resolves when the process has fetched so many times: all its followers share a fetch. */
+async function fetchRounds(log: EventLog, rounds: number): Promise<void> {
+  await log.ensureTopics([{ name: 'rounds', partitions: 1, cleanup: compact }]);
+  await using follower = new Follower(log, [position('rounds')]);
+  for (let round = 1; round <= rounds; round++) {
+    await log.append([placed('rounds', 0, message(String(round)))]);
+    await follower.until(({ keys }) => keys.length >= round);
+  }
+}
 
 /** What is no longer used is not counted. */
 function gc(): void {

@@ -7,7 +7,15 @@ import type { Service } from '../services/service.ts';
 import { ownPrefix } from '../services/url.ts';
 import { startChild } from '../support/child.ts';
 import { openTestLog } from '../support/kafka-open.ts';
-import { Follower, keptTopic, keysOf, message, placed, position } from '../support/log.ts';
+import {
+  Condition,
+  Follower,
+  keptTopic,
+  keysOf,
+  message,
+  placed,
+  position,
+} from '../support/log.ts';
 import { seeded, seedOfRun } from '../support/random.ts';
 
 let kafka: Service;
@@ -35,15 +43,35 @@ async function keysUntil(log: EventLog, topic: string, last: string): Promise<st
   }
 }
 
-/** Kills the broker while work is under way, and starts it again; `rounds` times, at random moments. */
-async function outages(rounds: number, random: ReturnType<typeof seeded>): Promise<void> {
+/** Counts what was acknowledged. */
+class Progress {
+  readonly #condition = new Condition();
+  #count = 0;
+
+  add(): void {
+    this.#count++;
+    this.#condition.changed();
+  }
+
+  /** Resolves when so many more were acknowledged. */
+  async more(count: number): Promise<void> {
+    const enough = this.#count + count;
+    await this.#condition.until(() => this.#count >= enough);
+  }
+}
+
+/** Kills the broker while work is under way, and starts it again; `rounds` times, after random progress. */
+async function outages(
+  rounds: number,
+  random: ReturnType<typeof seeded>,
+  progress: Progress,
+): Promise<void> {
   for (let round = 0; round < rounds; round++) {
-    await sleep(random.int(600));
+    await progress.more(1 + random.int(200));
     await kafka.kill();
-    await sleep(random.int(300));
     await kafka.restart();
   }
-  await sleep(300);
+  await progress.more(50);
 }
 
 describe('a broker that is killed and comes back', () => {
@@ -53,6 +81,7 @@ describe('a broker that is killed and comes back', () => {
     const topic = await newTopic(log, 3);
     const places = [0, 1, 2].map((partition) => position(topic, partition));
     await using follower = new Follower(log, places);
+    const progress = new Progress();
     let isOver = false;
     const appenders = Array.from({ length: 6 }, async (_, appender) => {
       const acknowledged: string[] = [];
@@ -60,10 +89,11 @@ describe('a broker that is killed and comes back', () => {
         const key = `${appender}/${nth}`;
         await log.append([placed(topic, appender % 3, message(key))]);
         acknowledged.push(key);
+        progress.add();
       }
       return acknowledged;
     });
-    await outages(2, random);
+    await outages(2, random, progress);
     isOver = true;
     const acknowledged = await Promise.all(appenders);
     const why = `SVC_TEST_SEED=${random.seed}`;
@@ -84,6 +114,7 @@ describe('a broker that is killed and comes back', () => {
     const state: { writer: TransactionalWriter } = { writer: await log.openWriter('faults') };
     const known = new Map<string, 'yes' | 'unknown'>();
     let last = 0;
+    const progress = new Progress();
     let isOver = false;
     const writing = (async () => {
       for (let nth = 1; !isOver; nth++) {
@@ -92,6 +123,7 @@ describe('a broker that is killed and comes back', () => {
           await state.writer.commit(batch, { group, positions: [position(topic, 0, nth)] });
           known.set(String(nth), 'yes');
           last = nth;
+          progress.add();
         } catch (error) {
           expect(error).toMatchObject({ code: 'log_unavailable' });
           known.set(String(nth), 'unknown');
@@ -100,7 +132,7 @@ describe('a broker that is killed and comes back', () => {
         }
       }
     })();
-    await outages(2, random);
+    await outages(2, random, progress);
     isOver = true;
     await writing;
     const keys = await keysUntil(log, topic, String(last));
@@ -183,15 +215,14 @@ describe('an owner that was paused', () => {
     for (let round = 0; round < 3; round++) {
       const child = startChild('./kafka-child.ts', [kafka.url, prefix, 'writer', topic]);
       const told: Record<string, unknown>[] = [];
-      const first = Promise.withResolvers<undefined>();
+      const progress = new Progress();
       const listening = (async () => {
         for await (const fact of child.lines) {
           told.push(fact);
-          first.resolve(undefined);
+          progress.add();
         }
       })();
-      await first.promise;
-      await sleep(random.int(100));
+      await progress.more(1 + random.int(50));
       child.process.kill('SIGSTOP');
       await using writer = await log.openWriter('owner');
       const taken = `taken/${round}`;

@@ -1,6 +1,5 @@
 /* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access --
    a test looks into any answer */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -83,8 +82,12 @@ const newKey = () =>
 describe('a gateway', () => {
   it('loses and doubles nothing when the broker is killed and started again under load', async () => {
     await save(1);
-    const load = save(6);
-    await sleep(500);
+    const load = save(4);
+    const [crm] = connections as [CrmConnection];
+    await eventually(
+      () => readOf(crm),
+      (text) => text !== '' && text !== JSON.stringify(rowsOf(1)),
+    );
     await services.kafka.kill();
     const refused = await newKey();
     expect([refused.status, refused.body.error.code]).toEqual([503, 'log_unavailable']);

@@ -56,7 +56,7 @@ export async function keysOf(log: EventLog, topic: string, partition = 0, offset
 }
 
 /** Resolves when a condition holds, looked at after each `changed`. */
-class Condition {
+export class Condition {
   private waiting: (() => void)[] = [];
 
   changed(): void {
