@@ -1,0 +1,60 @@
+import '../support/with-services.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serviceUrl } from '../services/url.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { startGate, type Gate } from '../support/gate.ts';
+
+let gates: readonly Gate[] = [];
+let world: CrmWorld;
+let crm: CrmConnection;
+beforeAll(async () => {
+  gates = await Promise.all(
+    (['kafka', 'registry', 'redis'] as const).map((name) => startGate(serviceUrl(name))),
+  );
+  const [kafka, registry, redis] = gates.map(({ url }) => url) as [string, string, string];
+  const env = { SVC_LOG_URL: kafka, SVC_REGISTRY_URL: registry, SVC_REDIS_URL: redis };
+  const opening = openCrmWorld({ env });
+  const ended = opening.then(
+    () => undefined,
+    () => undefined,
+  );
+  for (const gate of gates) {
+    // It has come to the server and found it away; a start that gives up fails below.
+    await Promise.race([gate.refused(), ended]);
+    gate.open();
+  }
+  world = await opening;
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  for (const gate of gates) await gate[Symbol.asyncDispose]();
+});
+
+async function works(name: string): Promise<void> {
+  crm.account.contacts = [{ id: 'c-1', name }];
+  expect((await crm.run('contacts')).success).toBe(true);
+  expect((await crm.all('Contact')).map((record) => record.name)).toEqual([name]);
+  expect((await crm.action('echo', name)).body).toBe(name);
+}
+
+describe('a start', () => {
+  it('of a new installation waits for Kafka, the registry and Redis', async () => {
+    crm = await world.connect();
+    await works('Ada');
+  });
+
+  it('of one that has its keys needs no Redis, to be ready and to work', async () => {
+    const redis = gates[2]!;
+    await world.restart(() => {
+      redis.close();
+      return Promise.resolve();
+    });
+    await redis.refused();
+    const ready = await world.gateway.call('GET', '/ready', { key: null });
+    expect([ready.status, ready.body]).toEqual([200, { result: 'ok' }]);
+    await works('Bo');
+    redis.open();
+    await redis.passed();
+    await works('Cy');
+  });
+});
