@@ -94,7 +94,7 @@ async function startRoles(
   };
   await startReactors(stack, base, opened);
   if (!roles.has('api')) return null;
-  const owners = 'an owner of the control plane to make the first keys';
+  const owners = 'an owner of the control plane, and coordination, to make the first keys';
   return keepTrying(owners, () => bootstrap(opened.services, secrets), base);
 }
 

@@ -30,6 +30,6 @@ export interface Coordination extends AsyncDisposable {
   delete(key: string): Promise<void>;
   /** At most once, to whoever listens now; in order to each of them. */
   publish(channel: string, message: string): Promise<void>;
-  /** Hears what is published from now on, with holes where the nodes cannot reach one another. */
+  /** Hears what is published from now on, with holes where the nodes cannot reach one another; that fails nobody. */
   subscribe(channel: string, listener: (message: string) => void): Promise<AsyncDisposable>;
 }

@@ -5,7 +5,7 @@ type Listener = (message: string) => void;
 
 interface Channel {
   readonly listeners: Set<Listener>;
-  readonly subscribed: Promise<unknown>;
+  readonly subscribed: Promise<void>;
 }
 
 /** The channels that this node listens on, over a connection of their own; taken up again when it comes back. */
@@ -24,21 +24,16 @@ export class Subscriptions {
     client.on('ready', () => void this.#again());
   }
 
-  /** @throws GatewayError `coordination_unavailable`: then the listener hears nothing. */
+  /** Resolves while the server is away, too: the listener then hears what comes when it is back. */
   async add(name: string, listener: Listener): Promise<AsyncDisposable> {
     const channel = this.#channels.get(name) ?? this.#open(name);
     channel.listeners.add(listener);
-    try {
-      await channel.subscribed;
-    } catch (error) {
-      this.#remove(name, channel, listener);
-      throw error;
-    }
+    await channel.subscribed;
     return { [Symbol.asyncDispose]: () => this.#leave(name, channel, listener) };
   }
 
   #open(name: string): Channel {
-    const subscribed = this.#connection.ask((client) => client.subscribe(name));
+    const subscribed = this.#subscribe([name]);
     const channel = { listeners: new Set<Listener>(), subscribed };
     this.#channels.set(name, channel);
     return channel;
@@ -63,12 +58,17 @@ export class Subscriptions {
 
   async #again(): Promise<void> {
     const names = [...this.#channels.keys()];
-    if (names.length === 0) return;
+    if (names.length > 0) await this.#subscribe(names);
+  }
+
+  /** What fails is taken up when the connection is there again. Never rejects. */
+  async #subscribe(names: readonly string[]): Promise<void> {
+    const { client } = this.#connection;
     try {
-      await this.#connection.ask((client) => client.subscribe(...names));
+      await this.#connection.ask(() => client.subscribe(...names));
     } catch (error) {
-      this.#logger?.warn({ err: error }, 'channels not subscribed again');
-      this.#connection.client.disconnect(true);
+      this.#logger?.warn({ err: error }, 'channels not subscribed yet');
+      if (client.status === 'ready') client.disconnect(true);
     }
   }
 }
