@@ -126,7 +126,7 @@ export async function askForToken(
     throw new ProviderAuthError({ code: failure, message, ...facts }, { cause });
   }
   const body = parsed(reply);
-  const providerCode = refusalCode(body);
+  const providerCode = refusalCode(body, request);
   const isSuccess = reply.status >= 200 && reply.status < 300 && body !== null;
   // Some providers refuse with 200 and an error in the body.
   if (isSuccess && (providerCode === null || hasToken(body)))
@@ -208,9 +208,10 @@ function parsed({ body, headers }: HttpReply): JsonObject | null {
 const hasToken = (body: JsonObject): boolean =>
   ['access_token', 'token', 'jwt', 'data.token'].some((path) => atPath(body, path) !== undefined);
 
-/** Short codes only: a sentence of the provider may repeat what was presented. */
-function refusalCode(body: JsonObject | null): string | null {
+/** Short codes only, and none that repeats what was presented, as a sentence of the provider may. */
+function refusalCode(body: JsonObject | null, request: TokenRequest): string | null {
   if (body === null) return null;
+  const presented = presentedBy(request);
   const candidates: (Json | undefined)[] = [
     body['error'],
     atPath(body, 'error.code'),
@@ -218,7 +219,15 @@ function refusalCode(body: JsonObject | null): string | null {
     body['code'],
   ];
   const code = candidates.find(
-    (value) => typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value),
+    (value) =>
+      typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) && !presented.includes(value),
   );
   return typeof code === 'string' ? code : null;
+}
+
+/** All that the provider has seen, also what a Basic header packs. */
+function presentedBy({ url, params, headers }: TokenRequest): string {
+  const [, packed = ''] = /^Basic (\S+)$/i.exec(headers?.['authorization'] ?? '') ?? [];
+  const unpacked = Buffer.from(packed, 'base64').toString();
+  return [url, JSON.stringify(params), JSON.stringify(headers), unpacked].join('\n');
 }
