@@ -94,6 +94,9 @@ export async function openCrmWorld(
     readonly env?: Readonly<Record<string, string>>;
     /** Settings of each process that runs beside the first on the same log: only with services. */
     readonly beside?: readonly Readonly<Record<string, string>>[];
+    /** Definitions beside those of the fake provider, and the hosts that they lead to. */
+    readonly definitions?: object;
+    readonly hosts?: readonly string[];
   } = {},
 ): Promise<CrmWorld> {
   await using stack = new AsyncDisposableStack();
@@ -102,11 +105,18 @@ export async function openCrmWorld(
   const provider = stack.use(await openFakeProvider(options.apiKey ?? `key-${randomUUID()}`));
   const receiver = stack.use(await openWebhookReceiver());
   const providers = join(folder, 'providers.json');
-  await writeFile(providers, JSON.stringify(definitionsOf(provider)));
+  await writeFile(
+    providers,
+    JSON.stringify({ ...definitionsOf(provider), ...options.definitions }),
+  );
   const dataDir = join(folder, 'data');
   const env = {
     SVC_PROVIDERS: providers,
-    SVC_EGRESS_ALLOW: [provider.hostPort, new URL(receiver.url).host].join(','),
+    SVC_EGRESS_ALLOW: [
+      provider.hostPort,
+      new URL(receiver.url).host,
+      ...(options.hosts ?? []),
+    ].join(','),
     ...options.env,
   };
   const start = () => startGateway({ dataDir, env });

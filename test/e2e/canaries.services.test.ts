@@ -1,0 +1,2 @@
+import '../support/with-services.ts';
+import './canaries.test.ts';
