@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '../../../src/modules/providers/definition.ts';
+import type { Certified } from '../certificate.ts';
 import { Refused, type Answer, type Incoming, type Role } from './exchange.ts';
 import { openPlay, type Play, type Played } from './play.ts';
 import type { PlayOptions } from './rules.ts';
@@ -20,13 +22,21 @@ export interface FakeAuth extends AsyncDisposable {
   definitions(): Record<string, object>;
 }
 
-export async function openFakeAuth(): Promise<FakeAuth> {
+/** Over TLS, for clients of these certificates alone (PEM). */
+export interface FakeAuthTls extends Certified {
+  readonly clients: readonly string[];
+}
+
+export async function openFakeAuth(tls: FakeAuthTls | null = null): Promise<FakeAuth> {
   const plays = new Map<string, Play>();
-  const server = createServer((request, response) => void answer(request, response));
+  const listen = (request: IncomingMessage, response: ServerResponse) => {
+    void answer(request, response);
+  };
+  const server = tls === null ? createServer(listen) : createTlsServer(optionsOf(tls), listen);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const hostPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const url = `http://${hostPort}`;
+  const url = `${tls === null ? 'http' : 'https'}://${hostPort}`;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await request.toArray()).toString();
@@ -73,6 +83,14 @@ export async function openFakeAuth(): Promise<FakeAuth> {
     },
   };
 }
+
+const optionsOf = ({ certificate, privateKey, clients }: FakeAuthTls) => ({
+  cert: certificate,
+  key: privateKey,
+  ca: [...clients],
+  requestCert: true,
+  rejectUnauthorized: true,
+});
 
 function reply(response: ServerResponse, { status, headers = {}, body }: Answer): void {
   const isText = typeof body === 'string';
