@@ -62,8 +62,20 @@ async function connect(mode: AuthMode): Promise<string> {
   return String(told['connection_id']);
 }
 
+/** A call to the provider with the credentials of the connection. */
+async function proxied(key: string, id: string): Promise<number> {
+  const headers = {
+    authorization: `Bearer ${api.keys.dev}`,
+    'provider-config-key': key,
+    'connection-id': id,
+  };
+  const answer = await fetch(`${api.url}/proxy/v1/things`, { headers });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
 describe('connecting', () => {
-  it.each(authModes)('with %s gives a connection that the provider takes', async (mode) => {
+  it.each(authModes)('with %s gives a connection that lives like any other', async (mode) => {
     const key = nameOf(mode);
     const id = await connect(mode);
     const shown = await api.connection(id, key);
@@ -72,8 +84,17 @@ describe('connecting', () => {
     expect(shown.at('tags')).toEqual({ end_user_id: 'u1' });
     if (mode === 'NONE') expect(shown.at('credentials')).toEqual({});
     else expect(shown.at('credentials.type')).toBe(mode);
+    expect([key, await proxied(key, id)]).toEqual([key, 200]);
+
+    const named = `/connections/${id}?provider_config_key=${key}`;
+    const renewed = await api.call('GET', `${named}&force_refresh=true`);
+    expect([key, codeOf(renewed)]).toEqual([key, '200 ']);
+    expect([key, await proxied(key, id)]).toEqual([key, 200]);
     const refused = api.played(key).asked.filter(({ outcome }) => outcome !== 'granted');
     expect(refused).toEqual([]);
+
+    expect(codeOf(await api.call('DELETE', named))).toBe('200 ');
+    expect(codeOf(await api.connection(id, key))).toBe('404 not_found');
   });
 
   it('lets no secret of any mode onto a topic', async () => {

@@ -1,10 +1,11 @@
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
-import { routes } from '../../src/http/routes.ts';
+import { routes, streamRoutes } from '../../src/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/api-keys/handlers.ts';
+import { createOpenedConnections } from '../../src/modules/connections/keep-opened.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
@@ -138,9 +139,11 @@ async function openNode(
     clock,
     logger: silent,
   };
+  const refresher = createRefresher(ground);
   const services = {
     ...ground,
-    refresher: createRefresher(ground),
+    refresher,
+    openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
     settings: {
       publicUrl: 'http://gateway.test',
       connectOrigins: options.connectOrigins ?? [],
@@ -153,7 +156,14 @@ async function openNode(
     // Records, functions and runs are left out: see above.
   } as unknown as Services;
   const server = stack.use(
-    await createHttpServer({ routes, services, host: '127.0.0.1', port: 0, closeWithinMs: 1000 }),
+    await createHttpServer({
+      routes,
+      streamRoutes,
+      services,
+      host: '127.0.0.1',
+      port: 0,
+      closeWithinMs: 1000,
+    }),
   );
   const opened = stack.move();
   return { services, server, [Symbol.asyncDispose]: () => opened.disposeAsync() };
