@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../kernel/errors.ts';
+import type { ErrorCode, GatewayError } from '../kernel/errors.ts';
 import type { ConnectSession } from '../modules/connect-sessions/state.ts';
 import type { Services } from './services.ts';
 
@@ -82,6 +82,12 @@ export interface Route<
   readonly params?: P;
   /** Codes besides those of every route (401, 403, 415, 429, invalid_*). */
   readonly errors: readonly ErrorCode[];
+  /** The page for a person whose browser navigated here and was refused; without it the refusal is JSON. */
+  readonly refusalPage?: (
+    error: GatewayError,
+    search: string,
+    services: Services,
+  ) => Promise<RouteAnswer>;
   /** Set where no rate limit counts: probes of orchestrators. */
   readonly isUnlimited?: true;
   handle(input: RouteInput<Q, B, H, P>): Promise<RouteAnswer>;

@@ -99,13 +99,16 @@ async function answer(context: Context, parts: Parts): Promise<void> {
   const url = context.req.url ?? '/';
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
+  const search = mark < 0 ? '' : url.slice(mark + 1);
+  let match: Match | null = null;
   try {
-    const match = find(context, parts.router, path);
+    match = find(context, parts.router, path);
     if (match === null) return;
-    const search = mark < 0 ? '' : url.slice(mark + 1);
     send(context, await pass(context, match, search, parts));
   } catch (error) {
-    send(context, refusal(error, context, path, requestId, parts.services));
+    const { services } = parts;
+    const refused = refusal(error, context, path, requestId, services);
+    send(context, (await shown(error, context, match, search, services)) ?? refused);
   }
 }
 
@@ -148,6 +151,20 @@ async function pass(
   } finally {
     context.res.off('close', onClose);
   }
+}
+
+/** What a person sees of a refusal, where the route has a page for it and their browser asks for one. */
+async function shown(
+  error: unknown,
+  context: Context,
+  match: Match | null,
+  search: string,
+  services: Services,
+): Promise<RouteAnswer | null> {
+  const { refusalPage } = match?.route ?? {};
+  if (refusalPage === undefined || !(error instanceof GatewayError)) return null;
+  if (!context.get('accept').includes('text/html')) return null;
+  return refusalPage(error, search, services);
 }
 
 function refusal(

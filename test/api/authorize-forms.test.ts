@@ -59,6 +59,7 @@ describe('a form', () => {
     expect(codeOf(refused)).toBe('400 connection_test_failed');
     expect(refused.at('error.payload.log_id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(refused.at('error.message')).toContain('401');
+    expect(refused.at('error.payload.provider')).toEqual({ status: 401, code: null });
     expect(JSON.stringify(refused.body)).not.toContain('canary-wrong-key');
   });
 

@@ -117,6 +117,21 @@ describe('the redirect to the provider', () => {
     expect([refused.status, errorOf(refused)]).toEqual([status, code]);
   });
 
+  it('with a session that is over shows a page to a person, and JSON to a program', async () => {
+    const over = { connect_session_token: `svc_connect_session_${'0'.repeat(64)}` };
+    const page = await api.redirect(oauth2, over, { accept: 'text/html,*/*;q=0.8' });
+    expect(page.status).toBe(401);
+    expect(page.body).toContain('The connect session is over');
+    const json = await api.redirect(oauth2, over, { accept: '*/*' });
+    expect([json.status, errorOf(json)]).toEqual([401, 'unknown_connect_session_token']);
+    const odd = `${api.url}/oauth/callback?a[b][c]=1`;
+    const shown = await fetch(odd, { headers: { accept: 'text/html' } });
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([
+      400,
+      'text/html; charset=utf-8',
+    ]);
+  });
+
   it('is refused for an integration that is not there or not allowed', async () => {
     const few = await api.token({ end_user: { id: 'u1' }, allowed_integrations: [oauth1] });
     const refused = await api.redirect(oauth2, { connect_session_token: few });

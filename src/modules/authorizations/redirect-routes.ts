@@ -15,7 +15,7 @@ import { answerCallback, cookieName } from './callback.ts';
 import { logged } from './log.ts';
 import { saveAuthorized } from './save.ts';
 import { callbackPath, startRedirect } from './start-redirect.ts';
-import { showFailure, showSuccess } from './tell.ts';
+import { failurePage, showSuccess, tellFailure } from './tell.ts';
 
 const cookieSeconds = 3600;
 const values = z.record(text(1, 255), text(0, 8192));
@@ -25,6 +25,9 @@ const ownClient = z.strictObject({
   oauth_refresh_token_override: text(1, 16_384).optional(),
 });
 const noStore = { 'cache-control': 'no-store' };
+
+const refusalPage = (error: GatewayError, search: string, services: Services) =>
+  failurePage(services, new URLSearchParams(search).get('ws_client_id'), error);
 
 const connect = defineRoute({
   method: 'GET',
@@ -42,7 +45,6 @@ const connect = defineRoute({
     user_scope: text(0, 8192).optional(),
     credentials: ownClient.optional(),
   }),
-  headers: z.object({ accept: z.string().optional() }),
   errors: [
     'unknown_provider_config',
     'unknown_provider_template',
@@ -53,8 +55,9 @@ const connect = defineRoute({
     'invalid_credentials',
     'request_token_external_error',
   ],
+  refusalPage,
   async handle(input) {
-    const { params, query, headers, caller, services } = input;
+    const { params, query, caller, services } = input;
     const { providerConfigKey: key } = params;
     const waiting = { socketId: query.ws_client_id ?? null, integrationKey: key, connectionId: '' };
     const options = repeatableOptions(input);
@@ -72,9 +75,8 @@ const connect = defineRoute({
         : await renewed(services, attempt, { ...asked, refreshToken: asked.refreshToken }, options);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const page = await showFailure(services, waiting, error);
-      if (headers.accept?.includes('text/html') !== true) throw error;
-      return page;
+      await tellFailure(services, waiting, error);
+      throw error;
     }
   },
 });
@@ -175,6 +177,7 @@ const callback = defineRoute({
   query: callbackQuery,
   headers: browser,
   errors: [],
+  refusalPage,
   async handle({ query, headers, services }) {
     const isInstallation = 'installation_id' in query && 'setup_action' in query;
     // An app that was installed from the provider's own pages: nobody waits for it here.
@@ -198,6 +201,7 @@ const installed = defineRoute({
   query: callbackQuery,
   headers: browser,
   errors: [],
+  refusalPage,
   async handle({ query, headers, services }) {
     const came = { query, cookies: headers.cookie, unknownStatus: 404 };
     return answerCallback(services, came);

@@ -37,11 +37,19 @@ export async function showSuccess(
 /** Tells the socket and makes the page that the person sees. */
 export async function showFailure(
   deps: Deps,
-  { socketId, integrationKey, connectionId }: Waiting,
+  waiting: Waiting,
   error: GatewayError,
 ): Promise<RouteAnswer> {
-  const failure = failureOf(error);
-  const { errorType, message, logId, providerCode } = failure;
+  await tellFailure(deps, waiting, error);
+  return failurePage(deps, waiting.socketId, error);
+}
+
+export async function tellFailure(
+  deps: Deps,
+  { socketId, integrationKey, connectionId }: Waiting,
+  error: GatewayError,
+): Promise<void> {
+  const { errorType, message, logId, providerCode } = failureOf(error);
   await tell(deps, socketId, {
     message_type: 'error',
     provider_config_key: integrationKey,
@@ -51,8 +59,16 @@ export async function showFailure(
     ...(logId === null ? {} : { log_id: logId }),
     ...(providerCode === null ? {} : { provider_error: providerCode }),
   });
-  const page = await callbackAnswer({ ok: false, wsClientId: socketId, ...failure }, deps);
-  return { ...page, status: error.status };
+}
+
+/** What the person sees, with the status of the error. */
+export async function failurePage(
+  deps: Pick<Services, 'settings'>,
+  socketId: string | null,
+  error: GatewayError,
+): Promise<RouteAnswer> {
+  const outcome = { ok: false, wsClientId: socketId, ...failureOf(error) } as const;
+  return { ...(await callbackAnswer(outcome, deps)), status: error.status };
 }
 
 /** The page tells by itself as well: a socket that cannot be reached changes nothing of the outcome. */
