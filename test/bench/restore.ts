@@ -1,7 +1,7 @@
 /**
- * How fast a partition's state comes back: `restore.ts [records]`. From the log alone, from a snapshot and the tenth
- * of the records that came after it, and taken over from a node that goes away by one that stood by. Record owners,
- * log and saver in this process, four partitions.
+ * How fast a partition's state comes back: `restore.ts [embedded|kafka] [records]`. From the log alone, from a snapshot
+ * and the tenth of the records that came after it, and taken over from a node that goes away by one that stood by.
+ * Record owners and saver in this process, four partitions; Kafka and a registry are started where they are wanted.
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
 import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
+import { readWithSchemas } from '../../src/adapters/event-log/registry/reading.ts';
+import { openRegistrySchemas } from '../../src/adapters/event-log/registry/open.ts';
 import { topicSpecs } from '../../src/app/topics.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
 import { systemClock as clock } from '../../src/kernel/time.ts';
@@ -16,13 +18,19 @@ import type { Json } from '../../src/kernel/stable-json.ts';
 import { openVault } from '../../src/modules/credentials/open-vault.ts';
 import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
 import type { RecordOwnersDeps } from '../../streams/owners/records/deps.ts';
 import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
+import { startKafka } from '../services/kafka.ts';
+import { startRegistry } from '../services/registry.ts';
+import { openTestLog } from '../support/kafka-open.ts';
 import { anOrigin, aStream } from '../support/records.ts';
 import { report, round, withFolder, type Figures } from './measure.ts';
 import { contact } from './payloads.ts';
 
-const total = Number(process.argv[2] ?? '200000');
+const [kind = 'embedded', count = '200000'] = process.argv.slice(2);
+const total = Number(count);
 const partitions = 4;
 const streamsMax = 16;
 const batchSize = 1000;
@@ -34,8 +42,8 @@ const streams = Array.from({ length: streamsMax }, (_, at) =>
 
 await withFolder(async (folder) => {
   await using stack = new AsyncDisposableStack();
-  const embedded = stack.use(await openEmbeddedLog({ directory: join(folder, 'log') }));
-  const { log, schemas } = embedded;
+  const open = kind === 'kafka' ? openInKafka : openEmbedded;
+  const { log, schemas } = await open(stack, folder);
   await log.ensureTopics(topicSpecs(partitions));
   const rootKeys = loadRootKeys({ setting: null, file: join(folder, 'root.key') });
   const vault = stack.use(
@@ -108,6 +116,23 @@ await withFolder(async (folder) => {
   };
   report(figures);
 });
+
+interface OpenedLog {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+}
+
+const openEmbedded = async (stack: AsyncDisposableStack, folder: string): Promise<OpenedLog> =>
+  stack.use(await openEmbeddedLog({ directory: join(folder, 'log') }));
+
+async function openInKafka(stack: AsyncDisposableStack): Promise<OpenedLog> {
+  const kafka = stack.use(await startKafka());
+  const { url } = stack.use(await startRegistry());
+  const prefix = 'bench';
+  const { log } = stack.use(await openTestLog(kafka.url, { prefix }));
+  const schemas = openRegistrySchemas({ url, prefix });
+  return { log: readWithSchemas(log, schemas), schemas };
+}
 
 async function deciding(owners: RecordOwners): Promise<void> {
   const isThere = (): boolean => {

@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
- * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`; `--no-many` leaves
- * out the 2,000,000.
+ * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`, `--only=restore`;
+ * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -81,6 +81,11 @@ if (isWanted('rebuild')) {
   }
 }
 if (isWanted('kafka')) Object.assign(results, prefixed('kafka', workload('kafka', records)));
+if (isWanted('restore')) {
+  for (const log of ['embedded', 'kafka']) {
+    Object.assign(results, prefixed(`restore.${log}`, workload('restore', log, records)));
+  }
+}
 
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as { figures: Figures };
 for (const [name, value] of Object.entries(results)) {
