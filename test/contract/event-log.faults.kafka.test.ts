@@ -67,11 +67,11 @@ async function outages(
   progress: Progress,
 ): Promise<void> {
   for (let round = 0; round < rounds; round++) {
-    await progress.more(1 + random.int(200));
+    await progress.more(1 + random.int(60));
     await kafka.kill();
     await kafka.restart();
   }
-  await progress.more(50);
+  await progress.more(20);
 }
 
 describe('a broker that is killed and comes back', () => {
