@@ -1,5 +1,5 @@
 import type { Frame, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ConnectEvent } from '../../src/modules/connect-page/browser/host.ts';
 import type { ConnectOptions } from '../../src/modules/connect-page/browser/embed.ts';
 import { keyProvider, openProvider, redirectProvider } from './providers.ts';
@@ -15,6 +15,7 @@ beforeAll(async () => {
 <script src="${gatewayUrl}/connect/embed.js"></script></html>`,
   });
 });
+afterEach(() => world.closePages());
 afterAll(() => world[Symbol.asyncDispose]());
 
 declare global {
@@ -92,7 +93,7 @@ describe('the embed script, on a page of another site', () => {
     await frame.getByRole('heading', { name: 'Harbour CRM verbinden' }).waitFor();
     const { connectionConfig } = world.played['harbour']!;
     await frame.getByLabel('Region').selectOption(connectionConfig['region']!);
-    await frame.getByLabel('Account').fill(connectionConfig['account']!);
+    await frame.getByRole('textbox', { name: 'Account' }).fill(connectionConfig['account']!);
     await frame.getByLabel('Secret key', { exact: true }).fill('wrong-key-4711');
     await frame.getByRole('button', { name: 'Verbinden', exact: true }).click();
     await frame.getByText('connection_test_failed').waitFor();

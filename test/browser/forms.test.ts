@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   languageCodes,
   translator,
@@ -11,6 +11,7 @@ beforeAll(async () => {
   const providers = [keyProvider, loginProvider, openProvider, redirectProvider];
   world = await openBrowserWorld({ providers });
 });
+afterEach(() => world.closePages());
 afterAll(() => world[Symbol.asyncDispose]());
 
 const onlyKey = { allowed_integrations: ['harbour'] };
@@ -60,12 +61,35 @@ describe('the list', () => {
   });
 });
 
+describe('what is secret', () => {
+  it('stands in no address that is asked for after the page is there, nor in the log', async () => {
+    const token = await world.session(onlyKey);
+    const page = await world.page();
+    await page.goto(`${world.gateway.url}/connect/ui/?session_token=${token}`);
+    await page.getByRole('textbox', { name: 'Account' }).fill('acme-inc');
+    const asked: string[] = [];
+    page.on('request', (request) =>
+      asked.push(`${request.url()} ${request.headers()['referer'] ?? ''}`),
+    );
+    await page.getByLabel('Region').selectOption('eu');
+    await page.getByLabel('Secret key', { exact: true }).fill('canary-4711-wrong');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('connection_test_failed').waitFor();
+    expect(asked.filter((line) => line.includes('canary-4711'))).toEqual([]);
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('canary-4711');
+    expect(page.url()).not.toContain(token);
+    const log = world.gateway.log.join('\n');
+    expect(log).not.toContain(token);
+    expect(log).not.toContain('canary-4711');
+  });
+});
+
 describe('a form', () => {
   it('connects with the key that the provider knows', async () => {
     const page = await world.connectPage({ ...onlyKey, end_user: { id: 'by-key' } });
     const { form, connectionConfig } = typedInto('harbour');
     await page.getByLabel('Region').selectOption(connectionConfig['region']!);
-    await page.getByLabel('Account').fill(connectionConfig['account']!);
+    await page.getByRole('textbox', { name: 'Account' }).fill(connectionConfig['account']!);
     await page.getByLabel('Secret key', { exact: true }).fill(form['apiKey']!);
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByRole('heading', { name: 'Harbour CRM is connected' }).waitFor();
@@ -95,13 +119,15 @@ describe('a form', () => {
     const page = await world.connectPage(onlyKey);
     const sent: string[] = [];
     page.on('request', (request) => sent.push(`${request.method()} ${request.url()}`));
-    await page.getByLabel('Account').fill('Not An Account');
+    await page.getByRole('textbox', { name: 'Account' }).fill('Not An Account');
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByText('Please check: Region, Account, Secret key.').waitFor();
     const region = page.getByLabel('Region');
     expect(await region.getAttribute('aria-invalid')).toBe('true');
     expect(await region.evaluate((element) => element === document.activeElement)).toBe(true);
-    const told = await page.getByLabel('Account').getAttribute('aria-describedby');
+    const told = await page
+      .getByRole('textbox', { name: 'Account' })
+      .getAttribute('aria-describedby');
     const [problem] = told!.split(' ');
     expect(await page.locator(`#${problem!}`).textContent()).toBe(
       'Account does not have the form that is expected, for example acme-inc.',
@@ -114,7 +140,7 @@ describe('a form', () => {
     const page = await world.connectPage({ ...onlyKey, end_user: { id: 'refused' } });
     const { connectionConfig } = world.played['harbour']!;
     await page.getByLabel('Region').selectOption(connectionConfig['region']!);
-    await page.getByLabel('Account').fill(connectionConfig['account']!);
+    await page.getByRole('textbox', { name: 'Account' }).fill(connectionConfig['account']!);
     await page.getByLabel('Secret key', { exact: true }).fill('wrong-key-4711');
     await page.getByRole('button', { name: 'Connect' }).click();
     const box = page.getByRole('alert').filter({ hasText: 'Harbour CRM was not connected' });
@@ -125,7 +151,9 @@ describe('a form', () => {
     expect(text).toMatch(/Answer of the provider\s+401/);
     expect(text).toMatch(/Log ID\s+\S+/);
     expect(text).not.toContain('wrong-key-4711');
-    expect(await page.getByLabel('Account').inputValue()).toBe(connectionConfig['account']);
+    expect(await page.getByRole('textbox', { name: 'Account' }).inputValue()).toBe(
+      connectionConfig['account'],
+    );
     expect(await violationsOf(page)).toEqual([]);
     expect(await madeFor('refused')).toEqual([]);
   });
@@ -134,7 +162,7 @@ describe('a form', () => {
     const page = await world.connectPage(onlyKey);
     const { form, connectionConfig } = typedInto('harbour');
     await page.getByLabel('Region').selectOption(connectionConfig['region']!);
-    await page.getByLabel('Account').fill(connectionConfig['account']!);
+    await page.getByRole('textbox', { name: 'Account' }).fill(connectionConfig['account']!);
     await page.getByLabel('Secret key', { exact: true }).fill(form['apiKey']!);
     // As a page would do whose definition is older than the service's.
     await page.route('**/api-auth/**', (route) => {
@@ -144,7 +172,9 @@ describe('a form', () => {
     });
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByText('Please check: Account.').waitFor();
-    expect(await page.getByLabel('Account').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByRole('textbox', { name: 'Account' }).getAttribute('aria-invalid')).toBe(
+      'true',
+    );
   });
 
   it('hides a secret until it is asked to show it', async () => {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { languageCodes } from '../../src/modules/connect-page/browser/texts/translate.ts';
 import {
   keyProvider,
@@ -15,6 +15,7 @@ beforeAll(async () => {
   const providers = [keyProvider, loginProvider, openProvider, redirectProvider, storeProvider];
   world = await openBrowserWorld({ providers });
 });
+afterEach(() => world.closePages());
 afterAll(() => world[Symbol.asyncDispose]());
 
 const widths = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const;
@@ -47,14 +48,14 @@ describe.each(looks)('the page, %s and %s', (theme, width) => {
     );
     await look(page, 'list');
     await page.getByRole('button', { name: 'Harbour CRM' }).click();
-    await page.getByLabel('Account').fill('Not An Account');
+    await page.getByRole('textbox', { name: 'Account' }).fill('Not An Account');
     await look(page, 'form');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByText('Please check:').waitFor();
     await look(page, 'form-problems');
     const { connectionConfig } = world.played['harbour']!;
     await page.getByLabel('Region').selectOption(connectionConfig['region']!);
-    await page.getByLabel('Account').fill(connectionConfig['account']!);
+    await page.getByRole('textbox', { name: 'Account' }).fill(connectionConfig['account']!);
     await page.getByLabel('Secret key', { exact: true }).fill('wrong');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByText('connection_test_failed').waitFor();

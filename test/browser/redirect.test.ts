@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redirectProvider } from './providers.ts';
 import { openBrowserWorld, violationsOf, type BrowserWorld } from './world.ts';
 
@@ -7,6 +7,7 @@ let world: BrowserWorld;
 beforeAll(async () => {
   world = await openBrowserWorld({ providers: [redirectProvider] });
 });
+afterEach(() => world.closePages());
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(() => world.played['beacon']!.refuses(null));
 

@@ -8,6 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Provider } from '../../src/modules/providers/definition.ts';
 import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
 import type { Played } from '../support/fake-auth/play.ts';
+import type { PlayOptions } from '../support/fake-auth/rules.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
 import { openChromium, screenshotFolder } from './chromium.ts';
 
@@ -21,10 +22,11 @@ export interface BrowserWorld extends AsyncDisposable {
   readonly applicationUrl: string;
   /** Token of a new connect session. */
   session(wanted?: object): Promise<string>;
-  /** A page in a context of its own; ends with the world. */
+  /** A page in a context of its own, until `closePages`. */
   page(options?: BrowserContextOptions): Promise<Page>;
   /** A page with the connect page of a new session in it. */
   connectPage(wanted?: object, options?: BrowserContextOptions): Promise<Page>;
+  closePages(): Promise<void>;
   connections(): Promise<readonly ListedConnection[]>;
 }
 
@@ -36,6 +38,7 @@ export interface ListedConnection {
 
 export interface WorldOptions {
   readonly providers: readonly Provider[];
+  readonly playOptions?: PlayOptions;
   /** Whether the application may frame the connect page. */
   readonly isFramed?: boolean;
   /** The application's page, given the gateway's address. */
@@ -46,7 +49,7 @@ export async function openBrowserWorld(options: WorldOptions): Promise<BrowserWo
   await using stack = new AsyncDisposableStack();
   const fake = stack.use(await openFakeAuth());
   const played = Object.fromEntries(
-    options.providers.map((provider) => [provider.name, fake.play(provider)]),
+    options.providers.map((provider) => [provider.name, fake.play(provider, options.playOptions)]),
   );
   let html = '';
   const application = stack.use(await serveApplication(() => html));
@@ -90,6 +93,9 @@ export async function openBrowserWorld(options: WorldOptions): Promise<BrowserWo
       const shown = await page(contextOptions);
       await shown.goto(`${gateway.url}/connect/ui/?session_token=${await session(wanted)}`);
       return shown;
+    },
+    async closePages() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
     },
     async connections() {
       const listed = await gateway.call('GET', '/connections');

@@ -9,7 +9,7 @@ export interface App {
   readonly host: Host;
   readonly session: Session;
   readonly integrations: readonly Integration[];
-  /** Opened when it is first asked for. */
+  /** Opened when it is first asked for, and again when it has ended. */
   news(): FlowNews;
   /** Puts a view in place of the present one and moves the focus to its heading. */
   show(view: View): void;

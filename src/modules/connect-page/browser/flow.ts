@@ -12,6 +12,8 @@ export interface FlowNews {
   clientId(): Promise<string | null>;
   /** @throws ConnectError when the provider or the service refused */
   outcome(integrationKey: string, signal: AbortSignal): Promise<Connected>;
+  /** Whether the socket has ended: the next flow needs another. */
+  isOver(): boolean;
   close(): void;
 }
 
@@ -80,6 +82,7 @@ export function listenForFlows(socketUrl: string): FlowNews {
         };
         outcomes.addEventListener('outcome', onOutcome, { signal });
       }),
+    isOver: () => socket.readyState >= WebSocket.CLOSING,
     close() {
       socket.close();
       channel.close();

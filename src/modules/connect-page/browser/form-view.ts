@@ -55,6 +55,8 @@ async function drawForm(
   const given = session.integrations_config_defaults?.[key]?.connection_config ?? {};
   const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(given), t });
   const parts = formParts(form, state.values, t);
+  // So that it is there when the person clicks: a window opens upon a click only.
+  if (form.kind === 'redirect') app.news();
   const shown: Shown = { app, integration, form, parts, t, fail };
   const onSubmit = (event: Event): void => {
     event.preventDefault();

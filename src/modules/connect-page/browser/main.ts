@@ -71,7 +71,13 @@ async function open(token: string): Promise<void> {
     integrations: integrations
       .filter(({ unique_key: key }) => allowed.length === 0 || allowed.includes(key))
       .sort((a, b) => a.display_name.localeCompare(b.display_name)),
-    news: () => (news ??= listenForFlows(api.socketUrl(session.websocketsPath ?? '/'))),
+    news() {
+      if (news === null || news.isOver()) {
+        news?.close();
+        news = listenForFlows(api.socketUrl(session.websocketsPath ?? '/'));
+      }
+      return news;
+    },
     show: (view) => void shell.show(view),
     say: (text) => shell.say(text),
     go: {
