@@ -5,13 +5,13 @@ import { isJsonObject, type Json, type JsonObject } from './stable-json.ts';
  * dots, a number picks from a list.
  */
 export function atPath(value: Json | undefined, path: string): Json | undefined {
+  if (isJsonObject(value) && Object.hasOwn(value, path)) return value[path];
   const [head = '', ...rest] = path.split('.');
   if (Array.isArray(value)) {
     const item = /^\d+$/.test(head) ? (value as readonly Json[])[Number(head)] : undefined;
     return rest.length === 0 ? item : atPath(item, rest.join('.'));
   }
   if (!isJsonObject(value)) return undefined;
-  if (Object.hasOwn(value, path)) return value[path];
   if (rest.length === 0 || !Object.hasOwn(value, head)) return undefined;
   return atPath(value[head], rest.join('.'));
 }

@@ -112,8 +112,21 @@ function resolveAll(parts: readonly Part[], values: TemplateValues, encode: Enco
   return result;
 }
 
+/** The same few templates are filled in with every call. */
+const known = new Map<string, readonly (readonly Part[])[]>();
+const knownMax = 1000;
+
+function alternativesOf(template: string): readonly (readonly Part[])[] {
+  const parsed = known.get(template);
+  if (parsed !== undefined) return parsed;
+  if (known.size >= knownMax) known.clear();
+  const read = readAlternatives(template);
+  known.set(template, read);
+  return read;
+}
+
 /** Splits at `||` outside of tokens; white space around it is not part of the value. */
-function alternativesOf(template: string): Part[][] {
+function readAlternatives(template: string): Part[][] {
   const alternatives: Part[][] = [[]];
   for (const part of parse(template)) {
     if ('token' in part) {

@@ -13,24 +13,47 @@ export const percentEncoded = (text: string): string =>
  * @throws GatewayError `missing_api_url` (the base is no http URL), `url_not_allowed`
  */
 export function joinUrl(base: string, endpoint: string): URL {
+  const from = knownBase(base);
   const stripped = stripBase(base, endpoint);
   refuseEscapes(stripped);
   const [path, query] = splitOnce(stripped.replace(/^\/+/, ''), '?');
-  const [basePath, baseQuery] = splitOnce(base, '?');
-  const root = basePath.replace(/\/+$/, '');
-  const queries = [baseQuery, query].filter((text) => text !== '').join('&');
-  const joined = `${root}${path === '' ? '' : `/${path}`}${queries === '' ? '' : `?${queries}`}`;
-  if (!URL.canParse(joined) || !URL.canParse(base)) throw new GatewayError('missing_api_url');
-
-  const url = new URL(joined);
-  const from = new URL(root);
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  const queries = [from.query, query].filter((text) => text !== '').join('&');
+  const below = path === '' ? '' : `/${path}`;
+  const url = URL.parse(`${from.root}${below}${queries === '' ? '' : `?${queries}`}`);
+  if (url === null) throw new GatewayError('missing_api_url');
   const inside = url.origin === from.origin && url.pathname.startsWith(from.pathname);
-  if (!isWeb || !inside || url.username !== '' || url.password !== '') {
+  if (!inside || url.username !== '' || url.password !== '') {
     throw new GatewayError('url_not_allowed');
   }
   url.hash = '';
   return url;
+}
+
+interface Base {
+  /** Without its query and the slashes at its end. */
+  readonly root: string;
+  readonly query: string;
+  readonly origin: string;
+  readonly pathname: string;
+}
+
+/** Every call of a connection has the same base. */
+const bases = new Map<string, Base>();
+const basesMax = 1000;
+
+/** @throws as `joinUrl` */
+function knownBase(base: string): Base {
+  const known = bases.get(base);
+  if (known !== undefined) return known;
+  const [path, query] = splitOnce(base, '?');
+  const root = path.replace(/\/+$/, '');
+  const url = URL.canParse(base) ? URL.parse(root) : null;
+  if (url === null) throw new GatewayError('missing_api_url');
+  if (!/^https?:$/.test(url.protocol)) throw new GatewayError('url_not_allowed');
+  if (bases.size >= basesMax) bases.clear();
+  const read = { root, query, origin: url.origin, pathname: url.pathname };
+  bases.set(base, read);
+  return read;
 }
 
 /**
@@ -42,8 +65,8 @@ export function withParams(
   url: URL,
   params: Readonly<Record<string, unknown>> | string | undefined,
 ): URL {
+  if (params === undefined || params === '') return url;
   const result = new URL(url);
-  if (params === undefined || params === '') return result;
   if (typeof params === 'string') {
     if (url.search !== '') {
       const message = 'The endpoint has a query already: send params as an object.';
@@ -53,7 +76,7 @@ export function withParams(
     return result;
   }
   const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== null);
-  if (given.length === 0) return result;
+  if (given.length === 0) return url;
   const replaced = new Set(given.map(([name]) => name));
   // The other pairs keep their bytes: some providers read `%20` and `+`, or `$` and `%24`, as different.
   const kept = url.search

@@ -42,7 +42,7 @@ export interface RunLogs extends AsyncDisposable {
 /** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
 const waitingMax = 10_000;
 /** Entries of so long travel together: a run must not pay for its log. */
-const collectMs = 25;
+const collectMs = 100;
 const contextBytesMax = 16 * 1024;
 const messageCharsMax = 99_000;
 
