@@ -46,6 +46,11 @@ export const consumerGroups = {
     why: 'Make the webhooks of connections that were authorized, and of refreshes.',
     replay: { effect: 'Webhooks that are missing are made; those that exist are left alone.' },
   },
+  'svc.token-refreshes': {
+    topic: 'svc.credentials.v1',
+    why: 'Refresh the credentials of connections that nobody fetches.',
+    replay: { effect: 'Credentials that have expired are refreshed; those that are fresh stay.' },
+  },
   'svc.webhook-deliveries': {
     topic: 'svc.webhooks-out.v1',
     why: 'Deliver webhooks to the application.',

@@ -12,6 +12,7 @@ import { openOrders } from '../../streams/reactors/orders.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
+import { startTokenRefreshes } from '../../streams/reactors/token-refresh.ts';
 import { startTypedTopics } from '../../streams/reactors/typed-topics.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import type { Base } from './base.ts';
@@ -60,6 +61,9 @@ export async function startReactors(
   }
   if (roles.has('runner')) {
     const sandbox = stack.use(await openSandbox());
+    const { refresher } = services;
+    const refreshes = orders('svc.token-refreshes');
+    stack.use(await startTokenRefreshes({ ...common, refresher, orders: refreshes }));
     stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
     stack.use(
       await startFunctionRunner({

@@ -21,6 +21,8 @@ import {
   type ControlWorld,
 } from '../support/control.ts';
 import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
+import { startTokenRefreshes } from '../../streams/reactors/token-refresh.ts';
+import { givenOrders } from '../support/orders.ts';
 import { openHttpClient } from '../support/webhook-receiver.ts';
 
 const options = { actor: 'system' };
@@ -254,6 +256,21 @@ describe('a connection of a provider that rotates refresh tokens', () => {
     });
     const fresh = await node.refresher.fresh(node.find(), { isForced: true });
     expect(fresh).toMatchObject({ errors: [], refresh: { failureDays: 0 } });
+  });
+
+  it('that nobody fetches is refreshed a day later, by one of those that would', async () => {
+    for (const { control, refresher } of nodes) {
+      const { log, embedded } = world;
+      const deps = { log, schemas: embedded.schemas, logger: silent, orders: givenOrders() };
+      stack.use(await startTokenRefreshes({ ...deps, control: control.control, refresher }));
+    }
+    const [node] = nodes as [Node];
+    aheadMs = 23 * 60 * minuteMs;
+    expect(node.find().refresh.askedAt).toBeNull();
+    aheadMs = 24 * 60 * minuteMs + 1000;
+    await vi.waitUntil(() => node.find().credentialsVersion === 2, { timeout: 20_000 });
+    expect(outcomes()).toEqual(['granted']);
+    expect(node.find().refresh).toMatchObject({ askedAt: null, failureDays: 0 });
   });
 
   it('leaves no token on any topic', async () => {

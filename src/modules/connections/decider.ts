@@ -11,7 +11,7 @@ import type {
   Held,
   SealedMetadata,
 } from './events.ts';
-import { neverRefreshed, normaliseTags, type Connection } from './state.ts';
+import { neverRefreshed, normaliseTags, unusedRefreshAt, type Connection } from './state.ts';
 
 /**
  * Creates the connection, or gives the one under the same id new credentials. `uid` is that of the connection
@@ -110,6 +110,7 @@ export type ConnectionCommand =
       readonly fetchedAt: Instant;
       readonly at: Instant;
     }
+  | { readonly type: 'Tick'; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
   | { readonly type: 'Delete'; readonly uid: string; readonly at: Instant };
 
@@ -140,6 +141,8 @@ export const connection: Decider<Connection | null, ConnectionCommand, Connectio
         return cleared(command.errorType, live(state), command.at);
       case 'ObserveFetch':
         return fetched(command, state);
+      case 'Tick':
+        return isRefreshDue(state, command.at) ? [{ type: 'RefreshDue', at: command.at }] : [];
       case 'MarkDeleting':
         if (state === null) throw new GatewayError('unknown_connection');
         return state.isDeleting ? [] : [{ type: 'ConnectionDeletionBegun', at: command.at }];
@@ -175,6 +178,8 @@ function evolve(state: Connection | null, event: ConnectionEvent): Connection | 
       const errors = state.errors.filter(({ type }) => type !== event.errorType);
       return { ...state, errors, updatedAt: event.at };
     }
+    case 'RefreshDue':
+      return { ...state, refresh: { ...state.refresh, askedAt: event.at } };
     case 'ConnectionFetched':
       return { ...state, lastFetchedAt: event.fetchedAt };
     case 'ConnectionDeletionBegun':
@@ -380,6 +385,9 @@ function live(state: Connection | null, uid?: string): Connection {
   if (state === null || state.isDeleting || isAnother) throw new GatewayError('unknown_connection');
   return state;
 }
+
+const isRefreshDue = (state: Connection | null, at: Instant): boolean =>
+  state !== null && (unusedRefreshAt(state) ?? Infinity) <= at;
 
 const isSame = (a: Connection, b: Connection): boolean =>
   stableJson(a as unknown as Json) === stableJson(b as unknown as Json);

@@ -8,7 +8,7 @@ import { limits } from '../../kernel/limits.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
-import type { Connection } from './state.ts';
+import { unusedRefreshAt, type Connection } from './state.ts';
 
 export function connectionRef(
   environmentUid: string,
@@ -23,6 +23,7 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
   kind: 'connection',
   decider: connection,
   isNumbered: true,
+  dueAt: unusedRefreshAt,
 
   publish(event, before, after, meta) {
     const subject = after ?? before;
@@ -30,7 +31,8 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     if (subject === null || event.type === 'ConnectionFetched') return [];
     if (event.type === 'RefreshBegun') return [];
     const recovers = event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
-    const said = lifeMessages(event, subject, { isGone: after === null, recovers }, meta);
+    const of = { isGone: after === null, recovers };
+    const said = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, of, meta);
     const credentials = credentialsMessage(event, subject, recovers);
     return credentials === null ? said : [...said, credentials];
   },
@@ -60,6 +62,7 @@ function actionOf(event: ConnectionEvent, recovers: boolean): string {
     case 'CredentialsRefreshed':
       return recovers ? 'auth_recovered' : 'updated';
     case 'RefreshBegun':
+    case 'RefreshDue':
     case 'RefreshPostponed':
     case 'ConnectionFetched':
     case 'SyncFailed':
@@ -145,5 +148,6 @@ const credentialActions: Partial<Record<ConnectionEvent['type'], string>> = {
   CredentialsRefreshed: 'refreshed',
   CredentialsRefused: 'refresh_failed',
   RefreshPostponed: 'refresh_failed',
+  RefreshDue: 'refresh_due',
   ConnectionDeleted: 'shredded',
 };

@@ -64,6 +64,8 @@ export type ConnectionEvent =
       readonly errorType: ConnectionError['type'];
       readonly at: Instant;
     }
+  /** Nobody has fetched it for a day, and its credentials have expired. */
+  | { readonly type: 'RefreshDue'; readonly at: Instant }
   | { readonly type: 'ConnectionFetched'; readonly fetchedAt: Instant }
   | { readonly type: 'ConnectionDeletionBegun'; readonly at: Instant }
   | { readonly type: 'ConnectionDeleted' };

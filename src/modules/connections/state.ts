@@ -28,6 +28,8 @@ export interface RefreshState {
   readonly failedAt: Instant | null;
   /** Days (UTC) with a failure since the last success; at `limits.refreshFailureDaysMax` no more is tried. */
   readonly failureDays: number;
+  /** When the owner last asked for a refresh that nobody had a use for; null since the last success. */
+  readonly askedAt: Instant | null;
 }
 
 export const neverRefreshed: RefreshState = {
@@ -35,7 +37,10 @@ export const neverRefreshed: RefreshState = {
   rotatesToken: null,
   failedAt: null,
   failureDays: 0,
+  askedAt: null,
 };
+
+const dayMs = 86_400_000;
 
 /**
  * Scope = `joinKey(environment uid, integration key, connection id)`; path the same three parts.
@@ -75,6 +80,19 @@ export interface Connection {
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly lastFetchedAt: Instant | null;
+}
+
+/**
+ * When the credentials of a connection that nobody fetches are to be renewed, so that its refresh token does not
+ * lapse (contract/auth-modes.md section 3): a day after the last fetch and when they have expired; once a day where
+ * that does not succeed. Null: never.
+ */
+export function unusedRefreshAt(connection: Connection): Instant | null {
+  const { expiresAt, lastFetchedAt, createdAt, isDeleting, refresh } = connection;
+  const isExhausted = refresh.failureDays >= limits.refreshFailureDaysMax;
+  if (expiresAt === null || isDeleting || isExhausted) return null;
+  const unusedFrom = lastFetchedAt ?? createdAt;
+  return Math.max(expiresAt, unusedFrom + dayMs, (refresh.askedAt ?? -dayMs) + dayMs);
 }
 
 const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;

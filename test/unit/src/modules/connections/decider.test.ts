@@ -288,3 +288,49 @@ describe('tags', () => {
     });
   });
 });
+
+describe('a connection that nobody fetches', () => {
+  const dayMs = 86_400_000;
+  const tick = (at: number) => ({ type: 'Tick', at }) as const;
+  const due = (at: number) => ({ type: 'RefreshDue', at }) as const;
+
+  it('is to be refreshed a day after its last fetch, and once it has expired', () => {
+    const short = made({ expiresAt: 1000 });
+    given(connection, short).when(tick(dayMs)).then();
+    given(connection, short)
+      .when(tick(dayMs + 1))
+      .then(due(dayMs + 1));
+    const long = made({ expiresAt: 3 * dayMs });
+    given(connection, long)
+      .when(tick(3 * dayMs - 1))
+      .then();
+    given(connection, long)
+      .when(tick(3 * dayMs))
+      .then(due(3 * dayMs));
+    const fetched = { type: 'ConnectionFetched', fetchedAt: dayMs } as const;
+    given(connection, short, fetched)
+      .when(tick(2 * dayMs - 1))
+      .then();
+  });
+
+  it('is asked for once a day while that does not succeed, and not when it is exhausted', () => {
+    const short = made({ expiresAt: 1000 });
+    given(connection, short, due(2 * dayMs))
+      .when(tick(3 * dayMs - 1))
+      .then();
+    given(connection, short, due(2 * dayMs))
+      .when(tick(3 * dayMs))
+      .then(due(3 * dayMs));
+    const failureDays = limits.refreshFailureDaysMax;
+    const exhausted = withRefresh({ ...neverRefreshed, failureDays });
+    given(connection, exhausted)
+      .when(tick(9 * dayMs))
+      .then();
+  });
+
+  it('that has no end is left alone', () => {
+    given(connection, made())
+      .when(tick(9 * dayMs))
+      .then();
+  });
+});
