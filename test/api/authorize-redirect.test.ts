@@ -18,6 +18,7 @@ const [oauth2, oauth1, app, custom, keyed] = [
   'custom',
   'keyed',
 ] as const;
+const outbound = 'outbound';
 
 let api: AuthorizingApi;
 beforeAll(async () => {
@@ -27,6 +28,7 @@ beforeAll(async () => {
     providerOf('APP', { name: app }),
     providerOf('CUSTOM', { name: custom }),
     providerOf('API_KEY', { name: keyed }),
+    providerOf('OAUTH2', { name: outbound, installation: 'outbound' }),
   ];
   api = await startAuthorizing(
     casts.map((provider) => ({ provider })),
@@ -301,6 +303,24 @@ describe('the callback', () => {
   });
 });
 
+describe('a provider that tells of its installation later', () => {
+  it('is connected without a redirect, and waits', async () => {
+    const made = await api.submit('/auth/oauth-outbound', outbound, {});
+    expect(codeOf(made)).toBe('200 ');
+    const id = made.at('connectionId') as string;
+    const shown = await api.connection(id, outbound);
+    expect(codeOf(shown)).toBe('200 ');
+    expect(shown.at('connection_config.pending')).toBe(true);
+    const forced = `/connections/${id}?force_refresh=true&provider_config_key=${outbound}`;
+    expect(codeOf(await api.call('GET', forced))).toBe('200 ');
+    const headers = { 'provider-config-key': outbound, 'connection-id': id };
+    const called = await api.call('GET', '/proxy/v1/things', { headers });
+    expect([called.status, called.body]).toEqual([401, { error: 'unauthorized' }]);
+    const redirect = await api.redirect(outbound);
+    expect([redirect.status, errorOf(redirect)]).toEqual([400, 'invalid_auth_mode']);
+  });
+});
+
 describe('reconnecting by the provider', () => {
   async function connected(): Promise<string> {
     await using socket = await openPageSocket(api.url);
@@ -339,6 +359,23 @@ describe('reconnecting by the provider', () => {
     expect((await started.back(query)).status).toBe(400);
     expect(exchanges(oauth2)).toBe(before);
     expect(codeOf(await api.connection(id, oauth2))).toBe('404 not_found');
+  });
+});
+
+describe('the socket of a page', () => {
+  it('is at its path alone, and hears nothing of others', async () => {
+    const elsewhere = new WebSocket(`${api.url.replace('http', 'ws')}/elsewhere`);
+    await new Promise((resolve) => elsewhere.addEventListener('error', resolve));
+    expect(elsewhere.readyState).toBe(WebSocket.CLOSED);
+
+    await using mine = await openPageSocket(api.url);
+    await using other = await openPageSocket(api.url);
+    for (const { id } of [other, mine]) {
+      const started = await api.redirect(oauth2, { ws_client_id: id });
+      await started.back(await started.consent());
+    }
+    const [first, second] = [await mine.next(), await other.next()];
+    expect(first['connection_id']).not.toBe(second['connection_id']);
   });
 });
 
