@@ -122,8 +122,9 @@ interface OpenedLog {
   readonly schemas: Schemas;
 }
 
-const openEmbedded = async (stack: AsyncDisposableStack, folder: string): Promise<OpenedLog> =>
-  stack.use(await openEmbeddedLog({ directory: join(folder, 'log') }));
+async function openEmbedded(stack: AsyncDisposableStack, folder: string): Promise<OpenedLog> {
+  return stack.use(await openEmbeddedLog({ directory: join(folder, 'log') }));
+}
 
 async function openInKafka(stack: AsyncDisposableStack): Promise<OpenedLog> {
   const kafka = stack.use(await startKafka());
