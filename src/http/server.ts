@@ -13,7 +13,7 @@ import { refusalOf } from './error-response.ts';
 import { passGate } from './gate.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
-import { openSockets } from './sockets.ts';
+import { isSocketRequest, openSockets } from './sockets.ts';
 import { createStreamHandler } from './stream-handler.ts';
 import type { StreamRoute } from './stream-route.ts';
 
@@ -55,7 +55,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   const handle = app.callback();
   const streams = createStreamHandler(options.streamRoutes ?? [], { services, authenticator });
-  const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
+  const accepts = { maxHeaderSize: 32 * 1024, shouldUpgradeCallback: isSocketRequest };
+  const server = createServer(accepts, (request, response) => {
     inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
       if (streams.takes(request)) {
         if (isClosing) response.setHeader('connection', 'close');

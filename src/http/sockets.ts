@@ -50,6 +50,10 @@ export async function tellSocket(
   await coordination.publish(channel, JSON.stringify({ socketId, message }));
 }
 
+/** Any other wish to upgrade, such as to HTTP/2, is passed over: the request is answered as it is. */
+export const isSocketRequest = ({ url = '/', headers }: IncomingMessage): boolean =>
+  url.split('?', 1)[0] === socketsPath && headers.upgrade?.toLowerCase() === 'websocket';
+
 export async function openSockets(services: Services): Promise<Sockets> {
   const open = new Map<string, WebSocket>();
   const server = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax });
@@ -64,11 +68,9 @@ export async function openSockets(services: Services): Promise<Sockets> {
   return {
     async upgrade(request, socket, head) {
       socket.once('error', () => socket.destroy());
-      const path = (request.url ?? '/').split('?', 1)[0];
       const address = `address:${request.socket.remoteAddress ?? 'unknown'}`;
       const { refusal } = await takeQuota(services, address, 1);
-      if (path !== socketsPath) refuse(socket, '404 Not Found');
-      else if (refusal !== null) refuse(socket, '429 Too Many Requests');
+      if (refusal !== null) refuse(socket, '429 Too Many Requests');
       else if (open.size >= socketsMax) refuse(socket, '503 Service Unavailable');
       else server.handleUpgrade(request, socket, head, (accepted) => welcome(accepted, open));
     },

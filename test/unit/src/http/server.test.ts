@@ -39,6 +39,28 @@ const json = (body: string, headers: Record<string, string> = {}) => ({
 const codeOf = async (response: Response) =>
   ((await response.json()) as { error: { code: string } }).error.code;
 
+describe('a client that would like another protocol', () => {
+  it.each([
+    ['h2c', '/health', 200],
+    ['websocket', '/health', 200],
+    ['h2c', '/', 404],
+  ])('%s at %s is answered in HTTP/1.1 as any other', async (upgrade, path, status) => {
+    const { app } = await start();
+    const { hostname, port } = new URL(app.server.url);
+    const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade, 'http2-settings': '' };
+    const answered = await new Promise((resolve, reject) => {
+      const request = rawRequest({ hostname, port, path, headers, agent: false });
+      request.on('response', (response) => {
+        response.resume();
+        resolve([response.statusCode, response.headers['content-type']]);
+      });
+      request.on('error', reject);
+      request.end();
+    });
+    expect(answered).toEqual([status, 'application/json']);
+  });
+});
+
 describe('bodies', () => {
   it('over 75 MB are refused before they are read', async () => {
     const { app, key } = await start();
