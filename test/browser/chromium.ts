@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { getuid } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { pathOf } from '../services/commands.ts';
 import { installPackages } from '../services/packages.ts';
 
 /** Left after a run to be looked at; not part of the repository. */
@@ -26,7 +27,7 @@ export async function openChromium(): Promise<Browser> {
   await mkdir(screenshotFolder, { recursive: true });
   const { chromium } = await import('playwright-core');
   return chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: pathOf('chromium')!,
     chromiumSandbox: getuid?.() !== 0,
     args: ['--disable-dev-shm-usage'],
   });

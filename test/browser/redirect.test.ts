@@ -113,6 +113,23 @@ describe('a provider in a window of its own', () => {
     expect(await madeFor('blocked')).toHaveLength(1);
   });
 
+  it('that another tab opened is not taken for its own', async () => {
+    const page = await world.connectPage({ end_user: { id: 'tab-one' } });
+    const token = await world.session({ end_user: { id: 'tab-two' } });
+    const other = await page.context().newPage();
+    await other.goto(`${world.gateway.url}/connect/ui/?session_token=${token}`);
+    asksFirst();
+    const opened = await openWindow(page);
+    await opened.getByRole('link', { name: 'Allow' }).waitFor();
+    await openWindow(other);
+    await done(other).waitFor();
+    expect(await page.getByText('Go on in the window that has opened.').count()).toBe(1);
+    await opened.getByRole('link', { name: 'Allow' }).click();
+    await done(page).waitFor();
+    expect(await madeFor('tab-one')).toHaveLength(1);
+    expect(await madeFor('tab-two')).toHaveLength(1);
+  });
+
   it('is left by cancelling', async () => {
     asksFirst();
     const page = await world.connectPage();

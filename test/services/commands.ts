@@ -10,16 +10,21 @@ export class ServiceUnavailable extends Error {
   override readonly name = 'ServiceUnavailable';
 }
 
-export function isOnPath(command: string): boolean {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+/** Where the command lies; null when it is not to be found. */
+export function pathOf(command: string): string | null {
+  const files = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, command));
+  const found = files.find((file) => {
     try {
-      accessSync(join(folder, command), constants.X_OK);
+      accessSync(file, constants.X_OK);
       return true;
     } catch {
       return false;
     }
   });
+  return found ?? null;
 }
+
+export const isOnPath = (command: string): boolean => pathOf(command) !== null;
 
 /** Runs a command to its end and returns what it printed on either stream. */
 export async function run(

@@ -55,8 +55,9 @@ export function listenForFlows(socketUrl: string): FlowNews {
       }
     });
   });
+  /** Every page of the browser hears the channel, also those that wait for another flow. */
   const isOurs = ({ payload }: CallbackMessage): boolean =>
-    clientId === null || payload.wsClientId === null || payload.wsClientId === clientId;
+    clientId === null || payload.wsClientId === clientId;
   const channel = new BroadcastChannel(callbackChannel);
   const onChannel = ({ data }: MessageEvent): void => {
     if (!isCallback(data) || !isOurs(data)) return;
@@ -64,7 +65,7 @@ export function listenForFlows(socketUrl: string): FlowNews {
     announce(data.payload);
   };
   const onMessage = ({ data, origin, source }: MessageEvent): void => {
-    if (origin !== location.origin || !isCallback(data) || !isOurs(data)) return;
+    if (origin !== location.origin || !isCallback(data)) return;
     source?.postMessage({ type: callbackAck }, { targetOrigin: origin });
     announce(data.payload);
   };
