@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /** The header of HTTP and of messages that names a trace (W3C Trace Context). */
 export const traceHeader = 'traceparent';
@@ -19,9 +19,11 @@ export function traceOf(header: string | undefined): string {
   return isTrace ? `00${header.slice(2, traceChars)}` : newTrace();
 }
 
-/** Nobody above decided to keep it: not sampled. */
-const newTrace = (): string =>
-  `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
+/** Nobody above decided to keep it: not sampled. Random uuids are drawn many at once, bytes are not. */
+function newTrace(): string {
+  const parent = randomUUID();
+  return `00-${randomUUID().replaceAll('-', '')}-${parent.slice(0, 8)}${parent.slice(-8)}-00`;
+}
 
 /** What `work` does, and what follows from it, belongs to the trace. */
 export const inTrace = <T>(trace: string, work: () => T): T => running.run(trace, work);

@@ -35,6 +35,9 @@ const specialV6 = [
   '3fff::/20', // documentation
 ].map((range) => ipaddr.IPv6.parseCIDR(range));
 
+/** Origins that are known to be allowed. */
+const passedMax = 1000;
+
 interface Allowed {
   readonly hosts: ReadonlySet<string>;
   readonly ranges: readonly [Address, number][];
@@ -58,18 +61,24 @@ export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
     return !isNameSpecial && isPublic(address);
   };
 
+  const passed = new Set<string>();
   return {
     checkUrl(url) {
+      // What it says depends on scheme, host and port alone.
+      if (passed.has(url.origin)) return;
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused();
       const host = hostOf(url.hostname);
       const port = portOf(url);
       if (host === '') throw refused();
-      if (isExcepted(host, port)) return;
-      if (parseAddress(host) !== null && !isAllowed(host, port, false)) throw refused();
-      if (metadataNames.has(host)) throw refused();
-      if (!isInternetName(host) && parseAddress(host) === null && !hasException(port)) {
-        throw refused();
+      if (!isExcepted(host, port)) {
+        if (parseAddress(host) !== null && !isAllowed(host, port, false)) throw refused();
+        if (metadataNames.has(host)) throw refused();
+        if (!isInternetName(host) && parseAddress(host) === null && !hasException(port)) {
+          throw refused();
+        }
       }
+      if (passed.size >= passedMax) passed.clear();
+      passed.add(url.origin);
     },
     checkAddresses(name, port, addresses) {
       const host = hostOf(name);

@@ -119,8 +119,12 @@ function stripBase(base: string, endpoint: string): string {
   return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? rest : endpoint;
 }
 
+/** Without any of these there is nothing to refuse. */
+const suspicious = /[%\\\0-\x1f\x7f]|(?:^|\/)\./;
+
 /** Dot segments, control characters and backslashes, also percent-encoded (reliability.md section 7). */
 function refuseEscapes(endpoint: string): void {
+  if (!suspicious.test(endpoint)) return;
   const path = endpoint.split(/[?#]/, 1)[0] ?? '';
   const decoded = decodeMarks(decodeMarks(path));
   const hasDots = decoded.split('/').some((segment) => segment === '..' || segment === '.');

@@ -18,12 +18,7 @@ const dropped = new Set([
  * names, and `Access-Control-*`, which speak of another origin.
  */
 export function callerHeaders(headers: AnswerHeaders): Record<string, string | string[]> {
-  const named = new Set(
-    [headers['connection'] ?? []]
-      .flat()
-      .flatMap((value) => value.toLowerCase().split(','))
-      .map((name) => name.trim()),
-  );
+  const named = namedBy(headers['connection']);
   const kept: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     const isDropped = dropped.has(name) || named.has(name) || name.startsWith('access-control-');
@@ -31,6 +26,16 @@ export function callerHeaders(headers: AnswerHeaders): Record<string, string | s
       kept[name] = typeof value === 'string' ? value : [...value];
   }
   return kept;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** Names in a `Connection` header; most say no more than that it is kept. */
+function namedBy(connection: string | readonly string[] | undefined): ReadonlySet<string> {
+  if (connection === undefined || connection === 'keep-alive') return nothing;
+  const values = typeof connection === 'string' ? [connection] : connection;
+  const names = values.flatMap((value) => value.toLowerCase().split(','));
+  return new Set(names.map((name) => name.trim()));
 }
 
 /** The first value of a header. */
