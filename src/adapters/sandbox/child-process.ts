@@ -18,6 +18,8 @@ export interface ChildOptions {
   readonly settings: ChildSettings;
   /** Resident memory at which the whole process is ended. */
   readonly residentMbMax: number;
+  /** It takes no more runs; told before it has ended. */
+  readonly onRetired: () => void;
   readonly onExit: (child: SandboxChild) => void;
 }
 
@@ -81,7 +83,8 @@ export class SandboxChild {
     return this.#runs.size;
   }
 
-  get isAlive(): boolean {
+  /** Whether it takes further runs. */
+  get isOpen(): boolean {
     return !this.#isEnding;
   }
 
@@ -144,8 +147,10 @@ export class SandboxChild {
 
   /** Takes no new runs; ends with the last one. */
   retire(): void {
+    if (this.#isEnding) return;
     this.#isEnding = true;
     if (this.#runs.size === 0) this.kill();
+    this.#options.onRetired();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -161,6 +166,10 @@ export class SandboxChild {
   }
 
   #receive(message: Exclude<FromChild, { kind: 'ready' }>): void {
+    if (message.kind === 'broken') {
+      this.retire();
+      return;
+    }
     const entry = this.#runs.get(message.run);
     if (entry === undefined) return;
     if (message.kind === 'ended') this.#end(message.run, message.result);

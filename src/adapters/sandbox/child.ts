@@ -10,8 +10,8 @@ import { openRealm, takeSnapshot, type Realm, type Snapshot } from './realm.ts';
 const watchEveryMs = 25;
 /** How long a realm may take to say how large it is, before it counts as busy. */
 const memoryAnswerMs = 20;
-/** Time for the memory of an ended run to go back, before another one is ended for it. */
-const memoryReturnsMs = 250;
+/** Time for the memory of an ended run to go back; V8 may keep it in a loop of its own, that nothing can stop. */
+const memoryReturnsMs = 5_000;
 
 interface State {
   readonly snapshot: Snapshot;
@@ -21,7 +21,8 @@ interface State {
   /** Processor time of each run at the last watch, and what came since the one before. */
   readonly processor: Map<number, { readonly totalMs: number; readonly recentMs: number }>;
   watch: NodeJS.Timeout | null;
-  isHunting: boolean;
+  /** When a run was last ended by force; null once its memory has gone back. */
+  endedAt: number | null;
 }
 let state: State | null = null;
 
@@ -44,7 +45,7 @@ function receive(message: ToChild): void {
       runs: new Map(),
       processor: new Map(),
       watch: null,
-      isHunting: false,
+      endedAt: null,
     };
     for (let count = 0; count < message.settings.spares; count++) refill(state);
     tell({ kind: 'ready' });
@@ -66,7 +67,7 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
   const { run, ...order } = message;
   const { heapMb } = order.limits;
   const spare = heapMb === on.settings.heapMb ? on.spares.pop() : undefined;
-  const started = new GuestRun(spare ?? openRealm(on.snapshot, heapMb), order, {
+  const started = new GuestRun(spare ?? open(on, heapMb), order, {
     called: (id, method, args) => tell({ kind: 'call', run, id, method, args }),
     ended: (result) => {
       on.runs.delete(run);
@@ -77,7 +78,6 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
       }
       tell({ kind: 'ended', run, result });
     },
-    broken: () => process.kill(process.pid, 'SIGKILL'),
   });
   on.runs.set(run, started);
   on.watch ??= setInterval(() => watch(on), watchEveryMs);
@@ -85,9 +85,12 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
   setTimeout(() => refill(on), 10);
 }
 
+const open = ({ snapshot }: State, heapMb: number): Realm =>
+  openRealm(snapshot, heapMb, () => tell({ kind: 'broken' }));
+
 function refill(on: State): void {
   if (on.spares.length < on.settings.spares) {
-    on.spares.push(openRealm(on.snapshot, on.settings.heapMb));
+    on.spares.push(open(on, on.settings.heapMb));
   }
 }
 
@@ -95,11 +98,16 @@ function watch(on: State): void {
   for (const [id, run] of on.runs) {
     const totalMs = run.cpuMs();
     on.processor.set(id, { totalMs, recentMs: totalMs - (on.processor.get(id)?.totalMs ?? 0) });
-    if (totalMs > run.limits.cpuMs)
+    if (totalMs > run.limits.cpuMs) {
       run.kill(timedOut('The run used more processor time than it may.'));
+      on.endedAt = performance.now();
+    }
   }
   const residentMb = process.memoryUsage.rss() / 1024 ** 2;
-  if (residentMb > on.settings.residentMb && !on.isHunting) void hunt(on);
+  if (residentMb <= on.settings.residentMb) on.endedAt = null;
+  else if (on.endedAt === null) void hunt(on);
+  // Whoever runs beside it did not take that memory.
+  else if (performance.now() - on.endedAt > memoryReturnsMs) tell({ kind: 'broken' });
 }
 
 /**
@@ -107,7 +115,7 @@ function watch(on: State): void {
  * A realm too busy to answer is taken for the largest, the one busiest of late first.
  */
 async function hunt(on: State): Promise<void> {
-  on.isHunting = true;
+  on.endedAt = performance.now();
   const sizes = await Promise.all(
     [...on.runs].map(async ([id, run]) => ({
       id,
@@ -123,9 +131,6 @@ async function hunt(on: State): Promise<void> {
     tell({ kind: 'suspect', run: largest.id });
     largest.run.kill(outOfMemory);
   }
-  setTimeout(() => {
-    on.isHunting = false;
-  }, memoryReturnsMs);
 }
 
 async function sizeOf(run: GuestRun): Promise<number> {

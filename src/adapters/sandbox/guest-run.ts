@@ -15,8 +15,6 @@ export interface GuestRunEvents {
   called(id: number, method: string, args: string): void;
   /** Exactly once, whatever the code does. */
   ended(result: RunResult): void;
-  /** The process can't go on. */
-  broken(): void;
 }
 
 export interface GuestRunOrder {
@@ -48,10 +46,7 @@ export class GuestRun {
     realm.events = {
       posted: (kind, id, first, second) => this.#posted(kind, id, first, second),
       asked: (method, args) => this.#asked(method, args),
-      broken: () => {
-        this.#fail(outOfMemory);
-        events.broken();
-      },
+      lost: () => this.#fail(outOfMemory),
     };
     const late = {
       code: 'execution_timeout',
@@ -66,9 +61,10 @@ export class GuestRun {
     );
   }
 
-  /** Processor time so far, in milliseconds. */
+  /** Processor time so far, in milliseconds; 0 when the realm is gone, which it may be before its run has ended. */
   cpuMs(): number {
-    return this.#hasEnded ? 0 : Number(this.#realm.isolate.cpuTime / 1_000_000n);
+    const { isolate } = this.#realm;
+    return isolate.isDisposed ? 0 : Number(isolate.cpuTime / 1_000_000n);
   }
 
   /** Heap and external memory in bytes; a busy realm answers late. */

@@ -4,8 +4,8 @@ import ivm from 'isolated-vm';
 export interface RealmEvents {
   posted(kind: unknown, id: unknown, first: unknown, second: unknown): void;
   asked(method: unknown, args: unknown): string;
-  /** V8 has lost control over the realm: the process must end. */
-  broken(): void;
+  /** V8 has lost control over the realm: nothing more comes of it. */
+  lost(): void;
 }
 
 /** An isolate of its own with the guest runtime in it, used for one run. */
@@ -36,14 +36,18 @@ export function takeSnapshot(runtime: string): Snapshot {
 
 /**
  * The callbacks and what the runtime returns stay in closures: guest code can reach neither them nor
- * any object of isolated-vm.
+ * any object of isolated-vm. `broken`: V8 keeps the memory and the thread of the realm, which may have been
+ * disposed of before; the process must end with its other runs.
  */
-export function openRealm(snapshot: Snapshot, heapMb: number): Realm {
+export function openRealm(snapshot: Snapshot, heapMb: number, broken: () => void): Realm {
   const holder: { events: RealmEvents | null } = { events: null };
   const isolate = new ivm.Isolate({
     memoryLimit: heapMb,
     snapshot,
-    onCatastrophicError: () => holder.events?.broken(),
+    onCatastrophicError: () => {
+      holder.events?.lost();
+      broken();
+    },
   });
   const context = isolate.createContextSync();
   const post = new ivm.Callback(

@@ -114,11 +114,7 @@ class ProcessSandbox implements Sandbox {
     host: HostCalls,
   ): Promise<RunResult> {
     const running = child.run(order, host);
-    if (child.started >= this.#options.runsPerLife) {
-      this.#children.delete(child);
-      child.retire();
-      this.#refill();
-    }
+    if (child.started >= this.#options.runsPerLife) child.retire();
     return running;
   }
 
@@ -133,7 +129,7 @@ class ProcessSandbox implements Sandbox {
       } catch {
         continue;
       }
-      if (child.isAlive && child.size < this.#options.runsPerChild) return child;
+      if (child.isOpen && child.size < this.#options.runsPerChild) return child;
     }
     throw new GatewayError('execution_environment_unavailable');
   }
@@ -141,7 +137,7 @@ class ProcessSandbox implements Sandbox {
   #leastBusy(): SandboxChild | null {
     let least: SandboxChild | null = null;
     for (const child of this.#children) {
-      const hasRoom = child.isAlive && child.size < this.#options.runsPerChild;
+      const hasRoom = child.isOpen && child.size < this.#options.runsPerChild;
       if (hasRoom && (least === null || child.size < least.size)) least = child;
     }
     return least;
@@ -149,11 +145,12 @@ class ProcessSandbox implements Sandbox {
 
   #open(): SandboxChild | null {
     const { childrenMax, spares, residentMb, residentMbMax } = this.#options;
-    if (this.#children.size >= childrenMax) return null;
+    if (this.#openChildren >= childrenMax) return null;
     const child = new SandboxChild({
       runtime: this.#runtime,
       settings: { spares, heapMb: promised.sandboxHeapMb, residentMb },
       residentMbMax,
+      onRetired: () => this.#refill(),
       onExit: (gone) => {
         this.#children.delete(gone);
         // A process that never became ready is replaced when it is needed: no loop of failing starts.
@@ -165,7 +162,12 @@ class ProcessSandbox implements Sandbox {
   }
 
   #refill(): void {
-    while (!this.#isClosed && this.#children.size < this.#options.warmChildren) this.#open();
+    while (!this.#isClosed && this.#openChildren < this.#options.warmChildren) this.#open();
+  }
+
+  /** Retired ones end by themselves. */
+  get #openChildren(): number {
+    return [...this.#children].filter(({ isOpen }) => isOpen).length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
