@@ -105,6 +105,16 @@ describe('the page', () => {
     expect(await background(page)).toBe('rgb(22, 26, 33)');
   });
 
+  it.each(themes)('that ends a sign-in is readable when nobody waits for it: %s', async (theme) => {
+    const page = await world.page({ colorScheme: theme, locale: 'fr' });
+    const answer = await page.goto(`${world.gateway.url}/oauth/callback?state=unknown&code=c`);
+    expect(answer!.status()).toBe(400);
+    await page.getByRole('alert').filter({ hasText: 'Cela n’a pas fonctionné' }).waitFor();
+    await page.getByText('state_err').waitFor();
+    await screenshot(page, `callback-${theme}`);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
   it('does not move for those who asked for that', async () => {
     world.played['beacon']!.plan('authorize', { status: 200, body: 'wait' });
     const page = await world.connectPage(

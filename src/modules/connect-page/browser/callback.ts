@@ -26,7 +26,7 @@ const pageUrl = new URL('..', import.meta.url).href;
 function show(): void {
   document.documentElement.lang = language;
   setTheme(themeChoice(kept?.theme ?? null) ?? 'system');
-  const heading = t(outcome.ok ? 'callbackDone' : 'failedPage');
+  const heading = t(outcome.ok ? 'callbackDone' : 'title');
   const content = outcome.ok
     ? h('h1', {}, heading)
     : h('div', {}, h('h1', {}, heading), failureBox(failureOfOutcome(outcome), '', t));
