@@ -1,9 +1,11 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import type { Sealed } from '../../src/kernel/ids.ts';
+import { keysTopic } from '../../src/modules/credentials/key-log.ts';
+import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
 import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
 import { openVault, type OpenVault } from '../../src/modules/credentials/open-vault.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -84,6 +86,44 @@ describe('a key', () => {
     await expect(later.ready('k')).rejects.toThrow(refusal('not_found'));
   });
 });
+
+it('a key that was destroyed stands in no file once the log is cleaned and closed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-shredded-'));
+  try {
+    const own = await openControlWorld({ folder });
+    const { log, schemas, maintenance } = own.embedded;
+    const deps = { log, schemas, rootKeys: [rootKey], newCipher: createAesGcm, logger: silent };
+    const shredding = await openVault({ ...deps, clock: systemClock });
+    await shredding.create('k');
+    const codec = await schemas.codec<WrappedKey>(keysTopic);
+    const wrapped: Buffer[] = [];
+    for await (const { messages } of log.read({ topic: keysTopic, partition: 0, offset: 0 })) {
+      for (const { key, value } of messages) {
+        if (key === 'k' && value !== null) wrapped.push(Buffer.from(codec.decode(value).wrapped));
+      }
+    }
+    const [bytes = Buffer.alloc(0)] = wrapped;
+    expect(await filesWith(folder, bytes)).not.toEqual([]);
+    await shredding.shred('k');
+    await shredding.create('later');
+    await maintenance.clean({ now: Date.now() + 2 * 3_600_000 });
+    await shredding[Symbol.asyncDispose]();
+    await own[Symbol.asyncDispose]();
+    expect(await filesWith(folder, bytes)).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+/** Files below the folder that hold the bytes. */
+async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found: string[] = [];
+  for (const { parentPath, name } of entries.filter((entry) => entry.isFile())) {
+    if ((await readFile(join(parentPath, name))).includes(bytes)) found.push(name);
+  }
+  return found;
+}
 
 describe('the root key', () => {
   it('must be the one of before', async () => {
