@@ -19,6 +19,7 @@ export default defineConfig({
           include: ['test/{unit,contract,golden,simulation}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: [withServices],
           pool: 'forks',
+          maxWorkers: 2,
           expect: expectOptions,
           testTimeout: 60_000,
           hookTimeout: 60_000,
