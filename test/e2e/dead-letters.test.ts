@@ -17,7 +17,7 @@ const consumers = {
   'svc.runs.v1': ['svc.runners', 'svc.sync-webhooks'],
   'svc.webhooks-out.v1': ['svc.webhook-deliveries'],
   'svc.connections.v1': ['svc.sync-instances'],
-  'svc.credentials.v1': ['svc.auth-webhooks'],
+  'svc.credentials.v1': ['svc.auth-webhooks', 'svc.token-refreshes'],
   'svc.internal.commands.v1': ['svc.control-owners'],
   'svc.internal.record-commands.v1': ['svc.record-owners'],
 } as const;
