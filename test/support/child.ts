@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '../../src/kernel/stable-json.ts';
-import { servicesEnv } from './deployment.ts';
+import { inheritedEnv, servicesEnv } from './deployment.ts';
 
 /** Where a child writes what it has to tell, in its data folder. */
 export const toldFile = 'told.json';
@@ -19,7 +19,7 @@ export function startChild(
 ) {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const started = spawn(process.execPath, [path, ...args.map(String)], {
-    env: { PATH: process.env['PATH'], ...servicesEnv(), ...env },
+    env: { ...inheritedEnv(), ...servicesEnv(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const errors: string[] = [];

@@ -15,9 +15,15 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** What a child needs to know of the services, to give to `deploymentEnv` there. */
 export function servicesEnv(): Readonly<Record<string, string>> {
-  const names = [prefixVariable, ...serviceNames.map((name) => services[name].variable)];
-  return Object.fromEntries(names.flatMap((name) => entryOf(name)));
+  return variables([prefixVariable, ...serviceNames.map((name) => services[name].variable)]);
 }
+
+/** What a process that a test starts has of the test's own environment. */
+export const inheritedEnv = (): Readonly<Record<string, string>> =>
+  variables(['PATH', 'NODE_COMPILE_CACHE']);
+
+const variables = (names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => entryOf(name)));
 
 function entryOf(name: string): [string, string][] {
   const value = process.env[name];

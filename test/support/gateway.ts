@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { deploymentEnv } from './deployment.ts';
+import { deploymentEnv, inheritedEnv } from './deployment.ts';
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -60,7 +60,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const [command, ...args] = [...(options.within ?? []), process.execPath, entry];
   const child = spawn(command, args, {
     env: {
-      PATH: process.env['PATH'],
+      ...inheritedEnv(),
       SVC_PORT: '0',
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inheritedEnv } from './deployment.ts';
 
 const entry = fileURLToPath(new URL('../../src/log.ts', import.meta.url));
 const run = promisify(execFile);
@@ -18,7 +19,7 @@ export async function transfer(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Transferred> {
-  const settings = { PATH: process.env['PATH'], SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' };
+  const settings = { ...inheritedEnv(), SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn' };
   const { stdout } = await run(process.execPath, [entry, direction, folder], {
     env: { ...settings, ...env },
   });
