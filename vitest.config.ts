@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests against real Kafka, registry and Redis, wherever they lie. */
 const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
@@ -6,12 +7,24 @@ const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
 /** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
 const expectOptions = { poll: { timeout: 50_000 } };
 
+/** Files of a minute and more begin first, so that in the end no worker is left alone with one. */
+const longest = /\/(crash|nodes|rebuild-load|typed-topics-crash|clickhouse-away|rebuild|hostile)\./;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => longest.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 /**
  * `fast` runs in process within a minute; `system` starts real gateways, `services` real Kafka, registry and
  * Redis, `browser` a gateway and Chromium: these are run two files at a time.
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -98,7 +98,7 @@ describe('ClickHouse as a server', () => {
   });
 
   it('that was killed during inserts and reads loses and doubles nothing', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const stop = new AbortController();
       const saving = (async () => {
         while (!stop.signal.aborted) await saver.save();

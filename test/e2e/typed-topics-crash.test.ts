@@ -13,7 +13,7 @@ const seed = seedOfRun();
 console.log(`typed topics, killed: SVC_TEST_SEED=${seed}`);
 
 const child = './typed-child.ts';
-const rounds = 4;
+const rounds = 3;
 const shape = {
   type: 'object',
   properties: { id: { type: 'string' }, value: { type: 'integer' } },
