@@ -12,6 +12,7 @@ import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
 import { createPublisher } from '../../src/modules/runs/publisher.ts';
 import { createRunLogs } from '../../src/modules/runs/run-log.ts';
+import { builtInCatalogue } from './catalogue.ts';
 import { openControlWorld, silent, type ControlWorld } from './control.ts';
 
 export interface Api extends AsyncDisposable {
@@ -134,7 +135,10 @@ async function openNode(
     rootKeys: vault,
     coordination: options.coordination ?? node.coordination,
     http,
-    providers: loadCatalogue({ overlayPath: options.overlayPath ?? null }),
+    providers:
+      options.overlayPath === undefined
+        ? builtInCatalogue()
+        : loadCatalogue({ overlayPath: options.overlayPath }),
     logs: stack.use(createRunLogs(publisher, silent)),
     clock,
     logger: silent,

@@ -8,7 +8,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { ApiKey } from '../../src/modules/api-keys/state.ts';
-import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
+import { builtInCatalogue } from './catalogue.ts';
 
 export interface HttpOnly extends AsyncDisposable {
   readonly server: HttpServer;
@@ -57,7 +57,7 @@ export async function startHttpOnly(
   const services = {
     control,
     vault: { fingerprint: hash },
-    providers: loadCatalogue({ overlayPath: null }),
+    providers: builtInCatalogue(),
     coordination: openInProcessCoordination(),
     http: createHttpClient({ allow: [] }),
     clock: systemClock,
