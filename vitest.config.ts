@@ -19,8 +19,9 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * `fast` runs in process within a minute; `system` starts real gateways, `services` real Kafka, registry and
- * Redis, `browser` a gateway and Chromium: these are run two files at a time.
+ * `fast` runs in process within a minute; `system` starts real gateways, `browser` a gateway and
+ * Chromium: two files at a time. `services` starts real Kafka, registry and Redis: one file at a time, for its
+ * faults are about time.
  */
 export default defineConfig({
   test: {
@@ -67,7 +68,7 @@ export default defineConfig({
           include: [withServices],
           globalSetup: 'test/services/setup.ts',
           pool: 'forks',
-          maxWorkers: 2,
+          fileParallelism: false,
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
