@@ -10,8 +10,8 @@ import { openRealm, takeSnapshot, type Realm, type Snapshot } from './realm.ts';
 const watchEveryMs = 25;
 /** How long a realm may take to say how large it is, before it counts as busy. */
 const memoryAnswerMs = 20;
-/** Time for the memory of an ended run to go back; V8 may keep it in a loop of its own, that nothing can stop. */
-const memoryReturnsMs = 5_000;
+/** Time for the memory of an ended run to go back, before another one is ended for it. */
+const memoryReturnsMs = 250;
 
 interface State {
   readonly snapshot: Snapshot;
@@ -21,8 +21,7 @@ interface State {
   /** Processor time of each run at the last watch, and what came since the one before. */
   readonly processor: Map<number, { readonly totalMs: number; readonly recentMs: number }>;
   watch: NodeJS.Timeout | null;
-  /** When a run was last ended by force; null once its memory has gone back. */
-  endedAt: number | null;
+  isHunting: boolean;
 }
 let state: State | null = null;
 
@@ -45,7 +44,7 @@ function receive(message: ToChild): void {
       runs: new Map(),
       processor: new Map(),
       watch: null,
-      endedAt: null,
+      isHunting: false,
     };
     for (let count = 0; count < message.settings.spares; count++) refill(state);
     tell({ kind: 'ready' });
@@ -98,16 +97,11 @@ function watch(on: State): void {
   for (const [id, run] of on.runs) {
     const totalMs = run.cpuMs();
     on.processor.set(id, { totalMs, recentMs: totalMs - (on.processor.get(id)?.totalMs ?? 0) });
-    if (totalMs > run.limits.cpuMs) {
+    if (totalMs > run.limits.cpuMs)
       run.kill(timedOut('The run used more processor time than it may.'));
-      on.endedAt = performance.now();
-    }
   }
   const residentMb = process.memoryUsage.rss() / 1024 ** 2;
-  if (residentMb <= on.settings.residentMb) on.endedAt = null;
-  else if (on.endedAt === null) void hunt(on);
-  // Whoever runs beside it did not take that memory.
-  else if (performance.now() - on.endedAt > memoryReturnsMs) tell({ kind: 'broken' });
+  if (residentMb > on.settings.residentMb && !on.isHunting) void hunt(on);
 }
 
 /**
@@ -115,7 +109,7 @@ function watch(on: State): void {
  * A realm too busy to answer is taken for the largest, the one busiest of late first.
  */
 async function hunt(on: State): Promise<void> {
-  on.endedAt = performance.now();
+  on.isHunting = true;
   const sizes = await Promise.all(
     [...on.runs].map(async ([id, run]) => ({
       id,
@@ -131,6 +125,9 @@ async function hunt(on: State): Promise<void> {
     tell({ kind: 'suspect', run: largest.id });
     largest.run.kill(outOfMemory);
   }
+  setTimeout(() => {
+    on.isHunting = false;
+  }, memoryReturnsMs);
 }
 
 async function sizeOf(run: GuestRun): Promise<number> {
