@@ -1,31 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Credentials } from '../../../../../../src/modules/connections/state.ts';
 import type { Provider } from '../../../../../../src/modules/providers/definition.ts';
-import type { HttpClient } from '../../../../../../src/ports/http-client.ts';
-import { aProvider } from '../../../../../support/control.ts';
-import { callerOf, type Caller } from '../../../../../support/fake-auth/caller.ts';
-import type { Played } from '../../../../../support/fake-auth/play.ts';
-import type { PlayOptions } from '../../../../../support/fake-auth/rules.ts';
-import { openFakeAuth, type FakeAuth } from '../../../../../support/fake-auth/server.ts';
-import { openHttpClient } from '../../../../../support/webhook-receiver.ts';
+import { playingInEachTest } from '../../../../../support/fake-auth/playing.ts';
 
-let stack: AsyncDisposableStack;
-let fake: FakeAuth;
-let http: HttpClient;
-
-beforeEach(async () => {
-  stack = new AsyncDisposableStack();
-  fake = stack.use(await openFakeAuth());
-  http = stack.use(await openHttpClient());
-});
-afterEach(() => stack.disposeAsync());
-
-function play(more: Partial<Provider>, options: PlayOptions = {}): Caller & Played {
-  const proxy = { base_url: 'https://api.crm.example' };
-  const played = fake.play(aProvider({ proxy, ...more }), options);
-  return Object.assign(callerOf(played, http), played);
-}
-
+const play = playingInEachTest();
 const app: Partial<Provider> = {
   auth_mode: 'APP',
   authorization_url: '${connectionConfig.appPublicLink}/installations/new',

@@ -1,36 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Provider } from '../../../../../../src/modules/providers/definition.ts';
-import type { HttpClient } from '../../../../../../src/ports/http-client.ts';
-import { aProvider } from '../../../../../support/control.ts';
-import { callerOf, type Caller } from '../../../../../support/fake-auth/caller.ts';
-import type { Played } from '../../../../../support/fake-auth/play.ts';
-import { openFakeAuth, visit, type FakeAuth } from '../../../../../support/fake-auth/server.ts';
-import { openHttpClient } from '../../../../../support/webhook-receiver.ts';
+import { visit } from '../../../../../support/fake-auth/server.ts';
+import { playingInEachTest } from '../../../../../support/fake-auth/playing.ts';
 
-let stack: AsyncDisposableStack;
-let fake: FakeAuth;
-let http: HttpClient;
-
-beforeEach(async () => {
-  stack = new AsyncDisposableStack();
-  fake = stack.use(await openFakeAuth());
-  http = stack.use(await openHttpClient());
-});
-afterEach(() => stack.disposeAsync());
-
-function play(more: Partial<Provider> = {}): Caller & Played {
-  const played = fake.play(
-    aProvider({
-      auth_mode: 'OAUTH1',
-      request_url: 'https://crm.example/request',
-      authorization_url: 'https://crm.example/authorize',
-      token_url: 'https://crm.example/token',
-      proxy: { base_url: 'https://api.crm.example' },
-      ...more,
-    }),
-  );
-  return Object.assign(callerOf(played, http), played);
-}
+const playing = playingInEachTest();
+const play = (more: Partial<Provider> = {}) =>
+  playing({
+    auth_mode: 'OAUTH1',
+    request_url: 'https://crm.example/request',
+    authorization_url: 'https://crm.example/authorize',
+    token_url: 'https://crm.example/token',
+    ...more,
+  });
 
 describe.each<[string, Partial<Provider>]>([
   ['HMAC-SHA1', {}],

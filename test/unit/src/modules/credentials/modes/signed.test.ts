@@ -1,31 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Credentials } from '../../../../../../src/modules/connections/state.ts';
 import type { Provider } from '../../../../../../src/modules/providers/definition.ts';
-import type { HttpClient } from '../../../../../../src/ports/http-client.ts';
-import { aProvider } from '../../../../../support/control.ts';
-import { callerOf, type Caller } from '../../../../../support/fake-auth/caller.ts';
-import type { Played } from '../../../../../support/fake-auth/play.ts';
-import type { PlayOptions } from '../../../../../support/fake-auth/rules.ts';
-import { openFakeAuth, type FakeAuth } from '../../../../../support/fake-auth/server.ts';
-import { openHttpClient } from '../../../../../support/webhook-receiver.ts';
+import { playingInEachTest } from '../../../../../support/fake-auth/playing.ts';
 
-let stack: AsyncDisposableStack;
-let fake: FakeAuth;
-let http: HttpClient;
-
-beforeEach(async () => {
-  stack = new AsyncDisposableStack();
-  fake = stack.use(await openFakeAuth());
-  http = stack.use(await openHttpClient());
-});
-afterEach(() => stack.disposeAsync());
-
-function play(more: Partial<Provider>, options: PlayOptions = {}): Caller & Played {
-  const proxy = { base_url: 'https://api.crm.example' };
-  const played = fake.play(aProvider({ proxy, ...more }), options);
-  return Object.assign(callerOf(played, http), played);
-}
-
+const play = playingInEachTest();
 const field = (more: object = {}) =>
   ({ type: 'string', title: 'Field', description: 'A field.', ...more }) as const;
 const jwt: Partial<Provider> = {
@@ -78,8 +56,7 @@ describe.each<[string, Partial<Provider>]>([
 
   it('are refused when they were made with another key', async () => {
     const own = play(more);
-    const other = fake.play({ ...aProvider({ ...more, name: 'other' }) });
-    const foreign = await callerOf(other, http).import();
+    const foreign = await play({ ...more, name: 'other' }).import();
     expect(await own.call(foreign)).toBe(401);
   });
 });
