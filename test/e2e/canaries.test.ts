@@ -2,16 +2,15 @@
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authModes, type AuthMode } from '../../src/modules/providers/definition.ts';
 import { Canaries, type Finding } from '../support/canaries.ts';
 import { everythingKept } from '../support/canary-places.ts';
 import {
   connectionSecrets,
   definitionsAt,
   integrationSecrets,
-  modes,
   nameOf,
   openTokenGiver,
-  type Mode,
   type TokenGiver,
 } from '../support/canary-world.ts';
 import {
@@ -73,16 +72,16 @@ function shownBy(body: Answer['body']): string {
   return JSON.stringify(body, (key, value: unknown) => (own.has(key) ? undefined : value));
 }
 
-const pathOf = (mode: Mode, more = '') =>
+const pathOf = (mode: AuthMode, more = '') =>
   `/connections/canary?provider_config_key=${nameOf(mode)}${more}`;
-const headersOf = (mode: Mode) => ({
+const headersOf = (mode: AuthMode) => ({
   'provider-config-key': nameOf(mode),
   'connection-id': 'canary',
 });
 
 describe('secrets that are planted everywhere', () => {
   it('enter with the credentials of every mode, and are used', async () => {
-    for (const mode of modes) {
+    for (const mode of authModes) {
       const credentials = integrationSecrets(mode, canaries);
       const integration = { provider: nameOf(mode), unique_key: nameOf(mode), credentials };
       succeeded(await call('POST', '/integrations', { body: integration }));
@@ -132,7 +131,7 @@ describe('secrets that are planted everywhere', () => {
 
   it('enter with what is refused, and no refusal shows them', async () => {
     giver.refuse();
-    const refreshed = modes.filter(
+    const refreshed = authModes.filter(
       (mode) => !['OAUTH1', 'BASIC', 'API_KEY', 'NONE'].includes(mode),
     );
     for (const mode of refreshed) await call('GET', pathOf(mode, '&force_refresh=true'));

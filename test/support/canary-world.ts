@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { authModes, type AuthMode } from '../../src/modules/providers/definition.ts';
 import type { Canaries } from './canaries.ts';
 
 /** A provider that gives tokens for whatever it is asked, and repeats what it was shown when it refuses. */
@@ -48,32 +49,15 @@ export async function openTokenGiver(
   };
 }
 
-export const modes = [
-  'OAUTH1',
-  'OAUTH2',
-  'OAUTH2_CC',
-  'BASIC',
-  'API_KEY',
-  'APP_STORE',
-  'CUSTOM',
-  'APP',
-  'NONE',
-  'TBA',
-  'JWT',
-  'BILL',
-  'TWO_STEP',
-  'SIGNATURE',
-] as const;
-export type Mode = (typeof modes)[number];
-
 /** The integration and the provider of a mode. */
-export const nameOf = (mode: Mode): string => `canary-${mode.toLowerCase().replaceAll('_', '-')}`;
+export const nameOf = (mode: AuthMode): string =>
+  `canary-${mode.toLowerCase().replaceAll('_', '-')}`;
 
 const secretField = { type: 'string', title: 'Secret', description: 'A secret.', secret: true };
 
 /** One provider of each mode, at the giver of tokens. */
 export function definitionsAt({ url }: TokenGiver): object {
-  const more: Partial<Record<Mode, object>> = {
+  const more: Partial<Record<AuthMode, object>> = {
     OAUTH1: { request_url: `${url}/request`, authorization_url: url, token_url: `${url}/token` },
     OAUTH2: { authorization_url: url, token_url: `${url}/token` },
     OAUTH2_CC: { token_url: `${url}/token` },
@@ -102,7 +86,7 @@ export function definitionsAt({ url }: TokenGiver): object {
     },
     SIGNATURE: { signature: { protocol: 'WSSE' }, token: { expires_in_ms: 600_000 } },
   };
-  const entries = modes.map((mode) => {
+  const entries = authModes.map((mode) => {
     const entry = { display_name: mode, categories: [], docs: 'https://docs.example' };
     const proxy = { base_url: `${url}/api` };
     return [nameOf(mode), { ...entry, auth_mode: mode, proxy, ...more[mode] }];
@@ -129,7 +113,7 @@ function plantedKey(canaries: Canaries, canary: string, kind: 'rsa' | 'ec'): str
 }
 
 /** What `POST /integrations` takes for the mode; undefined where it takes no credentials. */
-export function integrationSecrets(mode: Mode, canaries: Canaries): object | undefined {
+export function integrationSecrets(mode: AuthMode, canaries: Canaries): object | undefined {
   const plant = (what: string) => canaries.plant(`${mode} ${what}`);
   const app = () => ({
     app_id: '1',
@@ -153,10 +137,10 @@ export function integrationSecrets(mode: Mode, canaries: Canaries): object | und
 }
 
 /** What `POST /connections` takes for the mode. */
-export function connectionSecrets(mode: Mode, canaries: Canaries): object {
+export function connectionSecrets(mode: AuthMode, canaries: Canaries): object {
   const plant = (what: string) => canaries.plant(`${mode} ${what}`);
   const past = { expires_at: '2026-01-01T00:00:00Z' };
-  const secrets: Record<Mode, () => object> = {
+  const secrets: Record<AuthMode, () => object> = {
     OAUTH1: () => ({ oauth_token: plant('token'), oauth_token_secret: plant('token secret') }),
     OAUTH2: () => ({
       access_token: plant('access token'),
