@@ -25,7 +25,7 @@ export type ReconciliationScope =
       readonly kind: 'function';
       readonly integrationId: string;
       readonly name: string;
-      readonly type: 'sync' | 'action';
+      readonly type: 'sync' | 'action' | 'on-event';
     };
 
 export interface DeployRequest {

@@ -1,5 +1,5 @@
 import type { FunctionKind } from '../modules/functions/state.ts';
-import { compilerOptions } from './compiler/typecheck.ts';
+import { compilerOptions } from './compiler/type-checker.ts';
 
 /** Files of a project, by path; what `svc init` writes. Every scaffold compiles as it is. */
 export type Files = Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export function projectFiles(): Files {
     '.env': envFile,
     '.gitignore': 'dist/\nbuild/\nnode_modules/\n.env\n',
     '.svc/.gitkeep': '',
-    'tsconfig.json': `${JSON.stringify(tsconfig, null, 2)}\n`,
+    'tsconfig.json': tsconfigText,
     'index.ts': `// Every function that is deployed, one line each. The first folder is the integration.
 ${importLine('demo', 'sync', 'articles')}${importLine('demo', 'action', 'create-article')}${importLine('demo', 'on-event', 'check-access')}`,
     'demo/syncs/articles.ts': articlesSync,
@@ -56,6 +56,9 @@ const tsconfig = {
   include: ['**/*.ts'],
   exclude: ['node_modules', 'build', 'dist'],
 };
+
+/** What `tsconfig.json` of a project holds. */
+export const tsconfigText = `${JSON.stringify(tsconfig, null, 2)}\n`;
 
 const envFile = `# API keys of the environments that this project is deployed to
 SVC_SECRET_KEY_DEV=

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
- * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`, `--only=restore`;
+ * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`, `--only=restore`,
+ * `--only=compile`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
@@ -86,6 +87,7 @@ if (isWanted('restore')) {
     Object.assign(results, prefixed(`restore.${log}`, workload('restore', log, records)));
   }
 }
+if (isWanted('compile')) Object.assign(results, prefixed('compile', workload('compile', 50)));
 
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as { figures: Figures };
 for (const [name, value] of Object.entries(results)) {

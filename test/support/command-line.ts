@@ -25,6 +25,8 @@ export async function commandLine(
     readonly answers?: readonly string[];
     /** Aborted: the user pressed Ctrl-C. */
     readonly interrupt?: AbortSignal;
+    /** Told each result as it comes. */
+    readonly onResult?: (line: string) => void;
   },
 ): Promise<Ended> {
   const { root, variables = {}, answers } = options;
@@ -37,7 +39,12 @@ export async function commandLine(
     own,
     environment,
     output: outputTo(
-      { write: (text) => (written.out += text) },
+      {
+        write: (text) => {
+          written.out += text;
+          options.onResult?.(text.trimEnd());
+        },
+      },
       { write: (text) => (written.err += text) },
     ),
     isTerminal: answers !== undefined,

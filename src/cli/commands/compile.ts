@@ -1,10 +1,12 @@
 import { compileProject, type Compiled } from '../compiler/compile.ts';
-import { CompileError, formatProblem } from '../compiler/problem.ts';
+import { framedProblem } from '../compiler/code-frame.ts';
+import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
 import type { Command, Context } from '../context.ts';
 import { alignDependencies } from '../dependencies.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
+import type { Output } from '../output.ts';
 import { requireProject } from '../project.ts';
 
 export const compile: Command = {
@@ -39,25 +41,43 @@ export async function compileStep(
     readonly 'dependency-update'?: boolean | undefined;
   },
 ): Promise<Compiled> {
-  const { root, own, output, environment } = context;
+  const { root, own, output } = context;
   requireProject(root);
-  if (options.debug === true && environment.hasEnvFile) output.note('Loaded .env');
-  const mayUpdate =
-    options['dependency-update'] !== false && environment.dependencyUpdate && !environment.isCi;
-  alignDependencies(root, own, { mayUpdate, output });
-
-  const progress = (line: string): void => output.note(output.paint('grey', line));
+  prepareProject(context, options);
+  const progress = showProgress(output);
   await using sandbox = await context.openSandbox();
   try {
     const compiled = await compileProject({ root, own, sandbox, progress });
     for (const warning of compiled.warnings) {
-      output.note(output.paint('yellow', formatProblem(warning, 'warn')));
+      output.note(framedProblem(root, warning, 'warn', output.paint));
     }
     writeCompiled(root, compiled);
     return compiled;
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
-    for (const problem of error.problems) output.note(output.paint('red', formatProblem(problem)));
+    for (const problem of error.problems) {
+      output.note(framedProblem(root, problem, 'err', output.paint));
+    }
     throw new CommandFailure(error.message, { exitCode: exitCodes.compileFailed });
   }
 }
+
+/** Says what was loaded and sees to the dependencies, as every command that compiles does first. */
+export function prepareProject(
+  { root, own, output, environment }: Context,
+  options: {
+    readonly debug?: boolean | undefined;
+    readonly 'dependency-update'?: boolean | undefined;
+  },
+): void {
+  if (options.debug === true && environment.hasEnvFile) output.note('Loaded .env');
+  const mayUpdate =
+    options['dependency-update'] !== false && environment.dependencyUpdate && !environment.isCi;
+  alignDependencies(root, own, { mayUpdate, output });
+}
+
+/** What is being done: one line in place of the other where somebody watches, else line by line. */
+export const showProgress =
+  (output: Output) =>
+  (line: string): void =>
+    output.isWatched ? output.status(line) : output.note(line);

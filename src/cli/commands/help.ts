@@ -6,6 +6,7 @@ import { consumers } from './consumers.ts';
 import { create } from './create.ts';
 import { deadLetters } from './dead-letters.ts';
 import { deploy } from './deploy.ts';
+import { dev } from './dev.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
 import { projections } from './projections.ts';
@@ -32,6 +33,7 @@ const commands: readonly Command[] = [
   init,
   create,
   compile,
+  dev,
   deploy,
   projections,
   consumers,

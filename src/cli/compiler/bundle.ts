@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { build, type BuildFailure, type Message, type Plugin } from 'esbuild';
+import { context, type BuildContext, type BuildFailure, type Message, type Plugin } from 'esbuild';
 import type { Entry } from './entries.ts';
 import { inProject, type Problem } from './problem.ts';
 
@@ -20,45 +20,117 @@ const refused: ReadonlyMap<string, string> = new Map([
   ['botbuilder', 'It opens connections of its own, past the proxy. '],
 ]);
 
+/** What became of one entry. */
+type Outcome =
+  | { readonly bundle: string; readonly inputs: readonly Input[] }
+  | { readonly problems: readonly Problem[] };
+
+/** A file of the project that went into a bundle. */
+interface Input {
+  readonly path: string;
+  readonly text: string;
+}
+
 export interface Bundled {
   /** CommonJS text of each entry, by `Entry.bundleName`. */
   readonly bundles: ReadonlyMap<string, string>;
   readonly problems: readonly Problem[];
 }
 
-/** One CommonJS file per entry with its relative imports inlined and an inline source map. */
-export async function bundleEntries(root: string, entries: readonly Entry[]): Promise<Bundled> {
-  try {
-    const { outputFiles } = await build({
-      absWorkingDir: root,
-      entryPoints: entries.map(({ path, bundleName }) => ({ in: path, out: bundleName })),
-      outdir: 'build',
-      outExtension: { '.js': '.cjs' },
-      bundle: true,
-      write: false,
-      format: 'cjs',
-      platform: 'node',
-      target: 'node24',
-      sourcemap: 'inline',
-      sourcesContent: false,
-      charset: 'utf8',
-      logLevel: 'silent',
-      // The user's own tsconfig.json has no say (contract/cli.md section 2).
-      tsconfigRaw: {},
-      plugins: [guardImports(root)],
-    });
-    const texts = outputFiles.map(({ path, text }) => [nameOf(path), text] as const);
-    return { bundles: new Map(texts), problems: [] };
-  } catch (error) {
-    if (!isBuildFailure(error)) throw error;
+/**
+ * Bundles the entries of a project again and again: an entry is built anew only when one of the files that
+ * went into it has changed.
+ */
+export class Bundler implements AsyncDisposable {
+  readonly #root: string;
+  readonly #contexts = new Map<string, Promise<BuildContext<{ metafile: true }>>>();
+  readonly #outcomes = new Map<string, Outcome>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** One CommonJS file per entry with its relative imports inlined and an inline source map. */
+  async bundle(entries: readonly Entry[]): Promise<Bundled> {
+    await this.#forget(entries);
+    const all = await Promise.all(
+      entries.map(async (entry) => [entry.bundleName, await this.#outcomeOf(entry)] as const),
+    );
     return {
-      bundles: new Map(),
-      problems: error.errors.map((message) => problemOf(root, message)),
+      bundles: new Map(
+        all.flatMap(([name, outcome]) => ('bundle' in outcome ? [[name, outcome.bundle]] : [])),
+      ),
+      problems: all.flatMap(([, outcome]) => ('problems' in outcome ? outcome.problems : [])),
     };
+  }
+
+  async #outcomeOf(entry: Entry): Promise<Outcome> {
+    const known = this.#outcomes.get(entry.bundleName);
+    if (known !== undefined && 'inputs' in known && known.inputs.every(isUnchanged)) return known;
+    const outcome = await this.#build(entry);
+    this.#outcomes.set(entry.bundleName, outcome);
+    return outcome;
+  }
+
+  async #build(entry: Entry): Promise<Outcome> {
+    const opened = this.#contexts.get(entry.bundleName) ?? openContext(this.#root, entry);
+    this.#contexts.set(entry.bundleName, opened);
+    try {
+      const { outputFiles = [], metafile } = await (await opened).rebuild();
+      const inputs = Object.keys(metafile.inputs).map((name) => {
+        const path = resolve(this.#root, name);
+        return { path, text: readFileSync(path, 'utf8') };
+      });
+      return { bundle: outputFiles.map(({ text }) => text).join(''), inputs };
+    } catch (error) {
+      if (!isBuildFailure(error)) throw error;
+      return { problems: error.errors.map((message) => problemOf(this.#root, message)) };
+    }
+  }
+
+  /** Of entries that are gone. */
+  async #forget(entries: readonly Entry[]): Promise<void> {
+    const present = new Set(entries.map(({ bundleName }) => bundleName));
+    for (const [name, context] of this.#contexts) {
+      if (present.has(name)) continue;
+      this.#contexts.delete(name);
+      this.#outcomes.delete(name);
+      await (await context).dispose();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#forget([]);
   }
 }
 
-const nameOf = (path: string): string => path.replace(/^.*[\\/]/, '').replace(/\.cjs$/, '');
+function isUnchanged({ path, text }: Input): boolean {
+  return existsSync(path) && readFileSync(path, 'utf8') === text;
+}
+
+const openContext = (
+  root: string,
+  { path, bundleName }: Entry,
+): Promise<BuildContext<{ metafile: true }>> =>
+  context({
+    absWorkingDir: root,
+    entryPoints: [{ in: path, out: bundleName }],
+    outdir: 'build',
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    sourcemap: 'inline',
+    sourcesContent: false,
+    charset: 'utf8',
+    logLevel: 'silent',
+    // The user's own tsconfig.json has no say (contract/cli.md section 2).
+    tsconfigRaw: {},
+    plugins: [guardImports(root)],
+  });
 
 const isBuildFailure = (error: unknown): error is BuildFailure =>
   error instanceof Error && 'errors' in error;

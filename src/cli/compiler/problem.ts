@@ -9,6 +9,8 @@ export interface Problem {
   readonly line: number;
   /** From 1; absent when the problem is about the line as a whole. */
   readonly column?: number;
+  /** Characters that it is about; absent when unknown. */
+  readonly length?: number;
   readonly message: string;
 }
 
@@ -18,7 +20,13 @@ export const inProject = (root: string, path: string): string =>
 export function problemAt(root: string, node: ts.Node, message: string): Problem {
   const source = node.getSourceFile();
   const { line, character } = source.getLineAndCharacterOfPosition(node.getStart(source));
-  return { file: inProject(root, source.fileName), line: line + 1, column: character + 1, message };
+  return {
+    file: inProject(root, source.fileName),
+    line: line + 1,
+    column: character + 1,
+    length: node.getEnd() - node.getStart(source),
+    message,
+  };
 }
 
 /** One problem as it is printed (contract/cli.md 4.4). */

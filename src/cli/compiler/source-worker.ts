@@ -6,7 +6,7 @@ import type { SourceCompiled } from '../../modules/functions/compile-source.ts';
 import type { FunctionKind } from '../../modules/functions/state.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../scaffold.ts';
-import { buildEntries } from './compile.ts';
+import { EntryBuilder } from './entry-builder.ts';
 import { readEntries } from './entries.ts';
 import { CompileError, formatProblem } from './problem.ts';
 
@@ -21,7 +21,8 @@ async function compileSource(code: string): Promise<SourceCompiled> {
     writeFileSync(join(root, 'index.ts'), importLine('integration', kind, 'function'));
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
     const parts = { root, own: ownPackage(), progress: () => undefined };
-    const { bundles } = await buildEntries(parts, readEntries(root));
+    await using builder = new EntryBuilder(parts);
+    const { bundles } = await builder.build(readEntries(root));
     return { outcome: 'bundle', js: [...bundles.values()].join('') };
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;

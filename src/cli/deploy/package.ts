@@ -93,7 +93,7 @@ function single(
 }
 
 /** A function as the service takes it (contract/http.md section 9, design section 10). */
-function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {
+export function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {
   const fileBody = { js: bundle, ts: source };
   const { name, version, description } = artifact;
   if (artifact.type === 'on-event') {

@@ -269,6 +269,7 @@ describe('what the text of a project may not say', () => {
         file: 'a/helper.ts',
         line: 4,
         column: 3,
+        length: 19,
         message: 'svc.setMetadata() calls must be awaited',
       },
     ]);

@@ -1,0 +1,150 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ApiError } from '../client.ts';
+import { ProjectCompiler, type Compiled } from '../compiler/compile.ts';
+import { framedProblem } from '../compiler/code-frame.ts';
+import { CompileError } from '../compiler/problem.ts';
+import { writeCompiled } from '../compiler/write.ts';
+import type { Command, Context } from '../context.ts';
+import { HotDeployment } from '../dev/hot-deploy.ts';
+import { FileWatch } from '../dev/watch-files.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+import { tsconfigText } from '../scaffold.ts';
+import { prepareProject, showProgress } from './compile.ts';
+
+/** Editors write a file in several steps: what comes within this time is one change. */
+const settleMs = 15;
+
+export const dev: Command = {
+  name: 'dev',
+  usage: '[environment]',
+  summary: 'Watch the functions, check and build what changes',
+  help: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. When the
+service runs on this machine and there is a key of the environment (dev by default), what was built is
+deployed to it at once. Nothing is ever removed from the service here: svc deploy does that, and asks.
+
+Options
+      --no-deploy     only check and build
+      --json          one line of JSON per round: {changed, problems, deployed, milliseconds}
+
+Examples
+  svc dev
+  svc dev staging --json
+  svc dev --no-deploy`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, {
+      deploy: { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
+    if (positionals.length > 1) {
+      throw new CommandFailure('dev takes one environment', { isUsage: true });
+    }
+    requireProject(context.root);
+    prepareProject(context, values);
+    writeFileSync(join(context.root, 'tsconfig.json'), tsconfigText);
+    const target = values.deploy === false ? null : localKey(context, positionals[0] ?? 'dev');
+    await watchProject(context, {
+      deployment: target === null ? null : new HotDeployment(context.openClient(target)),
+      isJson: values.json === true,
+    });
+  },
+};
+
+/** The key of the environment, where the service runs on this machine. */
+function localKey({ environment }: Context, name: string): string | null {
+  const { hostname } = new URL(environment.host);
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return isLocal ? environment.secretKey(name) : null;
+}
+
+interface Watching {
+  readonly deployment: HotDeployment | null;
+  readonly isJson: boolean;
+}
+
+async function watchProject(context: Context, watching: Watching): Promise<void> {
+  const { root, own, output } = context;
+  let wake = Promise.withResolvers<undefined>();
+  const stopping = new AbortController();
+  const stopListening = context.onInterrupt(() => {
+    stopping.abort();
+    wake.resolve(undefined);
+  });
+  using _watch = new FileWatch(root, () => wake.resolve(undefined));
+  await using sandbox = await context.openSandbox();
+  const progress = watching.isJson ? () => undefined : showProgress(output);
+  await using compiler = new ProjectCompiler({ root, own, sandbox, progress });
+  try {
+    for (;;) {
+      wake = Promise.withResolvers<undefined>();
+      await round(context, compiler, watching);
+      await wake.promise;
+      if (stopping.signal.aborted) return;
+      await pause(settleMs);
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+interface Round {
+  readonly changed: readonly string[];
+  readonly deployed: readonly string[];
+  /** As they are printed. */
+  readonly problems: readonly string[];
+  readonly milliseconds: number;
+}
+
+/** Once through everything; what is wrong is said and waits for the next change. */
+async function round(
+  context: Context,
+  compiler: ProjectCompiler,
+  { deployment, isJson }: Watching,
+): Promise<void> {
+  const { root, output } = context;
+  const started = performance.now();
+  try {
+    const compiled = await compiler.compile();
+    const changed = writeCompiled(root, compiled).map(({ entry }) => entry.file);
+    const { deployed, problems } = await bring(deployment, compiled);
+    const milliseconds = Math.round(performance.now() - started);
+    report(context, isJson, { changed, deployed, problems, milliseconds });
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    const paint = isJson ? (_colour: unknown, text: string) => text : output.paint;
+    const problems = error.problems.map((problem) => framedProblem(root, problem, 'err', paint));
+    const milliseconds = Math.round(performance.now() - started);
+    if (!isJson) problems.push(output.paint('red', error.message));
+    report(context, isJson, { changed: [], deployed: [], problems, milliseconds });
+  }
+}
+
+async function bring(
+  deployment: HotDeployment | null,
+  { functions }: Compiled,
+): Promise<{ deployed: readonly string[]; problems: readonly string[] }> {
+  try {
+    const deployed = (await deployment?.bring(functions)) ?? [];
+    return { deployed: deployed.map(({ entry }) => entry.file), problems: [] };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { deployed: [], problems: [`Not deployed: ${error.message} (${error.code})`] };
+  }
+}
+
+function report({ output }: Context, isJson: boolean, round: Round): void {
+  if (isJson) {
+    output.result(JSON.stringify(round));
+    return;
+  }
+  const { changed, deployed, problems, milliseconds } = round;
+  for (const problem of problems) output.note(problem);
+  if (problems.length > 0) return;
+  for (const file of changed) output.note(output.paint('grey', `built ${file}`));
+  for (const file of deployed) output.note(output.paint('grey', `deployed ${file}`));
+  output.result(output.paint('green', `no error (${milliseconds} ms)`));
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Output } from '../output.ts';
+import { formatProblem, type Problem } from './problem.ts';
+
+/** Lines shown before the one that is meant. */
+const linesBefore = 2;
+/** Longer lines are cut: a frame is for reading. */
+const lineCharsMax = 160;
+
+/** One problem as it is printed, with the lines of the file that it is about below it. */
+export function framedProblem(
+  root: string,
+  problem: Problem,
+  label: 'err' | 'warn',
+  paint: Output['paint'],
+): string {
+  const head = paint(label === 'err' ? 'red' : 'yellow', formatProblem(problem, label));
+  const frame = frameLines(linesOf(join(root, problem.file)), problem);
+  return [head, ...frame.map((line) => paint('grey', line))].join('\n');
+}
+
+function frameLines(lines: readonly string[], { line, column, length }: Problem): string[] {
+  const meant = lines[line - 1];
+  if (meant === undefined || column === undefined) return [];
+  const first = Math.max(1, line - linesBefore);
+  const width = String(line).length;
+  const shown = lines.slice(first - 1, line).map((text, at) => {
+    const number = String(first + at).padStart(width);
+    return `  ${number} | ${text.slice(0, lineCharsMax)}`.trimEnd();
+  });
+  if (column > lineCharsMax) return shown;
+  // Tabs stay tabs, so that the mark stands below what it means.
+  const before = meant.slice(0, column - 1).replaceAll(/[^\t]/g, ' ');
+  const marked = Math.max(1, Math.min(length ?? 1, meant.length - column + 1));
+  return [...shown, `  ${' '.repeat(width)} | ${before}${'^'.repeat(marked)}`];
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split(/\r?\n/);
+  } catch {
+    // A file that is not there, as index.ts may be, has no lines to show.
+    return [];
+  }
+}

@@ -1,0 +1,171 @@
+import ts from 'typescript';
+import type { OwnPackage } from '../package.ts';
+import { Bundler } from './bundle.ts';
+import { orderProblems } from './call-order.ts';
+import {
+  definitionCall,
+  functionOption,
+  namedExports,
+  type DefinitionCall,
+} from './definition-call.ts';
+import type { Entry } from './entries.ts';
+import { callProblems, handleCalls, handleNames, usesCheckpoints } from './handle-calls.ts';
+import { CompileError, problemAt, type Problem } from './problem.ts';
+import { cannotFindModule, TypeChecker, type Checked } from './type-checker.ts';
+
+export interface BuildParts {
+  readonly root: string;
+  readonly own: OwnPackage;
+  /** Told what is being done, for whoever waits. */
+  readonly progress: (line: string) => void;
+}
+
+/** What the text of an entry says. */
+interface Reviewed {
+  readonly call: DefinitionCall;
+  readonly features: readonly string[];
+}
+
+export interface Built {
+  readonly bundles: ReadonlyMap<string, string>;
+  readonly reviewed: ReadonlyMap<string, Reviewed>;
+  readonly warnings: readonly Problem[];
+}
+
+/** What was found in a file, as long as neither it nor what it imports changes. */
+interface Found {
+  readonly isEntry: boolean;
+  readonly reviewed: Reviewed | null;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** Type-checks, reviews and bundles entries, each only when something in it has changed. */
+export class EntryBuilder implements AsyncDisposable {
+  readonly #parts: BuildParts;
+  readonly #checker: TypeChecker;
+  readonly #bundler: Bundler;
+  readonly #found = new Map<string, Found>();
+
+  constructor(parts: BuildParts) {
+    this.#parts = parts;
+    this.#checker = new TypeChecker(parts.root, parts.own);
+    this.#bundler = new Bundler(parts.root);
+  }
+
+  /** @throws CompileError */
+  async build(entries: readonly Entry[]): Promise<Built> {
+    const { progress } = this.#parts;
+    progress('Typechecking');
+    const bundling = this.#bundler.bundle(entries);
+    bundling.catch(() => undefined);
+    const checked = this.#checker.check(entries.map(({ path }) => path));
+    const found = this.#review(entries, checked);
+
+    progress(`Building ${entries.length} file${entries.length === 1 ? '' : 's'}`);
+    const { bundles, problems: unbundled } = await bundling;
+    const problems = [
+      ...found.flatMap((one) => one.problems),
+      ...unbundled,
+      ...saidOnce(checked.problems, unbundled),
+    ];
+    if (problems.length > 0) throw new CompileError(problems);
+    const reviewed = entries.flatMap(({ path }) => {
+      const review = this.#found.get(checked.fileAt(path).fileName)?.reviewed ?? null;
+      return review === null ? [] : [[path, review] as const];
+    });
+    return {
+      bundles,
+      reviewed: new Map(reviewed),
+      warnings: found.flatMap(({ warnings }) => warnings),
+    };
+  }
+
+  #review(entries: readonly Entry[], checked: Checked): Found[] {
+    const { root } = this.#parts;
+    const entryOf = new Map(
+      entries.map((entry) => [checked.fileAt(entry.path).fileName, entry] as const),
+    );
+    return checked.files.map((file) => {
+      const entry = entryOf.get(file.fileName);
+      const known = this.#found.get(file.fileName);
+      const isAsKnown = known?.isEntry === (entry !== undefined);
+      if (known !== undefined && isAsKnown && !checked.affected.has(file)) return known;
+      const found = reviewFile(root, file, entry, checked.checker);
+      this.#found.set(file.fileName, found);
+      return found;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#bundler[Symbol.asyncDispose]();
+  }
+}
+
+function reviewFile(
+  root: string,
+  file: ts.SourceFile,
+  entry: Entry | undefined,
+  checker: ts.TypeChecker,
+): Found {
+  const review = entry === undefined ? null : reviewEntry(root, entry, file, checker);
+  const calls = handleCalls(file, review?.names ?? new Set(), checker);
+  return {
+    isEntry: entry !== undefined,
+    reviewed: review?.reviewed ?? null,
+    problems: [...(review?.problems ?? []), ...callProblems(root, calls)],
+    warnings: consoleUses(root, file),
+  };
+}
+
+/** TypeScript's problems without the missing modules that the bundler has reported on the same line. */
+function saidOnce(problems: readonly Problem[], bundler: readonly Problem[]): Problem[] {
+  const told = new Set(bundler.map(({ file, line }) => `${file}:${line}`));
+  return problems.filter(
+    ({ file, line, message }) =>
+      !message.startsWith(cannotFindModule) || !told.has(`${file}:${line}`),
+  );
+}
+
+interface Review {
+  readonly reviewed: Reviewed | null;
+  readonly problems: readonly Problem[];
+  /** Names of the handle in this file. */
+  readonly names: ReadonlySet<string>;
+}
+
+function reviewEntry(
+  root: string,
+  entry: Entry,
+  file: ts.SourceFile,
+  checker: ts.TypeChecker,
+): Review {
+  const problems = namedExports(root, file, checker);
+  const call = definitionCall(root, file);
+  if ('message' in call) return { reviewed: null, problems: [...problems, call], names: new Set() };
+  if (call.kind !== entry.kind) {
+    const message = `This is a definition of kind ${call.kind}, but its folder is for ${entry.kind}`;
+    problems.push(problemAt(root, call.options, message));
+  }
+  const exec = functionOption(file, call.options, 'exec');
+  const names = handleNames([exec, functionOption(file, call.options, 'onWebhook')]);
+  if (exec !== null && call.kind === 'sync') {
+    problems.push(...orderProblems(root, handleCalls(exec, handleNames([exec]))));
+  }
+  const features = usesCheckpoints(handleCalls(file, names)) ? ['checkpoints'] : [];
+  return { reviewed: { call, features }, problems, names };
+}
+
+/** `console` does nothing in a run: what is written to it is seen by nobody. */
+function consoleUses(root: string, file: ts.SourceFile): Problem[] {
+  const found: Problem[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && node.expression.getText(file) === 'console') {
+      const message = `console.${node.name.text}() goes nowhere in a run, use log() of the handle`;
+      found.push(problemAt(root, node, message));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}

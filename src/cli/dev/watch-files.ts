@@ -1,0 +1,60 @@
+import { readdirSync, watch, type FSWatcher } from 'node:fs';
+import { join } from 'node:path';
+
+/** Folders of a project that hold no source of functions. */
+const ignored = new Set(['node_modules', '.svc', 'dist', 'build', '.git']);
+
+/** Calls the listener whenever a TypeScript file below the folder is made, changed, renamed or removed. */
+export class FileWatch implements Disposable {
+  readonly #onChange: () => void;
+  readonly #folders = new Map<string, FSWatcher>();
+
+  constructor(root: string, onChange: () => void) {
+    this.#onChange = onChange;
+    this.#add(root);
+  }
+
+  /** One watcher a folder: a recursive one would also follow everything that is installed. */
+  #add(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    const watcher = watch(folder, (event, name) => this.#told(folder, event, name));
+    watcher.on('error', () => this.#drop(folder));
+    this.#folders.set(folder, watcher);
+    for (const entry of this.#entriesOf(folder)) {
+      if (entry.isDirectory() && !ignored.has(entry.name)) this.#add(join(folder, entry.name));
+    }
+  }
+
+  #told(folder: string, event: string, name: string | null): void {
+    if (name?.endsWith('.ts') === true) this.#onChange();
+    else if (event === 'rename') this.#rescan(folder);
+  }
+
+  /** A folder came or went, with files in it that nobody watched. */
+  #rescan(folder: string): void {
+    const before = this.#folders.size;
+    for (const entry of this.#entriesOf(folder)) {
+      if (entry.isDirectory() && !ignored.has(entry.name)) this.#add(join(folder, entry.name));
+    }
+    if (this.#folders.size !== before) this.#onChange();
+  }
+
+  #entriesOf(folder: string) {
+    try {
+      return readdirSync(folder, { withFileTypes: true });
+    } catch {
+      // It was removed again: nothing in it is left to watch.
+      this.#drop(folder);
+      return [];
+    }
+  }
+
+  #drop(folder: string): void {
+    this.#folders.get(folder)?.close();
+    this.#folders.delete(folder);
+  }
+
+  [Symbol.dispose](): void {
+    for (const folder of [...this.#folders.keys()]) this.#drop(folder);
+  }
+}

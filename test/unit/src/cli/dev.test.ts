@@ -1,0 +1,164 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../../src/ports/sandbox.ts';
+import { commandLine, type Ended } from '../../../support/command-line.ts';
+import { deployServer, type DeployServer } from '../../../support/deploy-server.ts';
+import {
+  actionText,
+  functionsProject,
+  syncText,
+  type FunctionsProject,
+} from '../../../support/functions-project.ts';
+
+interface Round {
+  readonly changed: readonly string[];
+  readonly deployed: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** What `svc dev --json` says, round by round. */
+class Rounds {
+  readonly #lines: string[] = [];
+  #told = Promise.withResolvers<undefined>();
+
+  readonly add = (line: string): void => {
+    this.#lines.push(line);
+    this.#told.resolve(undefined);
+  };
+
+  async next(): Promise<Round> {
+    while (this.#lines.length === 0) {
+      this.#told = Promise.withResolvers();
+      await this.#told.promise;
+    }
+    return JSON.parse(this.#lines.shift() ?? '') as Round;
+  }
+
+  /** The next one of which something is true: editors may be seen half-way. */
+  async until(isWanted: (round: Round) => boolean): Promise<Round> {
+    for (;;) {
+      const round = await this.next();
+      if (isWanted(round)) return round;
+    }
+  }
+}
+
+const usingPath = (name: string): string =>
+  actionText(`    await svc.log(pathOf('${name}'));`, "import { pathOf } from '../path.js';");
+
+describe('svc dev', () => {
+  let sandbox: Sandbox;
+  let server: DeployServer;
+  let project: FunctionsProject;
+  let running: Promise<Ended>;
+  const rounds = new Rounds();
+  const interrupt = new AbortController();
+  const bundle = (name: string): string => join(project.root, `build/crm_${name}.cjs`);
+
+  beforeAll(async () => {
+    sandbox = await openSandbox({ childrenMax: 1 });
+    server = await deployServer();
+    project = functionsProject({
+      'crm/syncs/items.ts': syncText("await svc.batchSave([{ id: '1' }], 'Item');"),
+      'crm/actions/one.ts': usingPath('one'),
+      'crm/actions/two.ts': usingPath('two'),
+      'crm/path.ts': 'export const pathOf = (name: string): string => name;\n',
+    });
+    running = commandLine(['dev', '--json', '--no-dependency-update'], {
+      root: project.root,
+      sandbox,
+      variables: { SVC_HOSTPORT: server.url, SVC_SECRET_KEY_DEV: 'k' },
+      interrupt: interrupt.signal,
+      onResult: rounds.add,
+    });
+  });
+  afterAll(async () => {
+    interrupt.abort();
+    await running;
+    project[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+    await sandbox[Symbol.asyncDispose]();
+  });
+
+  it('builds and deploys everything at first', async () => {
+    const first = await rounds.next();
+    expect(first.problems).toEqual([]);
+    expect(first.changed).toHaveLength(3);
+    expect(first.deployed).toEqual(first.changed);
+    const scopes = server.asked.map(({ body }) => body.reconciliationScope);
+    expect(scopes).toEqual([{ kind: 'environment' }, { kind: 'environment' }]);
+    expect(existsSync(join(project.root, 'tsconfig.json'))).toBe(true);
+  });
+
+  it('builds and deploys only a function that changed', async () => {
+    server.asked.length = 0;
+    project.write({
+      'crm/syncs/items.ts': syncText("await svc.batchSave([{ id: '2' }], 'Item');"),
+    });
+    const round = await rounds.until(({ changed }) => changed.length > 0);
+    expect(round).toMatchObject({ changed: ['crm/syncs/items.ts'], problems: [] });
+    expect(round.deployed).toEqual(['crm/syncs/items.ts']);
+    expect(server.asked.map(({ body }) => body.reconciliationScope)).toEqual([
+      { kind: 'function', integrationId: 'crm', name: 'items', type: 'sync' },
+    ]);
+  });
+
+  it('builds the functions that import a changed file', async () => {
+    project.write({
+      'crm/path.ts': 'export const pathOf = (name: string): string => `/${name}`;\n',
+    });
+    const round = await rounds.until(({ changed }) => changed.length > 0);
+    expect(round.changed).toEqual(['crm/actions/one.ts', 'crm/actions/two.ts']);
+  });
+
+  it('shows a type error with its place and writes nothing', async () => {
+    const before = readFileSync(bundle('actions_one'), 'utf8');
+    project.write({
+      'crm/path.ts': 'export const pathOf = (name: number): string => `/${name}`;\n',
+    });
+    const { problems, changed } = await rounds.until((round) => round.problems.length > 0);
+    expect(changed).toEqual([]);
+    expect(problems[0]).toMatch(
+      /^err - crm\/actions\/one\.ts:\d+:\d+\n {2}Argument of type 'string' is not assignable[^]*\| {5}await svc\.log\(pathOf\('one'\)\);\n *\| +\^{5}$/,
+    );
+    expect(problems).toHaveLength(2);
+    expect(readFileSync(bundle('actions_one'), 'utf8')).toBe(before);
+  });
+
+  it('goes on once it is mended, also with a file that was missing', async () => {
+    project.write({ 'crm/path.ts': "export { pathOf } from './other.js';\n" });
+    const missing = await rounds.until(({ problems }) => problems.join().includes('other.js'));
+    expect(missing.problems).toEqual([expect.stringContaining('crm/path.ts:1:')]);
+    project.write({ 'crm/other.ts': 'export const pathOf = (name: string) => `//${name}`;\n' });
+    const round = await rounds.until(({ changed }) => changed.length > 0);
+    expect(round.changed).toEqual(['crm/actions/one.ts', 'crm/actions/two.ts']);
+  });
+
+  it('removes the bundle of a function that index.ts names no more', async () => {
+    rmSync(join(project.root, 'crm/actions/two.ts'));
+    project.write({
+      'index.ts': "import './crm/syncs/items.js';\nimport './crm/actions/one.js';\n",
+    });
+    await rounds.until(({ problems }) => problems.length === 0);
+    expect(existsSync(bundle('actions_two'))).toBe(false);
+  });
+
+  it('says why a deployment was refused, and watches on', async () => {
+    server.answer = {
+      status: 400,
+      body: { error: { code: 'integration_not_found', message: 'No integration "crm".' } },
+    };
+    project.write({
+      'crm/syncs/items.ts': syncText("await svc.batchSave([{ id: '3' }], 'Item');"),
+    });
+    const round = await rounds.until(({ changed }) => changed.length > 0);
+    expect(round.problems).toEqual(['Not deployed: No integration "crm". (integration_not_found)']);
+  });
+
+  it('ends with Ctrl-C, as a success', async () => {
+    interrupt.abort();
+    expect(await running).toMatchObject({ exitCode: 0 });
+  });
+});
