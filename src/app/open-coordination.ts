@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { openInProcessCoordination } from '../adapters/coordination/in-process.ts';
-import { openRedisCoordination } from '../adapters/coordination/redis.ts';
 import type { Coordination } from '../ports/coordination.ts';
 import type { Config } from './config.ts';
 
@@ -10,12 +9,13 @@ export type CoordinationAccess = { readonly url: string; readonly prefix: string
 export const coordinationAccess = ({ redisUrl, topicPrefix }: Config): CoordinationAccess =>
   redisUrl.kind === 'embedded' ? null : { url: redisUrl.url, prefix: topicPrefix };
 
-/** Opens what SVC_REDIS_URL names. */
+/** Opens what SVC_REDIS_URL names; the client of Redis is loaded only where it names one. */
 export async function openCoordination(
   stack: AsyncDisposableStack,
   access: CoordinationAccess,
   logger: Logger,
 ): Promise<Coordination> {
   if (access === null) return stack.use(openInProcessCoordination());
+  const { openRedisCoordination } = await import('../adapters/coordination/redis.ts');
   return stack.use(await openRedisCoordination({ ...access, logger }));
 }

@@ -2,9 +2,6 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
-import { openKafkaLog } from '../adapters/event-log/kafka/open.ts';
-import { openRegistrySchemas } from '../adapters/event-log/registry/open.ts';
-import { readWithSchemas } from '../adapters/event-log/registry/reading.ts';
 import { controlTopic } from '../control-plane/wire.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { EventLog } from '../ports/event-log.ts';
@@ -86,11 +83,17 @@ function serverAccess(config: Config): ServerAccess | null {
   return { ...logUrl, registryUrl: registryUrl.url, prefix, replication };
 }
 
+/** Loads the clients of the servers, which a service on the embedded log does without. */
 async function openServer(
   stack: AsyncDisposableStack,
   access: ServerAccess,
   { clock, logger }: LogDeps,
 ): Promise<OpenedLog> {
+  const [{ openKafkaLog }, { openRegistrySchemas }, { readWithSchemas }] = await Promise.all([
+    import('../adapters/event-log/kafka/open.ts'),
+    import('../adapters/event-log/registry/open.ts'),
+    import('../adapters/event-log/registry/reading.ts'),
+  ]);
   const { brokers, isTls, sasl, prefix, replication, registryUrl: url } = access;
   const kafka = stack.use(
     await openKafkaLog({

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { parse as parseYaml } from 'yaml';
+import { load as parseYaml } from 'js-yaml';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import type { Provider } from './definition.ts';

@@ -137,7 +137,7 @@ const functionRows: readonly Row[] = [
     functionPath('/code'),
   ),
   row('GET /scripts/config', K('integrations:list_functions'), 200),
-  row('POST /functions/compile', K('functions:compile'), 400, () => ({ body: { code: '(' } })),
+  row('POST /functions/compile', K('functions:compile'), 400, () => ({ body: {} })),
   absent('POST /functions/dryruns', K('functions:dryrun')),
   absent('GET /functions/dryruns/{id}', K('functions:dryrun')),
   absent('POST /functions/deployments', K('deploy')),

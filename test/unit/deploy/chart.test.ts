@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { load as parse } from 'js-yaml';
 import { loadConfig, settings } from '../../../src/app/config.ts';
 import { roles } from '../../../src/app/roles.ts';
 

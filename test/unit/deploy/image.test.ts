@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { load as parse } from 'js-yaml';
 import { loadConfig, settings } from '../../../src/app/config.ts';
 
 const root = new URL('../../../', import.meta.url);
