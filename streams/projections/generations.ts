@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { GatewayError } from '../../src/kernel/errors.ts';
+import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
 import type { GenerationTold, ProjectionTold } from '../../src/modules/projections/public.ts';
@@ -18,6 +18,9 @@ const readersLeaveMs = 10_000;
 const levelEveryMs = 10;
 const retryMs = 1_000;
 const tickMs = 1_000;
+const leadWatchedEveryMs = 100;
+/** A comparison is given up when it came to nothing so often on one node. */
+const comparisonsMax = 10;
 /** While it is built, the state is told every so many ticks, and when it has caught up. */
 const ticksPerReport = 5;
 
@@ -88,6 +91,8 @@ class RunningGenerations implements Generations {
   /** By partition, where the topic ended at the last tick. */
   #ends = new Map<number, number>();
   #verification: { readonly id: string; readonly done: Promise<void> } | null = null;
+  /** How often the comparison came to nothing here. */
+  #unfinished = { id: '', times: 0 };
 
   constructor(deps: GenerationsDeps) {
     this.#deps = deps;
@@ -133,9 +138,14 @@ class RunningGenerations implements Generations {
     return this.#stop.signal.aborted;
   }
 
-  /** Among those that share tables, one speaks and drops for all. */
+  /**
+   * Among those that share tables, one speaks and drops for all: who writes the first partition of the first
+   * generation. Each generation shares out its partitions by itself.
+   */
   get #isLeading(): boolean {
-    return [...this.#fed.values()].some((fed) => fed.holds(0));
+    const fed = [...this.#fed.values()].filter(({ isFed }) => isFed);
+    const [first] = fed.sort((a, b) => a.number - b.number);
+    return first?.holds(0) ?? false;
   }
 
   #add(number: number): FedGeneration {
@@ -235,24 +245,45 @@ class RunningGenerations implements Generations {
 
   #verify({ generation, verification_id: id }: GenerationTold, expected: number): void {
     if (id === null || this.#verification !== null || !this.#isLeading) return;
-    const { verify, logger } = this.#deps;
-    const compare = async (): Promise<void> => {
-      try {
-        const parts = await verify({ expected, found: generation }, this.#stop.signal);
-        this.#tell({ type: 'ReportVerified', generation, id, parts });
-      } catch (error) {
-        if (this.#isStopped()) return;
-        logger.error({ err: error, generation }, 'generations could not be compared');
-        this.#tell({ type: 'ReportVerificationFailed', generation, id, code: codeOf(error) });
-      }
-    };
-    const done = compare().finally(() => {
+    if (this.#unfinished.id !== id) this.#unfinished = { id, times: 0 };
+    const done = this.#compare({ expected, found: generation }, id).finally(() => {
       // Its report may not have come back yet: the same comparison is not begun again.
       setTimeout(() => {
         if (this.#verification?.id === id) this.#verification = null;
       }, retryMs).unref();
     });
     this.#verification = { id, done };
+  }
+
+  /** One that another node must make now, or that failed for a reason that passes, is begun again by a later tick. */
+  async #compare(
+    compared: { readonly expected: number; readonly found: number },
+    id: string,
+  ): Promise<void> {
+    const { verify, logger } = this.#deps;
+    const { found: generation } = compared;
+    const overtaken = new AbortController();
+    const watch = setInterval(() => {
+      if (!this.#isLeading) overtaken.abort();
+    }, leadWatchedEveryMs).unref();
+    try {
+      const signal = AbortSignal.any([this.#stop.signal, overtaken.signal]);
+      const parts = await verify(compared, signal);
+      this.#tell({ type: 'ReportVerified', generation, id, parts });
+    } catch (error) {
+      if (this.#isStopped()) return;
+      const unfinished = { id, times: this.#unfinished.times + 1 };
+      this.#unfinished = unfinished;
+      const isOutage = error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+      if (!this.#isLeading || (isOutage && unfinished.times < comparisonsMax)) {
+        logger.warn({ err: error, ...compared }, 'a comparison of generations is begun again');
+        return;
+      }
+      logger.error({ err: error, ...compared }, 'generations could not be compared');
+      this.#tell({ type: 'ReportVerificationFailed', generation, id, code: codeOf(error) });
+    } finally {
+      clearInterval(watch);
+    }
   }
 
   async #tick(): Promise<void> {

@@ -28,7 +28,7 @@ export async function verifyGeneration(
   const parts: Record<string, VerifiedPart> = {};
   const generations = [expected, found];
   try {
-    for (const generation of generations) await copy(deps, generation);
+    for (const generation of generations) await copy(deps, generation, signal);
     const until = new Map<number, number>();
     for (let partition = 0; partition < partitions; partition++) {
       until.set(partition, await log.endOffset(records.topic, partition));
@@ -41,7 +41,8 @@ export async function verifyGeneration(
     }
     return parts;
   } finally {
-    for (const generation of generations) await dropCopies(store, generation);
+    // Whoever makes an interrupted comparison anew drops them first, and may have done so already.
+    if (!signal.aborted) for (const generation of generations) await dropCopies(store, generation);
   }
 }
 
@@ -65,7 +66,7 @@ async function makeTables(store: ProjectionStore, set: TableSet): Promise<void> 
 }
 
 /** The tables as they are now, and positions that they have surely come to. */
-async function copy(deps: VerifyDeps, generation: number): Promise<void> {
+async function copy(deps: VerifyDeps, generation: number, signal: AbortSignal): Promise<void> {
   const { store, clock } = deps;
   const original = records.tableSet(generation);
   const copied = records.tableSet(generation, 'compare');
@@ -75,6 +76,7 @@ async function copy(deps: VerifyDeps, generation: number): Promise<void> {
   const stored = await new Positions(store, original.name).load();
   for (const [at, table] of original.tables.entries()) {
     for (const partition of stored.keys()) {
+      signal.throwIfAborted();
       await store.command(
         `ALTER TABLE ${copied.tables[at] ?? ''} ATTACH PARTITION ${partition} FROM ${table}`,
       );

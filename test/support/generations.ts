@@ -69,6 +69,9 @@ export class TestGenerations implements AsyncDisposable {
   readonly owner: TestOwner;
   readonly generations: Generations;
   readonly reader: RecordReader;
+  /** How often this node has begun to compare. */
+  comparisons = 0;
+  #failure: Error | null = null;
 
   private constructor(
     log: MemoryLog,
@@ -89,7 +92,9 @@ export class TestGenerations implements AsyncDisposable {
     log: MemoryLog,
     owner: TestOwner,
     clock: Clock,
+    holds: (generation: number) => boolean = () => true,
   ): Promise<TestGenerations> {
+    let begin = (): void => undefined;
     const ports = { log, store, codec: changeCodec, clock, logger: silent, partitions };
     const generations = await startGenerations({
       ...ports,
@@ -104,7 +109,7 @@ export class TestGenerations implements AsyncDisposable {
         const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
         const projector = await startProjector({ ...ports, ...options, lane });
         return {
-          holds: () => true,
+          holds: () => holds(options.tables.generation),
           readable: () => Promise.resolve(),
           stopped: projector.stopped,
           [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
@@ -115,14 +120,31 @@ export class TestGenerations implements AsyncDisposable {
         owner.ask(report);
         return Promise.resolve();
       },
-      verify: (compared, signal) => verifyGeneration(ports, compared, signal),
+      verify: async (compared, signal) => {
+        begin();
+        return verifyGeneration(ports, compared, signal);
+      },
     });
-    return new TestGenerations(log, store, owner, generations, clock);
+    const opened = new TestGenerations(log, store, owner, generations, clock);
+    begin = () => opened.#beginComparison();
+    return opened;
   }
 
   append(model: RecordModel, changes: readonly RecordChange[]): number {
     const messages = changes.map((change) => model.message(changeCodec, change));
     return this.log.append(model.partition(partitions), messages, Date.now());
+  }
+
+  /** The next comparison fails at its start. */
+  failComparison(error: Error): void {
+    this.#failure = error;
+  }
+
+  #beginComparison(): void {
+    this.comparisons += 1;
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure;
   }
 
   async publish(model: RecordModel, changes: readonly RecordChange[]): Promise<void> {

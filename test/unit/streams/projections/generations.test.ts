@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../../src/kernel/errors.ts';
 import type { Clock } from '../../../../src/kernel/time.ts';
 import { verificationState } from '../../../../src/modules/projections/state.ts';
 import { records } from '../../../../streams/projections/records.ts';
@@ -39,7 +40,8 @@ function newWorld(): World {
   return { log, clock, owner: new TestOwner(clock), model: new RecordModel() };
 }
 
-const open = ({ log, owner, clock }: World) => TestGenerations.open(store, log, owner, clock);
+const open = ({ log, owner, clock }: World, holds?: (generation: number) => boolean) =>
+  TestGenerations.open(store, log, owner, clock, holds);
 
 /** Changes of every kind. */
 function story(model: RecordModel, from: number, count: number) {
@@ -111,6 +113,21 @@ describe('a generation built beside the one that is read', () => {
         ),
       ].sort(),
     );
+  });
+
+  it('is compared by one node, again after an outage, also when another writes its first partition', async () => {
+    const world = newWorld();
+    const { owner, model } = world;
+    await using one = await open(world, (generation) => generation === 1);
+    await using another = await open(world, (generation) => generation === 2);
+    await one.publish(model, story(model, 0, 30));
+    owner.ask(rebuild);
+    await stateOf(world, 2, 'ready');
+    one.failComparison(new GatewayError('projection_unavailable'));
+    owner.ask(verify);
+    const found = await verified(world, 2);
+    expect([found.failure, verificationState(found, partitions)]).toEqual([null, 'passed']);
+    expect([one.comparisons, another.comparisons]).toEqual([2, 0]);
   });
 
   it('is rolled back to the former one, which was fed meanwhile', async () => {
