@@ -130,8 +130,9 @@ async function settle(
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (ending.kind === 'interrupted') return { ending, counts: [], positions: [] };
+  const end = { hasSucceeded: ending.kind === 'ok' };
   const answers = await Promise.allSettled(
-    streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin), signal)),
+    streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin, end), signal)),
   );
   const counts: ModelResult[] = [];
   const positions: ModelPlace[] = [];

@@ -128,27 +128,18 @@ describe('a gateway', () => {
     await save(1);
   });
 
-  it('has no change twice and no record less in its log after all that', async () => {
+  it('has each change once in its log after all that', async () => {
     const { gateway } = world;
     await gateway.stop();
     expect(await gateway.exited).toBe(0);
     const streams = await auditStreams(gateway.dataDir);
     for (const crm of connections) {
       const stream = streams.find((one) => one.connectionId === crm.id && one.model === 'Contact');
-      const changes = stream?.changes ?? [];
-      const live = new Set<string>();
-      for (const { action, record_id } of changes) {
-        if (action === 'deleted') live.delete(record_id);
-        else live.add(record_id);
-      }
-      expect(live.size).toBe(records);
-      // A delete pass of a run that was cut off may come late: what it deleted is added again by the next run.
-      const deleted = changes.filter(({ action }) => action === 'deleted').length;
-      const added = changes.filter(({ action }) => action === 'added').length;
-      expect(added).toBe(records + deleted);
-      const updated = changes.filter(({ action }) => action === 'updated').length;
-      expect(updated).toBeLessThanOrEqual((revision - 1) * updatedEach);
-      expect(updated + deleted).toBeGreaterThanOrEqual((revision - 1) * updatedEach);
+      const updated = (revision - 1) * updatedEach;
+      expect(stream?.changes.map(({ action }) => action)).toEqual([
+        ...Array<string>(records).fill('added'),
+        ...Array<string>(updated).fill('updated'),
+      ]);
     }
   });
 });

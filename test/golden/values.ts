@@ -121,6 +121,9 @@ const streamHead: StreamHeadValue = {
     {
       pass_id: 'pass-1',
       sync_name: 'contacts',
+      run_id,
+      attempt: 1,
+      is_ended: true,
       start_position: 90,
       marks: Buffer.from([0b0000_0101, 0xff]),
       marks_offset: 1_200,

@@ -93,6 +93,10 @@ export interface StrategyArgs {
   readonly strategy: 'override' | 'ignore_if_modified_after';
 }
 
+export interface BarrierArgs {
+  /** The code of the run came to its end without an error: nobody resumes from where it was. */
+  readonly hasSucceeded: boolean;
+}
 export interface BarrierReply {
   readonly added: number;
   readonly updated: number;

@@ -76,9 +76,9 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
     async close(stream, actor) {
       await ask(writer, by(stream, actor), 'close', { timeoutMs: longAnswerMs });
     },
-    async barrier(stream, origin) {
+    async barrier(stream, origin, args = { hasSucceeded: false }) {
       const sender = from(stream, origin);
-      const options = { timeoutMs: longAnswerMs };
+      const options = { args, timeoutMs: longAnswerMs };
       const { offset, failures, ...counts } = await ask<BarrierReply>(
         writer,
         sender,

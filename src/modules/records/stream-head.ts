@@ -22,10 +22,13 @@ export interface StreamRun {
   readonly last_at: Micros;
 }
 
-/** An open pass of delete tracking as it travels. */
+/** A pass of delete tracking as it travels. */
 export interface PassValue {
   readonly pass_id: string;
   readonly sync_name: string | null;
+  readonly run_id: string | null;
+  readonly attempt: number;
+  readonly is_ended: boolean;
   readonly start_position: number;
   readonly marks: Uint8Array;
   readonly marks_offset: number;

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { Micros } from '../../kernel/time.ts';
+import type { BarrierArgs } from './commands.ts';
 import type { Stream } from './stream.ts';
 
 /** Who writes: a run's attempt, or a caller of the API. Attempts and stale commands are told apart by it. */
@@ -50,7 +51,7 @@ export interface RecordWriter {
   /** Only `id` of each is used. */
   delete(stream: Stream, origin: WriteOrigin, records: readonly Json[]): Promise<void>;
   passStart(stream: Stream, origin: WriteOrigin): Promise<void>;
-  /** @throws GatewayError `delete_pass_missing` */
+  /** @throws GatewayError `delete_pass_missing`; `stale_attempt` when a later run has gone on with the pass */
   passEnd(stream: Stream, origin: WriteOrigin): Promise<{ deletedKeys: string[] }>;
   /** Known ids only, deleted ones too. */
   lookup(stream: Stream, origin: WriteOrigin, ids: readonly string[]): Promise<StoredRecord[]>;
@@ -70,5 +71,5 @@ export interface RecordWriter {
   /** Empties the stream and refuses every later command of it (its connection was deleted). */
   close(stream: Stream, actor: string): Promise<void>;
   /** Answered after every earlier command of the stream was decided. */
-  barrier(stream: Stream, origin: WriteOrigin): Promise<BarrierAnswer>;
+  barrier(stream: Stream, origin: WriteOrigin, end?: BarrierArgs): Promise<BarrierAnswer>;
 }

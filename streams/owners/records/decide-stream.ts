@@ -1,4 +1,5 @@
 import type {
+  BarrierArgs,
   BarrierReply,
   LookedUp,
   LookupAnswer,
@@ -9,6 +10,7 @@ import type {
 import { record } from '../../../src/modules/records/decider.ts';
 import { putRun } from './stream-state.ts';
 import type { Decision, Handle } from './decide.ts';
+import { forgetEnded } from './passes.ts';
 import { noPayload } from './round.ts';
 
 const sliceRecords = 2000;
@@ -91,7 +93,10 @@ function purgeSlice({ rules: { changes }, stream }: Decision): boolean {
 
 /** All earlier commands were decided, and what they led to is in the log before `changesEnd`. */
 export const barrier: Handle = ({ rules, stream, command }) => {
-  const run = command.run_id === null ? undefined : stream.runs.get(command.run_id);
+  const { run_id: runId } = command;
+  const run = runId === null ? undefined : stream.runs.get(runId);
+  const args = JSON.parse(command.args ?? '{}') as Partial<BarrierArgs>;
+  if (args.hasSucceeded === true && runId !== null) forgetEnded(stream, runId);
   const { added = 0, updated = 0, deleted = 0, unchanged = 0, failures = [] } = run ?? {};
   const body: BarrierReply = {
     added,

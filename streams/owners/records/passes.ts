@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { DeletedKeysAnswer, DeletedKeysArgs } from '../../../src/modules/records/commands.ts';
+import type {
+  DeletedKeysAnswer,
+  DeletedKeysArgs,
+  RecordCommandValue,
+} from '../../../src/modules/records/commands.ts';
 import { record } from '../../../src/modules/records/decider.ts';
 import { refused, type Decision, type Handle } from './decide.ts';
 import { Marks } from './marks.ts';
@@ -23,32 +27,49 @@ export function markSeen(passes: readonly Pass[], position: number): void {
   }
 }
 
-/** Opens a pass; one that is still open goes on (contract/functions.md section 8). */
+/**
+ * Opens a pass. One that is still open goes on (contract/functions.md section 8), and so does one that another run has
+ * ended without coming to its own end: whoever resumes from its checkpoint does not save again what it had saved.
+ */
 export const passStart: Handle = ({ rules, stream, command, offset }) => {
-  if (openPass(stream, command.sync_name) === undefined) {
-    stream.passes.push({
-      id: randomUUID(),
-      syncName: command.sync_name,
-      start: stream.seq,
-      marks: new Marks(),
-      isLost: false,
-      saved: Buffer.alloc(0),
-      savedOffset: offset,
-      savedAt: Math.floor(rules.changes.now / 1000),
-      isDirty: false,
-    });
+  const known = passOf(stream, command.sync_name);
+  const holder = holderOf(command);
+  if (known !== undefined && !isEndedBy(known, command)) {
+    known.holder = holder;
+    known.isEnded = false;
+    return { outcome: 'done' };
   }
+  stream.passes = stream.passes.filter((pass) => pass !== known);
+  stream.passes.push({
+    id: randomUUID(),
+    syncName: command.sync_name,
+    holder,
+    isEnded: false,
+    start: stream.seq,
+    marks: new Marks(),
+    isLost: false,
+    saved: Buffer.alloc(0),
+    savedOffset: offset,
+    savedAt: Math.floor(rules.changes.now / 1000),
+    isDirty: false,
+  });
   return { outcome: 'done' };
 };
 
 /** Deletes what stands at or before the start without a mark: a slice per round, its progress in the head. */
 export const passEnd: Handle = (decision) => {
   const { rules, stream, command, offset } = decision;
-  const pass = openPass(stream, command.sync_name);
-  if (pass === undefined) {
+  const pass = passOf(stream, command.sync_name);
+  if (pass === undefined || isEndedBy(pass, command)) {
     return refused(
       'delete_pass_missing',
       `No track deletes starting point found for model '${command.model}'.`,
+    );
+  }
+  if (isOvertaken(stream, pass, command)) {
+    return refused(
+      'stale_attempt',
+      `A later run has gone on with the track deletes of model '${command.model}': nothing was deleted.`,
     );
   }
   if (stream.job?.offset !== offset) {
@@ -69,7 +90,8 @@ export const passEnd: Handle = (decision) => {
       return 'more';
     }
   }
-  stream.passes = stream.passes.filter((open) => open !== pass);
+  pass.holder = holderOf(command);
+  pass.isEnded = true;
   stream.job = null;
   return keysIn(decision, { after: job.from, through: stream.seq });
 };
@@ -78,8 +100,28 @@ export const passEnd: Handle = (decision) => {
 export const deletedKeys: Handle = (decision) =>
   keysIn(decision, JSON.parse(decision.command.args ?? '{}') as DeletedKeysArgs);
 
-function openPass(stream: StreamState, syncName: string | null): Pass | undefined {
+/** The run has succeeded: nobody resumes from where it was, and the next pass is a new one. */
+export function forgetEnded(stream: StreamState, runId: string): void {
+  stream.passes = stream.passes.filter((pass) => !pass.isEnded || pass.holder?.runId !== runId);
+}
+
+function passOf(stream: StreamState, syncName: string | null): Pass | undefined {
   return stream.passes.find((pass) => pass.syncName === syncName);
+}
+
+const holderOf = ({ run_id: runId, attempt }: RecordCommandValue): Pass['holder'] =>
+  runId === null ? null : { runId, attempt };
+
+/** Ended by the very attempt that asks now: what it starts or ends next is another pass. */
+const isEndedBy = ({ isEnded, holder }: Pass, { run_id, attempt }: RecordCommandValue): boolean =>
+  isEnded && holder?.runId === run_id && holder.attempt === attempt;
+
+/** Whether the command comes late, of a run before the one that holds the pass now. */
+function isOvertaken(stream: StreamState, { holder }: Pass, command: RecordCommandValue): boolean {
+  if (holder === null || command.run_id === null || holder.runId === command.run_id) return false;
+  const order = [...stream.runs.keys()];
+  const asked = order.indexOf(command.run_id);
+  return asked !== -1 && asked < order.indexOf(holder.runId);
 }
 
 /** Returns the last position that was looked at. */

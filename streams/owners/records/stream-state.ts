@@ -4,10 +4,16 @@ import type { RecordCommandValue } from '../../../src/modules/records/commands.t
 import type { StreamHeadValue, StreamRun } from '../../../src/modules/records/stream-head.ts';
 import { Marks } from './marks.ts';
 
-/** An open pass of delete tracking: what was saved unchanged since its start is marked. */
+/**
+ * A pass of delete tracking: what was saved unchanged since its start is marked. One that a run has ended stays until
+ * that run has succeeded: the run that comes after a failed one goes on with it, from the same checkpoint.
+ */
 export interface Pass {
   readonly id: string;
   readonly syncName: string | null;
+  /** The run that last started, continued or ended it; null in what release 0.67.0 has left open. */
+  holder: { readonly runId: string; readonly attempt: number } | null;
+  isEnded: boolean;
   /** The stream's seq at the start: what was modified since has a higher position. */
   readonly start: number;
   readonly marks: Marks;
@@ -94,6 +100,8 @@ export function fromHead(no: number, key: string, head: StreamHeadValue, now: nu
     passes: head.passes.map((pass) => ({
       id: pass.pass_id,
       syncName: pass.sync_name,
+      holder: pass.run_id === null ? null : { runId: pass.run_id, attempt: pass.attempt },
+      isEnded: pass.is_ended,
       start: pass.start_position,
       marks: Marks.decode(pass.marks),
       isLost: pass.is_lost,
@@ -132,6 +140,9 @@ export function toHead(stream: StreamState, meta: HeadMeta): StreamHeadValue {
     passes: stream.passes.map((pass) => ({
       pass_id: pass.id,
       sync_name: pass.syncName,
+      run_id: pass.holder?.runId ?? null,
+      attempt: pass.holder?.attempt ?? 0,
+      is_ended: pass.isEnded,
       start_position: pass.start,
       marks: pass.saved,
       marks_offset: pass.savedOffset,
