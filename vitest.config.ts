@@ -4,6 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Tests against real Kafka, registry and Redis, wherever they lie. */
 const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
 
+/** Every answer of a gateway is held against it. */
+const documentOfAnswers = 'test/support/openapi-setup.ts';
+
 /** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
 const expectOptions = { poll: { timeout: 50_000 } };
 
@@ -44,6 +47,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/{api,e2e}/**/*.test.ts'],
           exclude: [withServices],
+          globalSetup: documentOfAnswers,
           pool: 'forks',
           maxWorkers: 2,
           expect: expectOptions,
@@ -55,6 +59,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          globalSetup: documentOfAnswers,
           pool: 'forks',
           maxWorkers: 2,
           expect: expectOptions,
@@ -66,7 +71,7 @@ export default defineConfig({
         test: {
           name: 'services',
           include: [withServices],
-          globalSetup: 'test/services/setup.ts',
+          globalSetup: [documentOfAnswers, 'test/services/setup.ts'],
           pool: 'forks',
           fileParallelism: false,
           expect: expectOptions,

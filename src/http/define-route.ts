@@ -1,6 +1,8 @@
 import type { z } from 'zod';
-import type { ErrorCode, GatewayError } from '../kernel/errors.ts';
+import type { GatewayError } from '../kernel/errors.ts';
 import type { ConnectSession } from '../modules/connect-sessions/state.ts';
+import type { Answers } from './answers.ts';
+import type { RouteError } from './route-errors.ts';
 import type { Services } from './services.ts';
 
 /** What a route takes: a key of one environment or of the account, the token of a connect session, or nothing. */
@@ -80,8 +82,12 @@ export interface Route<
   readonly body?: B;
   readonly headers?: H;
   readonly params?: P;
-  /** Codes besides those of every route (401, 403, 415, 429, invalid_*). */
-  readonly errors: readonly ErrorCode[];
+  /** What it answers, by status, when it does not refuse. */
+  readonly answers?: Answers;
+  /** Codes besides those that the gate answers on every route (`gateErrors`). */
+  readonly errors: readonly RouteError[];
+  /** There is another endpoint in its place. */
+  readonly isDeprecated?: true;
   /** The page for a person whose browser navigated here and was refused; without it the refusal is JSON. */
   readonly refusalPage?: (
     error: GatewayError,

@@ -16,22 +16,27 @@ export const text = (min: number, max: number) =>
 
 const matching = (pattern: RegExp, max = 255) => z.string().regex(pattern).min(1).max(max);
 
-export const providerName = matching(/^[a-zA-Z0-9_-]+$/);
-export const integrationKey = matching(/^[a-zA-Z0-9~:.@ _-]+$/);
-export const connectionId = matching(/^[a-zA-Z0-9,.;:=+~[\]|@${}"'\\/_ -]+$/);
-export const environmentName = matching(/^[a-z0-9_-]+$/);
-export const modelName = matching(/^[A-Z][a-zA-Z0-9_-]+$/);
-/** Name of a sync, an action, a function or a variant. */
-export const functionName = matching(/^[a-zA-Z0-9_-]+$/);
-export const displayName = text(1, 255);
-/** `true/1/yes/on/y/enabled` and their opposites in any case, for queries and headers. */
-export const flag = z.string().transform((value, context) => {
-  const word = value.toLowerCase();
-  if (yes.has(word)) return true;
-  if (no.has(word)) return false;
-  context.addIssue({ code: 'custom', message: 'Send true or false.' });
-  return z.NEVER;
+export const providerName = matching(/^[a-zA-Z0-9_-]+$/).meta({ examples: ['crm'] });
+export const integrationKey = matching(/^[a-zA-Z0-9~:.@ _-]+$/).meta({ examples: ['crm-prod'] });
+export const connectionId = matching(/^[a-zA-Z0-9,.;:=+~[\]|@${}"'\\/_ -]+$/).meta({
+  examples: ['acme-1'],
 });
+export const environmentName = matching(/^[a-z0-9_-]+$/).meta({ examples: ['staging'] });
+export const modelName = matching(/^[A-Z][a-zA-Z0-9_-]+$/).meta({ examples: ['Contact'] });
+/** Name of a sync, an action, a function or a variant. */
+export const functionName = matching(/^[a-zA-Z0-9_-]+$/).meta({ examples: ['contacts'] });
+export const displayName = text(1, 255).meta({ examples: ['A name'] });
+/** `true/1/yes/on/y/enabled` and their opposites in any case, for queries and headers. */
+export const flag = z
+  .string()
+  .transform((value, context) => {
+    const word = value.toLowerCase();
+    if (yes.has(word)) return true;
+    if (no.has(word)) return false;
+    context.addIssue({ code: 'custom', message: 'Send true or false.' });
+    return z.NEVER;
+  })
+  .meta({ type: 'boolean' });
 
 /** A list in a query, which may come as a single value. */
 export const listOf = <T extends z.ZodType>(item: T) =>
@@ -43,10 +48,13 @@ export const wholeNumber = (min: number, max: number) =>
     .string()
     .regex(/^-?\d{1,15}$/, 'Send a whole number.')
     .transform(Number)
-    .pipe(z.number().int().min(min).max(max));
+    .pipe(z.number().int().min(min).max(max))
+    .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max });
 
 /** Any JSON object; keys are data and are kept as they are. */
-export const jsonObject = z.custom<JsonObject>(isJsonObject, 'Send an object.');
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, 'Send an object.')
+  .meta({ type: 'object' });
 
 const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;
 
@@ -72,17 +80,18 @@ function isEmail(value: string): boolean {
 }
 
 /** `end_user` as it is sent. */
-export const endUserInput = z.strictObject({
-  id: text(1, 255),
-  email: text(5, 255).optional(),
-  display_name: text(0, 255).optional(),
-  tags: tags.optional(),
-});
+export const endUserInput = z
+  .strictObject({
+    id: text(1, 255),
+    email: text(5, 255).optional(),
+    display_name: text(0, 255).optional(),
+    tags: tags.optional(),
+  })
+  .meta({ examples: [{ id: 'u1', email: 'ada@example.com', display_name: 'Ada' }] });
 
-export const webAddress = text(1, 2048).refine(
-  (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
-  'Not a URL.',
-);
+export const webAddress = text(1, 2048)
+  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'Not a URL.')
+  .meta({ format: 'uri', examples: ['https://app.example.com/hooks'] });
 
 /** A web address, or empty to clear it. Whether it may be reached is for the egress policy to say. */
 export const webhookUrl = z.union([z.literal(''), webAddress]);

@@ -15,6 +15,7 @@ import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
+import { referenceRoutes } from '../modules/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/root-keys/routes.ts';
 import { syncRoutes } from '../modules/syncs/routes.ts';
 import { topicRoutes } from '../modules/topics/routes.ts';
@@ -46,6 +47,7 @@ export const routes: readonly AnyRoute[] = [
   ...deadLetterRoutes,
   ...connectPageRoutes,
   ...rootKeyRoutes,
+  ...referenceRoutes(() => ({ routes, streamRoutes })),
 ];
 
 /** Every endpoint that streams. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ErrorCode } from '../kernel/errors.ts';
+import type { z } from 'zod';
 import type { Caller, Credential } from './define-route.ts';
+import type { RouteError } from './route-errors.ts';
 import type { Services } from './services.ts';
 
 export interface StreamCall {
@@ -27,7 +28,10 @@ export interface StreamRoute {
   readonly credential: Credential;
   readonly scopes: readonly string[];
   readonly summary: string;
-  readonly errors: readonly ErrorCode[];
+  /** What it reads of the request's headers. */
+  readonly headers: z.ZodObject;
+  /** Codes besides those that the gate answers on every route (`gateErrors`). */
+  readonly errors: readonly RouteError[];
   /** A throw before the head of the answer is answered like any other; after it the connection is cut. */
   handle(call: StreamCall): Promise<void>;
 }

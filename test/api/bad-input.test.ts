@@ -9,6 +9,7 @@ import { environmentRoutes } from '../../src/modules/environments/routes.ts';
 import { integrationRoutes } from '../../src/modules/integrations/routes.ts';
 import { providerRoutes } from '../../src/modules/providers/routes.ts';
 import { variableRoutes } from '../../src/modules/variables/routes.ts';
+import { checkedFetch } from '../support/answers.ts';
 import { startApi, type Api } from '../support/api.ts';
 import { seedOfRun } from '../support/random.ts';
 
@@ -148,14 +149,17 @@ describe('bad input', () => {
           ...(route.tokenIn === 'query' ? [`connect_session_token=${token}`] : []),
           ...pairs.map(([name, mark, item]) => `${name}${mark}=${encode(item)}`),
         ].join('&');
-        const response = await fetch(`${api.url}${filled}${search === '' ? '' : `?${search}`}`, {
-          method: route.method,
-          headers: {
-            authorization: `Bearer ${{ environment: api.keys.dev, none: api.keys.dev, ...keys }[route.credential]}`,
-            'content-type': 'application/json',
+        const response = await checkedFetch(
+          `${api.url}${filled}${search === '' ? '' : `?${search}`}`,
+          {
+            method: route.method,
+            headers: {
+              authorization: `Bearer ${{ environment: api.keys.dev, none: api.keys.dev, ...keys }[route.credential]}`,
+              'content-type': 'application/json',
+            },
+            ...(route.method === 'GET' ? {} : { body: JSON.stringify(sent) }),
           },
-          ...(route.method === 'GET' ? {} : { body: JSON.stringify(sent) }),
-        });
+        );
         const answer = await response.text();
         expect(response.status, answer).toBeLessThan(500);
         if (response.status < 400) return;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkedFetch } from '../support/answers.ts';
 import { startApi, type Api } from '../support/api.ts';
 
 let api: Api;
@@ -8,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]());
 
 const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(api.url + path, { headers });
+  checkedFetch(api.url + path, { headers });
 
 describe('the connect page', () => {
   it('is a document that runs no inline code and is framed by the named origins only', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { checkAnswer } from '../support/answers.ts';
 import { openEchoUpstream, type EchoUpstream } from '../support/echo-upstream.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
 
@@ -64,8 +65,12 @@ const headersOf = (more: Readonly<Record<string, string>> = {}) => ({
 });
 const proxy = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
   fetch(`${gateway.url}/proxy${path}`, { ...init, headers: headersOf(init.headers) });
-const codeOf = async (answer: Response) =>
-  `${answer.status} ${((await answer.json()) as { error?: { code: string } }).error?.code ?? ''}`;
+const codeOf = async (answer: Response) => {
+  const { status, headers, url } = answer;
+  const text = await answer.text();
+  checkAnswer('GET', url, { status, headers, text });
+  return `${status} ${(JSON.parse(text) as { error?: { code: string } }).error?.code ?? ''}`;
+};
 
 describe('a proxied call', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(

@@ -12,6 +12,7 @@ import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
 import { createPublisher } from '../../src/modules/runs/publisher.ts';
 import { createRunLogs } from '../../src/modules/runs/run-log.ts';
+import { checkAnswer } from './answers.ts';
 import { builtInCatalogue } from './catalogue.ts';
 import { openControlWorld, silent, type ControlWorld } from './control.ts';
 
@@ -91,6 +92,7 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();
+      checkAnswer(method, path, { status: response.status, headers: response.headers, text });
       const answer = text === '' ? undefined : (JSON.parse(text) as unknown);
       return {
         status: response.status,

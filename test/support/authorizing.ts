@@ -5,6 +5,7 @@ import type { Clock } from '../../src/kernel/time.ts';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import type { AuthMode, Provider } from '../../src/modules/providers/definition.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
+import { checkedFetch } from './answers.ts';
 import { startApi, type Api, type ApiAnswer } from './api.ts';
 import type { Played } from './fake-auth/play.ts';
 import type { PlayOptions } from './fake-auth/rules.ts';
@@ -142,7 +143,7 @@ async function startRedirect(
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Redirect> {
-  const answer = await fetch(url + path, { redirect: 'manual', headers });
+  const answer = await checkedFetch(url + path, { redirect: 'manual', headers });
   const cookie = (answer.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
   const location = answer.headers.get('location') ?? '';
   return {
@@ -156,7 +157,7 @@ async function startRedirect(
       { path: to = '/oauth/callback', cookie: shown = cookie, url: at = url } = {},
     ) {
       const text = new URLSearchParams(query).toString();
-      const landed = await fetch(`${at}${to}?${text}`, {
+      const landed = await checkedFetch(`${at}${to}?${text}`, {
         redirect: 'manual',
         headers: { cookie: shown },
       });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { checkAnswer } from './answers.ts';
 import { deploymentEnv, inheritedEnv } from './deployment.ts';
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -139,6 +140,7 @@ async function call(
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   });
   const text = await response.text();
+  checkAnswer(method, path, { status: response.status, headers: response.headers, text });
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   return {
     status: response.status,

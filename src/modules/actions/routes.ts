@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { errorAnswer } from '../../http/error-response.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import { actionFailureShape, outputShape, queuedShape } from './shapes.ts';
 
 const headers = z.object({
   'provider-config-key': integrationKey,
@@ -26,6 +28,11 @@ const triggerAction = defineRoute({
   summary: 'Runs an action and answers with its output.',
   headers,
   body: z.looseObject({ action_name: functionName, input: z.custom<Json>().optional() }),
+  answers: {
+    200: json('What the action returned.', outputShape),
+    202: json('It is queued.', queuedShape),
+    424: json('The action failed.', actionFailureShape),
+  },
   errors: [
     'unknown_connection',
     'unknown_provider_config',
@@ -69,6 +76,10 @@ const readAction = defineRoute({
   scopes: ['environment:actions:execute'],
   summary: 'The output of an action that was triggered asynchronously.',
   params: z.object({ id: z.uuid() }),
+  answers: {
+    200: json('What the action returned.', outputShape),
+    424: json('The action failed.', actionFailureShape),
+  },
   errors: ['not_found', 'action_script_failure', 'script_http_error', 'script_internal_error'],
   async handle({ params, caller, services }) {
     return outcomeOf(() => services.runs.actionOutput(caller.environmentUid, params.id));

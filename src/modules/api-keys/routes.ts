@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { displayName, wholeNumber } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
@@ -9,6 +10,7 @@ import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
 import { presentKey, presentSecretKey } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
 import type { ApiKey } from './state.ts';
+import { keysShape, secretKeyShape } from './shapes.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -27,6 +29,7 @@ const list = defineRoute({
   scopes: ['account:environments:api_keys:list'],
   summary: 'The keys of an environment, oldest first; secrets are masked.',
   query: z.strictObject({ environment_id: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
+  answers: { 200: json('The keys.', keysShape) },
   errors: ['not_found'],
   async handle({ query, services }) {
     const environment = await requireEnvironmentById(services.control, query.environment_id);
@@ -45,6 +48,7 @@ const create = defineRoute({
     display_name: displayName,
     scopes: z.array(scope).min(1).max(100).optional(),
   }),
+  answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['not_found', 'conflict', 'resource_capped'],
   async handle(input) {
     const { body, services } = input;
@@ -66,6 +70,7 @@ const reveal = defineRoute({
   scopes: ['account:environments:api_keys:reveal'],
   summary: 'The secret of a key of an environment.',
   params: z.strictObject({ id: keyId }),
+  answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
     const key = await requireById(services, params.id);
@@ -81,6 +86,7 @@ const remove = defineRoute({
   scopes: ['account:environments:api_keys:delete'],
   summary: 'Deletes a key of an environment; it stops working at once.',
   body: z.strictObject({ environment_id: environmentId, key_id: keyId }),
+  answers: succeeded,
   errors: ['not_found'],
   async handle(input) {
     const { body, services } = input;
@@ -96,6 +102,7 @@ const listAccount = defineRoute({
   credential: 'account',
   scopes: ['account:api_keys:list'],
   summary: 'The keys of the account, oldest first; secrets are masked.',
+  answers: { 200: json('The keys.', keysShape) },
   errors: [],
   async handle({ services }) {
     return { status: 200, body: { data: await presentAll(services, null) } };
@@ -109,6 +116,7 @@ const createAccount = defineRoute({
   scopes: ['account:api_keys:create'],
   summary: 'Makes a key of the account; the answer holds its secret.',
   body: z.strictObject({ display_name: displayName }),
+  answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['conflict', 'resource_capped'],
   async handle(input) {
     const wanted = { environmentUid: null, displayName: input.body.display_name };
@@ -124,6 +132,7 @@ const removeAccount = defineRoute({
   scopes: ['account:api_keys:delete'],
   summary: 'Deletes a key of the account; the one that asks stays.',
   body: z.strictObject({ key_id: keyId }),
+  answers: succeeded,
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { body, caller, services } = input;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyIssues } from '../../http/error-response.ts';
 import { integrationKey, jsonObject, text } from '../../http/fields.ts';
@@ -14,6 +15,7 @@ import type { AuthMode, Provider } from '../providers/definition.ts';
 import { beginAttempt, type Attempt } from './attempt.ts';
 import { logged } from './log.ts';
 import { saveAuthorized } from './save.ts';
+import { connectedShape } from './shapes.ts';
 
 const path = z.strictObject({ providerConfigKey: integrationKey });
 const query = z.strictObject({
@@ -55,6 +57,7 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
     params: path,
     query,
     body: fields,
+    answers: { 200: json('The connection.', connectedShape) },
     errors: [
       'unknown_provider_config',
       'unknown_provider_template',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AskOptions } from '../../control-plane/control-plane.ts';
+import { content, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { integrationKey, text } from '../../http/fields.ts';
 import { repeatableOptions } from '../../http/options.ts';
@@ -45,6 +46,10 @@ const connect = defineRoute({
     user_scope: text(0, 8192).optional(),
     credentials: ownClient.optional(),
   }),
+  answers: {
+    200: content('The page that tells the person, where no redirect was needed.', 'text/html'),
+    302: nothing('To the provider.'),
+  },
   errors: [
     'unknown_provider_config',
     'unknown_provider_template',
@@ -168,6 +173,12 @@ const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
 });
 const browser = z.object({ cookie: z.string().optional(), referer: z.string().optional() });
 
+/** How it ended, for a person to read. */
+const shown = {
+  200: content('It went well.', 'text/html'),
+  400: content('It did not.', 'text/html'),
+};
+
 const callback = defineRoute({
   method: 'GET',
   path: callbackPath,
@@ -176,6 +187,7 @@ const callback = defineRoute({
   summary: 'Where a provider sends the person back to.',
   query: callbackQuery,
   headers: browser,
+  answers: { ...shown, 302: nothing('Back to where an app was installed from.') },
   errors: [],
   refusalPage,
   async handle({ query, headers, services }) {
@@ -200,6 +212,7 @@ const installed = defineRoute({
   summary: 'Where a provider sends the person back to who has installed an app.',
   query: callbackQuery,
   headers: browser,
+  answers: { ...shown, 404: content('Nobody waits for this callback.', 'text/html') },
   errors: [],
   refusalPage,
   async handle({ query, headers, services }) {

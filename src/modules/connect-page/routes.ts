@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { content, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { pageAssets, type Asset } from './assets.ts';
@@ -13,6 +14,7 @@ const page = defineRoute({
   scopes: [],
   summary: 'The page on which a person connects an account; its script reads the query.',
   query: z.record(z.string(), z.unknown()),
+  answers: { 200: content('The page.', 'text/html') },
   errors: [],
   async handle({ services }) {
     const { pageScript, style } = await pageAssets();
@@ -36,6 +38,7 @@ const asset = defineRoute({
   summary: 'A script or style of the connect page; its name changes with its content.',
   params: z.strictObject({ file: z.string().max(255) }),
   headers: encodings,
+  answers: { 200: content('The file.', '*/*') },
   errors: ['not_found'],
   async handle({ params, headers }) {
     const { files } = await pageAssets();
@@ -54,6 +57,10 @@ const embed = defineRoute({
   scopes: [],
   summary: 'The script with which a page of an application shows the connect page.',
   headers: encodings.extend({ 'if-none-match': z.string().optional() }),
+  answers: {
+    200: content('The script.', 'text/javascript'),
+    304: nothing('It is the one that the browser has.'),
+  },
   errors: [],
   async handle({ headers }) {
     const script = (await pageAssets()).embed;

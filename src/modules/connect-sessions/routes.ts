@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findCaughtUp } from '../../control-plane/lookup.ts';
+import { json, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import {
   connectionId,
@@ -29,6 +30,7 @@ import {
 } from './handlers.ts';
 import { connectLink, presentSession } from './presenter.ts';
 import type { ConnectSession, SessionDefaults } from './state.ts';
+import { madeSessionShape, sessionShape } from './shapes.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const integrationsMax = 1000;
@@ -84,6 +86,7 @@ const create = defineRoute({
       const message = 'Send end_user, or tags in its place.';
       context.addIssue({ code: 'custom', message, path: ['end_user'] });
     }),
+  answers: { 201: json('The token of the session.', madeSessionShape) },
   errors: ['conflict'],
   async handle(input) {
     const { body, caller, services } = input;
@@ -102,6 +105,7 @@ const reconnect = defineRoute({
   scopes: ['environment:connect_sessions:write'],
   summary: 'Lets the end user of one connection authorize it again.',
   body: z.strictObject({ ...common, connection_id: connectionId, integration_id: integrationKey }),
+  answers: { 201: json('The token of the session.', madeSessionShape) },
   errors: ['conflict'],
   async handle(input) {
     const { body, caller, services } = input;
@@ -131,6 +135,7 @@ const get = defineRoute({
   credential: 'connect',
   scopes: [],
   summary: 'What the connect page needs to know of its session.',
+  answers: { 200: json('The session.', sessionShape) },
   errors: ['not_found'],
   async handle({ caller, services }) {
     const session = requireSession(caller);
@@ -148,6 +153,7 @@ const remove = defineRoute({
   credential: 'connect',
   scopes: [],
   summary: 'Ends the session: its token is worth nothing any more.',
+  answers: { 204: nothing('The session is over.') },
   errors: [],
   async handle(input) {
     await endSession(input.services, requireSession(input.caller), repeatableOptions(input));

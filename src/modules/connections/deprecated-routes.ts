@@ -15,6 +15,7 @@ const kept = [
 
 const underOldPath = (route: AnyRoute): AnyRoute => ({
   ...route,
+  isDeprecated: true,
   path: route.path.replace('/connections', '/connection'),
   summary: `${route.summary} Deprecated: use ${route.path}.`,
   async handle(input): Promise<RouteAnswer> {
@@ -38,6 +39,8 @@ const removed = (
     scopes: [scope],
     summary: `Removed: use ${instead}.`,
     ...(path.includes('{') ? { params: z.strictObject({ connectionId }) } : {}),
+    answers: {},
+    isDeprecated: true,
     errors: ['endpoint_removed'],
     handle: () => {
       const message = `This endpoint was removed; use ${instead}.`;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type Caller } from '../../http/define-route.ts';
 import {
   connectionId,
@@ -30,6 +31,7 @@ import {
 import { presentConnection, presentEntry } from './presenter.ts';
 import { findConnection, queryConnections, requireConnection } from './queries.ts';
 import type { Connection, EndUser } from './state.ts';
+import { connectionShape, entriesShape } from './shapes.ts';
 
 const readScopes = ['environment:connections:read', 'environment:connections:read_credentials'];
 const noStore = { 'cache-control': 'no-store' };
@@ -53,6 +55,7 @@ const list = defineRoute({
     limit: wholeNumber(1, 2000).optional(),
     page: wholeNumber(0, 1_000_000).optional(),
   }),
+  answers: { 200: json('The connections.', entriesShape) },
   errors: [],
   async handle({ query, caller, services }) {
     const { integrationId, limit, page, ...conditions } = query;
@@ -83,8 +86,9 @@ const create = defineRoute({
     webhook_url_override: webhookUrl.optional(),
     end_user: endUserInput.optional(),
     tags: tags.optional(),
-    credentials: z.unknown(),
+    credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
   }),
+  answers: { 201: json('The connection.', connectionShape) },
   errors: ['not_found', 'unsupported_auth', 'connection_test_failed', 'conflict'],
   async handle(input) {
     const { body, caller, services } = input;
@@ -142,6 +146,7 @@ const get = defineRoute({
     refresh_token: flag.optional(),
     refresh_github_app_jwt_token: flag.optional(),
   }),
+  answers: { 200: json('The connection.', connectionShape) },
   errors: ['unknown_provider_config', 'not_found', 'forbidden', 'invalid_credentials'],
   async handle({ params, query, caller, services }) {
     const withCredentials = maySeeCredentials(caller);
@@ -183,6 +188,7 @@ const patch = defineRoute({
     tags: tags.optional(),
     webhook_url_override: webhookUrl.optional(),
   }),
+  answers: succeeded,
   errors: ['unknown_provider_config', 'not_found', 'conflict'],
   async handle(input) {
     const { params, query, body, caller, services } = input;
@@ -211,6 +217,7 @@ const remove = defineRoute({
   summary: 'Deletes a connection with its syncs, records and key.',
   params: path,
   query: ofIntegration,
+  answers: succeeded,
   errors: ['unknown_connection'],
   async handle(input) {
     const { params, query, caller, services } = input;
@@ -239,6 +246,7 @@ const replaceMetadata = defineRoute({
   scopes: ['environment:connections:update'],
   summary: 'Replaces the whole metadata of one or more connections.',
   body: metadataBody,
+  answers: { 201: json('What was sent.', metadataBody) },
   errors: ['unknown_connection', 'unknown_provider_config'],
   async handle(input) {
     await writeMetadata(
@@ -257,6 +265,7 @@ const mergeMetadata = defineRoute({
   scopes: ['environment:connections:update'],
   summary: 'Merges top-level keys into the metadata of one or more connections.',
   body: metadataBody,
+  answers: { 200: json('What was sent.', metadataBody) },
   errors: ['unknown_connection', 'unknown_provider_config'],
   async handle(input) {
     await writeMetadata(

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { text } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
 import { findGroup, listGroups, planReset, resetGroup, type WantedReset } from './handlers.ts';
 import { presentGroup, presentMade, presentPlan } from './presenter.ts';
+import { groupsShape, oneGroupShape, resetShape } from './shapes.ts';
 
 const path = z.strictObject({ name: text(1, 255) });
 
@@ -13,6 +15,7 @@ const list = defineRoute({
   credential: 'account',
   scopes: ['account:consumer-groups:read'],
   summary: 'The consumer groups of the service, with their position and lag in each partition.',
+  answers: { 200: json('The groups.', groupsShape) },
   errors: [],
   async handle({ services }) {
     return { status: 200, body: { data: (await listGroups(services)).map(presentGroup) } };
@@ -26,6 +29,7 @@ const get = defineRoute({
   scopes: ['account:consumer-groups:read'],
   summary: 'One consumer group.',
   params: path,
+  answers: { 200: json('The group.', oneGroupShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
     return { status: 200, body: { data: presentGroup(await findGroup(services, params.name)) } };
@@ -54,6 +58,10 @@ const reset = defineRoute({
   summary: 'Moves the position of a consumer group; with `dry_run` only says what it would do.',
   params: path,
   body: resetBody,
+  answers: {
+    200: json('It is done, or would be.', resetShape),
+    202: json('Some partitions still wait.', resetShape),
+  },
   errors: ['not_found', 'consumer_not_resettable', 'reset_skips_messages'],
   async handle(input) {
     const { params, body, services } = input;

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { dropLetter, findLetter, messageOf, retryLetter, type Ordering } from './handlers.ts';
 import { presentLetter } from './presenter.ts';
+import { letterWithMessageShape, lettersShape, oneLetterShape } from './shapes.ts';
 
 const path = z.strictObject({ id: z.uuid() });
 const pageSizeDefault = 100;
@@ -21,6 +23,7 @@ const list = defineRoute({
     cursor: text(1, 255).optional(),
     limit: wholeNumber(1, 1000).optional(),
   }),
+  answers: { 200: json('A page.', lettersShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, services }) {
     const { cursor, limit = pageSizeDefault, ...wanted } = query;
@@ -47,6 +50,7 @@ const get = defineRoute({
   scopes: ['account:dead-letters:read'],
   summary: 'One dead letter with its message; payloads and sealed values are not shown.',
   params: path,
+  answers: { 200: json('The letter.', letterWithMessageShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
     const letter = await findLetter(services, params.id);
@@ -62,6 +66,10 @@ const retry = defineRoute({
   scopes: ['account:dead-letters:write'],
   summary: 'Gives the message once more to the consumer that gave it up.',
   params: path,
+  answers: {
+    200: json('What came of it.', oneLetterShape),
+    202: json('It is being tried.', oneLetterShape),
+  },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const letter = await retryLetter(input.services, input.params.id, orderingOf(input));
@@ -77,6 +85,7 @@ const drop = defineRoute({
   scopes: ['account:dead-letters:write'],
   summary: 'Says that nobody will try the message again.',
   params: path,
+  answers: succeeded,
   errors: ['not_found', 'conflict'],
   async handle(input) {
     await dropLetter(input.services, input.params.id, orderingOf(input));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { environmentName, webhookUrl, wholeNumber } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
@@ -12,6 +13,12 @@ import {
 import { presentEnvironment } from './presenter.ts';
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
 import type { Environment } from './state.ts';
+import {
+  environmentShape,
+  environmentsShape,
+  madeEnvironmentShape,
+  signingKeyShape,
+} from './shapes.ts';
 
 const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });
 
@@ -21,6 +28,7 @@ const list = defineRoute({
   credential: 'account',
   scopes: ['account:environments:list'],
   summary: 'The environments of the account, by name.',
+  answers: { 200: json('The environments.', environmentsShape) },
   errors: [],
   async handle({ services }) {
     const data = listEnvironments(services.control).map((environment) => {
@@ -41,6 +49,7 @@ const create = defineRoute({
     name: environmentName,
     is_production: z.boolean().optional(),
   }),
+  answers: { 200: json('The environment.', madeEnvironmentShape) },
   errors: ['conflict', 'invalid_is_prod_flag', 'resource_capped'],
   async handle(input) {
     const { name, is_production: isProduction } = input.body;
@@ -57,6 +66,7 @@ const get = defineRoute({
   scopes: ['account:environments:read'],
   summary: 'One environment with its settings.',
   params: path,
+  answers: { 200: json('The environment.', environmentShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
     const environment = await requireEnvironmentById(services.control, params.environmentId);
@@ -94,6 +104,7 @@ const patch = defineRoute({
   summary: 'Changes the settings that are sent; an empty webhook address clears it.',
   params: path,
   body: settings,
+  answers: { 200: json('The environment as changed.', environmentShape) },
   errors: ['not_found', 'conflict', 'invalid_is_prod_flag'],
   async handle(input) {
     const { params, body, services } = input;
@@ -137,6 +148,7 @@ const remove = defineRoute({
   scopes: ['account:environments:delete'],
   summary: 'Deletes an environment and everything in it.',
   params: path,
+  answers: { 204: nothing('It is being deleted.') },
   errors: ['not_found', 'cannot_delete_prod_environment'],
   async handle(input) {
     const { params, services } = input;
@@ -152,6 +164,7 @@ const rotate = defineRoute({
   credential: 'environment',
   scopes: ['environment:webhook_signing_key:rotate'],
   summary: 'A new key signs webhooks from now on; the one before signs beside it for a day.',
+  answers: { 200: json('The new key.', signingKeyShape) },
   errors: ['multiple_webhook_signing_keys'],
   async handle(input) {
     const { environmentUid } = input.caller;

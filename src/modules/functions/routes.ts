@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { functionName, integrationKey, text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -12,6 +13,14 @@ import { deployFunctions, planDeployment } from './deploy.ts';
 import { presentConfiguration, presentFunction, presentTools } from './presenter.ts';
 import { listFunctions } from './queries.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
+import {
+  codeShape,
+  compiledShape,
+  configurationShape,
+  functionsShape,
+  oneFunctionShape,
+  planShape,
+} from './shapes.ts';
 
 const functionType = z.enum(['sync', 'action', 'on-event']);
 const ofIntegration = z.strictObject({ uniqueKey: integrationKey });
@@ -30,6 +39,7 @@ const listRoute = defineRoute({
     page: wholeNumber(0, 1_000_000).default(0),
     limit: wholeNumber(1, 100).default(20),
   }),
+  answers: { 200: json('A page of functions.', functionsShape) },
   errors: ['not_found'],
   async handle({ params, query, caller, services }) {
     const { control } = services;
@@ -58,6 +68,7 @@ const getRoute = defineRoute({
   summary: 'One function of an integration.',
   params: ofFunction,
   query: z.strictObject({ type: functionType.optional() }),
+  answers: { 200: json('The function.', oneFunctionShape) },
   errors: ['not_found'],
   async handle({ params, query, caller, services }) {
     const found = await named(services.control, caller.environmentUid, params, query.type);
@@ -73,6 +84,7 @@ const deleteRoute = defineRoute({
   summary: 'Removes a function that no deployed project manages.',
   params: ofFunction,
   query: z.strictObject({ type: z.enum(['sync', 'action']) }),
+  answers: {},
   errors: ['not_found', 'function_managed_by_deploy'],
   async handle({ params, query, caller, services }) {
     await named(services.control, caller.environmentUid, params, query.type);
@@ -89,6 +101,7 @@ const codeRoute = defineRoute({
   summary: 'The TypeScript source of a function.',
   params: ofFunction,
   query: z.strictObject({ type: functionType.optional() }),
+  answers: { 200: json('The source.', codeShape) },
   errors: ['not_found', 'ambiguous_function'],
   async handle({ params, query, caller, services }) {
     const found = await named(services.control, caller.environmentUid, params, query.type);
@@ -107,6 +120,7 @@ const configurationRoute = defineRoute({
   scopes: ['environment:integrations:list_functions'],
   summary: 'All functions of the environment by integration, or its actions as tools.',
   query: z.strictObject({ format: z.enum(['svc', 'openai']).default('svc') }),
+  answers: { 200: json('The functions.', configurationShape) },
   errors: [],
   async handle({ query, caller, services }) {
     const { control } = services;
@@ -126,6 +140,7 @@ const compileRoute = defineRoute({
   scopes: ['environment:functions:compile'],
   summary: 'Checks and bundles one file of functions.',
   body: z.strictObject({ code: text(1, 1_000_000) }),
+  answers: { 200: json('The bundle.', compiledShape) },
   errors: ['compilation_error', 'timeout', 'execution_environment_unavailable'],
   async handle({ body, services, signal }) {
     const js = await compileSource(body.code, signal);
@@ -156,6 +171,7 @@ const previewRoute = defineRoute({
   scopes: ['environment:deploy'],
   summary: 'What a deployment would do; changes nothing.',
   body: deployBody,
+  answers: { 200: json('What would change.', planShape) },
   errors: deployErrors,
   async handle({ body, caller, services }) {
     const plan = await planDeployment(services.control, caller.environmentUid, body);
@@ -170,6 +186,7 @@ const deployRoute = defineRoute({
   scopes: ['environment:deploy'],
   summary: 'Deploys functions: all of them or none.',
   body: deployBody,
+  answers: { 200: json('What changed.', planShape) },
   errors: [...deployErrors, 'concurrent_deployment'],
   async handle({ body, caller, services, idempotency }) {
     const { actor, environmentUid } = caller;

@@ -1,5 +1,7 @@
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { healthAnswer, readyAnswer } from './answers.ts';
+import { probed } from './shapes.ts';
 
 const health = defineRoute({
   method: 'GET',
@@ -7,6 +9,7 @@ const health = defineRoute({
   credential: 'none',
   scopes: [],
   summary: 'Whether the process answers.',
+  answers: { 200: json('It answers.', probed) },
   errors: [],
   isUnlimited: true,
   async handle() {
@@ -20,6 +23,7 @@ const ready = defineRoute({
   credential: 'none',
   scopes: [],
   summary: 'Whether this node can do its work; the reasons when it cannot.',
+  answers: { 200: json('It can.', probed), 503: json('It cannot.', probed) },
   errors: [],
   isUnlimited: true,
   async handle({ services }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { data, json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyRefused } from '../../http/error-response.ts';
 import { displayName, integrationKey, listOf, providerName, text } from '../../http/fields.ts';
@@ -16,6 +17,7 @@ import {
 import { presentIntegration, webhookUrlOf } from './presenter.ts';
 import { listIntegrations, requireIntegration } from './queries.ts';
 import type { Integration } from './state.ts';
+import { integrationShape } from './shapes.ts';
 
 const listCredentials = 'environment:integrations:list_credentials';
 const readCredentials = 'environment:integrations:read_credentials';
@@ -30,6 +32,7 @@ const list = defineRoute({
   takesConnectToken: true,
   scopes: ['environment:integrations:list', listCredentials],
   summary: 'The integrations of the environment; those that a connect session allows.',
+  answers: { 200: json('The integrations.', data(z.array(integrationShape))) },
   errors: [],
   async handle({ caller, services }) {
     const withCredentials = caller.has(listCredentials);
@@ -65,6 +68,7 @@ const create = defineRoute({
     integration_config: values.optional(),
     custom: values.optional(),
   }),
+  answers: { 200: json('The integration as made.', data(integrationShape)) },
   errors: ['conflict'],
   async handle(input) {
     const { body, caller, services } = input;
@@ -100,6 +104,7 @@ const get = defineRoute({
   summary: 'One integration; `include` adds its webhook address and its credentials.',
   params: path,
   query: z.strictObject({ include: listOf(z.enum(['webhook', 'credentials'])).optional() }),
+  answers: { 200: json('The integration.', data(integrationShape)) },
   errors: ['not_found'],
   async handle({ params, query, caller, services }) {
     const { environmentUid } = caller;
@@ -143,6 +148,7 @@ const patch = defineRoute({
     integration_config: values.optional(),
     custom: values.optional(),
   }),
+  answers: { 200: json('The integration as changed.', data(integrationShape)) },
   errors: ['not_found', 'unknown_provider', 'conflict'],
   async handle(input) {
     const { params, body, caller, services } = input;
@@ -181,6 +187,7 @@ const remove = defineRoute({
   scopes: ['environment:integrations:delete'],
   summary: 'Deletes an integration with its connections, syncs and functions.',
   params: path,
+  answers: succeeded,
   errors: ['not_found'],
   async handle(input) {
     const { params, caller, services } = input;

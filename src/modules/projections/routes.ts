@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { text, wholeNumber } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
@@ -12,6 +13,7 @@ import {
   verifyProjection,
 } from './handlers.ts';
 import { presentProjection } from './presenter.ts';
+import { oneProjectionShape, projectionsShape } from './shapes.ts';
 
 const name = text(1, 255);
 const path = z.strictObject({ name });
@@ -34,6 +36,7 @@ const list = defineRoute({
   credential: 'account',
   scopes: read,
   summary: 'The projections with their generations, positions, ends and lags.',
+  answers: { 200: json('The projections.', projectionsShape) },
   errors: ['projection_unavailable', 'log_unavailable'],
   async handle({ services }) {
     const now = services.clock.now();
@@ -49,6 +52,7 @@ const get = defineRoute({
   scopes: read,
   summary: 'One projection with its generations.',
   params: path,
+  answers: { 200: json('The projection.', oneProjectionShape) },
   errors: ['not_found', 'projection_unavailable', 'log_unavailable'],
   async handle({ params, services }) {
     return answer(200, await findProjection(services, params.name), services);
@@ -63,6 +67,7 @@ const rebuild = defineRoute({
   summary: 'Begins to build the tables anew from the log, beside those that are read.',
   params: path,
   body: z.strictObject({ pace_percent: z.number().int().min(1).max(100).optional() }),
+  answers: { 202: json('It has begun.', oneProjectionShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, body, services } = input;
@@ -79,6 +84,7 @@ const verify = defineRoute({
   scopes: write,
   summary: 'Begins to compare the generation beside the one that is read, by counts and checksums.',
   params: path,
+  answers: { 202: json('It has begun.', oneProjectionShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, services } = input;
@@ -95,6 +101,7 @@ const switchTo = defineRoute({
   summary: 'Has the verified generation read; with `force` also one that was not verified.',
   params: path,
   body: z.strictObject({ force: z.boolean().optional() }),
+  answers: { 200: json('The projection.', oneProjectionShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, body, services } = input;
@@ -111,6 +118,7 @@ const rollBack = defineRoute({
   scopes: write,
   summary: 'Has the former generation read again.',
   params: path,
+  answers: { 200: json('The projection.', oneProjectionShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, services } = input;
@@ -129,6 +137,7 @@ const pauseOrResume = (type: 'Pause' | 'Resume', word: 'pause' | 'resume', summa
     summary,
     params: path,
     body: z.strictObject({ generation: number.optional() }),
+    answers: { 200: json('The projection.', oneProjectionShape) },
     errors: ['not_found', 'conflict'],
     async handle(input) {
       const { params, body, services } = input;
@@ -145,6 +154,7 @@ const remove = defineRoute({
   scopes: write,
   summary: 'Drops the tables of a generation that is not read; its building ends.',
   params: z.strictObject({ name, generation: wholeNumber(1, 1_000_000) }),
+  answers: { 202: json('It has begun.', oneProjectionShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, services } = input;

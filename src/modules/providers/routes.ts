@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { content, data, json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { integrationKey } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { logoSvg } from './logo.ts';
 import { languageOf, presentProvider } from './presenter.ts';
+import { providerShape } from './shapes.ts';
 
 const language = z.object({ 'accept-language': z.string().optional() });
 
@@ -13,6 +15,7 @@ const catalogue = defineRoute({
   credential: 'none',
   scopes: [],
   summary: 'The whole catalogue as a map of names.',
+  answers: { 200: json('By name.', z.record(z.string(), providerShape)) },
   errors: [],
   async handle({ services }) {
     const { providers, settings } = services;
@@ -32,6 +35,7 @@ const listProviders = defineRoute({
   summary: 'The providers of the catalogue.',
   query: z.strictObject({ search: integrationKey.optional() }),
   headers: language,
+  answers: { 200: json('The providers.', data(z.array(providerShape))) },
   errors: [],
   async handle({ query, headers, services }) {
     const wanted = query.search?.toLowerCase() ?? '';
@@ -54,6 +58,7 @@ const getProvider = defineRoute({
   summary: 'One provider of the catalogue.',
   params: z.strictObject({ provider: z.string().max(255) }),
   headers: language,
+  answers: { 200: json('The provider.', data(providerShape)) },
   errors: ['not_found'],
   async handle({ params, headers, services }) {
     const provider = services.providers.find(params.provider);
@@ -73,6 +78,7 @@ const getLogo = defineRoute({
   scopes: [],
   summary: 'A logo of a provider.',
   params: z.strictObject({ file: z.string().max(260) }),
+  answers: { 200: content('The logo.', 'image/svg+xml') },
   errors: ['not_found'],
   async handle({ params, services }) {
     const name = params.file.endsWith('.svg') ? params.file.slice(0, -4) : '';

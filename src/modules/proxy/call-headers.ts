@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
 import { GatewayError, type Issue } from '../../kernel/errors.ts';
-import { connectionId, flag, integrationKey } from '../../http/fields.ts';
+import { connectionId, flag, integrationKey, wholeNumber } from '../../http/fields.ts';
 
 /** What the headers of a proxied call ask for (contract/http.md section 6). */
 export interface CallHeaders {
@@ -82,3 +83,17 @@ function forwardedOf(
   }
   return forwarded;
 }
+
+/** What the document of the API says of these headers. */
+export const callHeadersShape = z.object({
+  'provider-config-key': integrationKey,
+  'connection-id': connectionId,
+  retries: wholeNumber(0, retriesMax).optional(),
+  'retry-on': z
+    .string()
+    .regex(/^\d{3}(,\s*\d{3})*$/)
+    .optional(),
+  'base-url-override': z.url().optional(),
+  decompress: flag.optional(),
+  'forward-headers-on-redirect': flag.optional(),
+});

@@ -5,7 +5,7 @@ import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
-import { readCallHeaders, type CallHeaders } from './call-headers.ts';
+import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
 
 const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -17,6 +17,7 @@ export const proxyRoute: StreamRoute = {
   credential: 'environment',
   scopes: ['environment:proxy'],
   summary: "Forwards the request to the provider with the connection's credentials.",
+  headers: callHeadersShape,
   errors: [
     'invalid_headers',
     'unknown_provider_config',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AnyRoute, Caller } from '../../http/define-route.ts';
+import { json } from '../../http/answers.ts';
 import { defineRoute } from '../../http/define-route.ts';
 import {
   connectionId,
@@ -16,6 +17,7 @@ import { limits } from '../../kernel/limits.ts';
 import { requireConnection } from '../connections/queries.ts';
 import { parseMoment } from './moment.ts';
 import type { Stream } from './stream.ts';
+import { pageShape, prunedShape } from './shapes.ts';
 
 /** Variant of a sync that has none of its own. */
 const baseVariant = 'base';
@@ -60,6 +62,7 @@ const list = defineRoute({
   summary: 'Records of a model in the order of their modification.',
   query: listQuery,
   headers,
+  answers: { 200: json('A page.', pageShape) },
   errors: ['unknown_connection', 'invalid_cursor_value', 'projection_unavailable'],
   async handle({ query, headers: sent, caller, services }) {
     const stream = await streamOf(services, caller, sent, query);
@@ -88,6 +91,7 @@ const prune = defineRoute({
     until_cursor: cursor,
     limit: z.number().int().min(1).max(limits.recordsPageSizeMax).optional(),
   }),
+  answers: { 200: json('How many lost their payload.', prunedShape) },
   errors: ['unknown_connection', 'invalid_cursor_value', 'projection_unavailable'],
   async handle({ body, headers: sent, caller, services }) {
     const { reader, writer } = services.records;

@@ -1,7 +1,9 @@
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { askOptions } from '../../http/options.ts';
 import { orderRewrap, rootKeyFacts } from './handlers.ts';
 import { presentRootKeys } from './presenter.ts';
+import { rootKeysShape } from './shapes.ts';
 
 const show = defineRoute({
   method: 'GET',
@@ -9,6 +11,7 @@ const show = defineRoute({
   credential: 'account',
   scopes: ['account:root-keys:read'],
   summary: 'The root keys by id, what each wraps, and how far a rewrap is.',
+  answers: { 200: json('The root keys.', rootKeysShape) },
   errors: ['log_unavailable'],
   async handle({ services }) {
     return { status: 200, body: { data: presentRootKeys(await rootKeyFacts(services)) } };
@@ -21,6 +24,7 @@ const rewrap = defineRoute({
   credential: 'account',
   scopes: ['account:root-keys:write'],
   summary: 'Begins to have the first root key wrap every data key; reads and writes go on.',
+  answers: { 202: json('It has begun.', rootKeysShape) },
   errors: ['log_unavailable'],
   async handle(input) {
     const facts = await orderRewrap(input.services, askOptions(input));

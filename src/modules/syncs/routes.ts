@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { CommandBody } from '../../control-plane/entity.ts';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyRefused } from '../../http/error-response.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
@@ -10,6 +11,7 @@ import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
 import { presentSync, requireSync, selectSyncs, type SyncName } from './queries.ts';
 import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
 import { variantRoutes } from './variant-routes.ts';
+import { frequencyShape, statusesShape } from './shapes.ts';
 
 const refsMax = 256;
 
@@ -57,6 +59,7 @@ const triggerSyncs = defineRoute({
     sync_mode: z.enum(['incremental', 'full_refresh', 'full_refresh_and_clear_cache']).optional(),
     full_resync: z.boolean().optional(),
   }),
+  answers: succeeded,
   errors: ['missing_provider_config_key', ...selectionErrors],
   async handle({ body, headers, caller, services, idempotency }) {
     const key = body.provider_config_key ?? headers['provider-config-key'];
@@ -109,6 +112,7 @@ function scheduleRoute(path: string, summary: string, command: () => CommandBody
     scopes: ['environment:syncs:execute'],
     summary,
     body: scheduleBody,
+    answers: succeeded,
     errors: selectionErrors,
     async handle({ body, caller, services, idempotency }) {
       const wanted = {
@@ -144,6 +148,7 @@ const syncStatus = defineRoute({
     provider_config_key: integrationKey,
     connection_id: connectionId.optional(),
   }),
+  answers: { 200: json('The syncs.', statusesShape) },
   errors: selectionErrors,
   async handle({ query, caller, services }) {
     if (query.connection_id === undefined && !caller.has('environment:connections:list')) {
@@ -188,6 +193,7 @@ const updateFrequency = defineRoute({
     connection_id: connectionId,
     frequency: z.string().max(100).nullable(),
   }),
+  answers: { 200: json('How often it runs from now on.', frequencyShape) },
   errors: ['unknown_provider_config', 'unknown_connection', 'unknown_sync'],
   async handle({ body, caller, services, idempotency }) {
     const frequencyMs = body.frequency === null ? null : readFrequency(body.frequency);

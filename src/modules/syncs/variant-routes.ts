@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -7,6 +8,7 @@ import { requireFunction } from '../functions/queries.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstance, removeInstance } from './reconcile.ts';
 import type { SyncInstance } from './state.ts';
+import { variantShape } from './shapes.ts';
 
 /** Of one sync and connection. */
 const variantsMax = 100;
@@ -22,6 +24,7 @@ const createVariant = defineRoute({
   summary: 'Makes a variant of a sync for one connection and runs it.',
   params,
   body,
+  answers: { 200: json('The variant.', variantShape) },
   errors: [
     'invalid_variant',
     'unknown_connection',
@@ -55,6 +58,7 @@ const deleteVariant = defineRoute({
   summary: 'Removes a variant of a sync with its records.',
   params,
   body,
+  answers: succeeded,
   errors: ['invalid_variant', 'unknown_connection', 'unknown_provider_config', 'not_found'],
   async handle({ params: { name, variant }, body: sent, caller, services: { control, records } }) {
     if (variant === 'base') throw new GatewayError('invalid_variant');

@@ -1,4 +1,6 @@
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { jsonObject } from '../../http/fields.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 
 const asyncapi = defineRoute({
@@ -7,6 +9,7 @@ const asyncapi = defineRoute({
   credential: 'none',
   scopes: [],
   summary: 'The public topics as an AsyncAPI document.',
+  answers: { 200: json('The document.', jsonObject) },
   errors: [],
   async handle({ services }) {
     const { version, partitions: ownedPartitions, topicPrefix: prefix } = services.settings;

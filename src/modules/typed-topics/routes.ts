@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { integrationKey, modelName } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
@@ -8,6 +9,7 @@ import { enableTypedTopic, endTypedTopic } from './handlers.ts';
 import { topicOf } from './names.ts';
 import { listTypedTopics } from './queries.ts';
 import type { TypedTopic } from './state.ts';
+import { oneTypedTopicShape, typedTopicsShape } from './shapes.ts';
 
 const path = z.strictObject({ integration: integrationKey, model: modelName });
 
@@ -24,6 +26,7 @@ const list = defineRoute({
   credential: 'environment',
   scopes: ['environment:*'],
   summary: 'The models that have a topic of their own.',
+  answers: { 200: json('The topics.', typedTopicsShape) },
   errors: [],
   async handle({ caller, services }) {
     const { topicPrefix } = services.settings;
@@ -39,6 +42,7 @@ const enable = defineRoute({
   scopes: ['environment:*'],
   summary: 'Gives a model a topic of its own, filled with what the records topic has of it.',
   params: path,
+  answers: { 200: json('The topic.', oneTypedTopicShape) },
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { params, caller, services } = input;
@@ -56,6 +60,7 @@ const end = defineRoute({
   scopes: ['environment:*'],
   summary: 'Writes no more changes of the model to its topic; what is there leaves within 30 days.',
   params: path,
+  answers: succeeded,
   errors: ['not_found'],
   async handle(input) {
     const { params, caller, services } = input;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { text } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
 import { deleteVariable, readVariables, setVariable } from './handlers.ts';
+import { variableShape } from './shapes.ts';
 
 const path = z.strictObject({ name: text(1, 256) });
 const noStore = { 'cache-control': 'no-store' };
@@ -13,6 +15,7 @@ const list = defineRoute({
   credential: 'environment',
   scopes: ['environment:variables:read'],
   summary: 'The variables that functions of the environment see.',
+  answers: { 200: json('The variables.', z.array(variableShape)) },
   errors: [],
   async handle({ caller, services }) {
     const body = await readVariables(services.control, services.vault, caller.environmentUid);
@@ -28,6 +31,7 @@ const set = defineRoute({
   summary: 'Sets a variable.',
   params: path,
   body: z.strictObject({ value: text(0, 4000) }),
+  answers: { 200: json('The variable.', variableShape) },
   errors: ['resource_capped'],
   async handle(input) {
     const { params, body, caller, services } = input;
@@ -44,6 +48,7 @@ const remove = defineRoute({
   scopes: ['environment:*'],
   summary: 'Removes a variable.',
   params: path,
+  answers: succeeded,
   errors: ['not_found'],
   async handle(input) {
     const { params, caller, services } = input;

@@ -6,6 +6,9 @@ const openRows: readonly Row[] = [
   row('GET /ready', open, 200),
   row('GET /providers.json', open, 200),
   row('GET /asyncapi.json', open, 200),
+  row('GET /openapi.json', open, 200),
+  row('GET /docs', open, 200),
+  row('GET /docs/style.css', open, 200),
   row('GET /images/template-logos/{file}', open, 200, () => ({
     path: '/images/template-logos/crm.svg',
   })),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRouter } from '../../../../src/http/router.ts';
+import { codeOf } from '../../../../src/http/route-errors.ts';
 import { routes } from '../../../../src/http/routes.ts';
 import { catalogue } from '../../../../src/kernel/errors.ts';
 
@@ -10,6 +11,9 @@ const open = new Set([
   'GET /health',
   'GET /ready',
   'GET /asyncapi.json',
+  'GET /openapi.json',
+  'GET /docs',
+  'GET /docs/style.css',
   'GET /providers.json',
   'GET /images/template-logos/{file}',
   // The state of the authorization speaks for the browser.
@@ -40,7 +44,7 @@ describe('the route table', () => {
       }
       expect(route.params !== undefined).toBe(route.path.includes('{'));
       expect(route.summary).toMatch(/^\p{Lu}.*\.$/u);
-      for (const code of route.errors) expect(catalogue).toHaveProperty(code);
+      for (const error of route.errors) expect(catalogue).toHaveProperty(codeOf(error));
       if (route.method === 'GET') expect(route.body).toBeUndefined();
     },
   );

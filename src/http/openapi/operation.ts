@@ -1,0 +1,172 @@
+import type { z } from 'zod';
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { AnswerShape } from '../answers.ts';
+import type { AnyRoute } from '../define-route.ts';
+import type { StreamRoute } from '../stream-route.ts';
+import { exampleOf } from './examples.ts';
+import { refusalCodes, refusalResponse, refusalShape } from './refusals.ts';
+import type { SchemaPool } from './schemas.ts';
+
+/** Where a parameter stands. */
+type Place = 'path' | 'query' | 'header';
+
+/** A route as an operation of the document. */
+export function operationOf(route: AnyRoute, pool: SchemaPool): JsonObject {
+  const { method, path, summary } = route;
+  const body = route.body as z.ZodType | undefined;
+  return {
+    operationId: operationId(method, path),
+    summary,
+    tags: [tagOf(path)],
+    ...(route.isDeprecated === true ? { deprecated: true } : {}),
+    ...security(route),
+    parameters: [
+      ...parameters(route.params as z.ZodType | undefined, 'path', pool),
+      ...parameters(route.query as z.ZodType | undefined, 'query', pool),
+      ...parameters(route.headers as z.ZodType | undefined, 'header', pool),
+      ...(takesIdempotencyKey(route) ? [idempotencyKey] : []),
+    ],
+    ...(body === undefined ? {} : { requestBody: requestBody(pool.input(body), body, pool) }),
+    responses: { ...answers(route, pool), ...refusals(route, pool) },
+  };
+}
+
+/** A route whose body and answer are another's: nothing is said of them. */
+export function streamOperation(route: StreamRoute, method: string, pool: SchemaPool): JsonObject {
+  const name = { name: 'path', in: 'path', required: true, schema: { type: 'string' } };
+  const any = { '*/*': { schema: {} } };
+  return {
+    operationId: operationId(method, route.path),
+    summary: route.summary,
+    tags: [tagOf(route.path)],
+    ...security(route),
+    parameters: [{ ...name, example: 'contacts' }, ...parameters(route.headers, 'header', pool)],
+    ...(method === 'GET' ? {} : { requestBody: { content: any } }),
+    responses: {
+      ...refusals(route, pool),
+      default: { description: 'What the provider answered.', content: any },
+    },
+  };
+}
+
+/** `GET /connections/{connectionId}` is `getConnectionsByConnectionId`. */
+function operationId(method: string, path: string): string {
+  const words = path.split('/').flatMap((part) => {
+    if (part.startsWith('{')) return ['by', part.slice(1, -1)];
+    return part.split(/[^a-zA-Z0-9]+/);
+  });
+  const capital = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
+  return method.toLowerCase() + words.map(capital).join('');
+}
+
+const tagOf = (path: string): string => path.split('/')[1] ?? '';
+
+function security(route: AnyRoute | StreamRoute): JsonObject {
+  const { credential, scopes } = route;
+  if (credential === 'none') return { security: [] };
+  const inQuery = 'tokenIn' in route && route.tokenIn === 'query';
+  const withToken = 'takesConnectToken' in route && route.takesConnectToken === true;
+  const own = inQuery ? 'connectTokenInQuery' : `${credential}Credential`;
+  return {
+    security: [{ [own]: [] }, ...(withToken ? [{ connectCredential: [] }] : [])],
+    'x-svc-scopes': scopes,
+  };
+}
+
+/** Parameters that a document may not name: OpenAPI has other words for them. */
+const reserved = new Set(['accept', 'authorization', 'content-type', 'connect_session_token']);
+
+function parameters(schema: z.ZodType | undefined, place: Place, pool: SchemaPool): Json[] {
+  if (schema === undefined) return [];
+  const { properties, required } = pool.input(schema);
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(isJsonObject(properties) ? properties : {})
+    .filter(([name]) => !reserved.has(name))
+    .map(([name, member]) => {
+      const known = member as JsonObject;
+      const isObject = known['type'] === 'object';
+      const isNeeded = place === 'path' || needed.includes(name);
+      return {
+        name,
+        in: place,
+        required: isNeeded,
+        ...(isObject && place === 'query' ? { style: 'deepObject', explode: true } : {}),
+        schema: known,
+        ...(isNeeded ? { example: exampleOf(known, pool.components) } : {}),
+      };
+    });
+}
+
+const takesIdempotencyKey = ({ method, credential }: AnyRoute): boolean =>
+  method !== 'GET' && credential !== 'none';
+
+const idempotencyKey: JsonObject = {
+  name: 'idempotency-key',
+  in: 'header',
+  required: false,
+  description: 'A repeated request with the same key is answered as the first was, for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+function requestBody(schema: JsonObject, body: z.ZodType, pool: SchemaPool): JsonObject {
+  const example = exampleOf(schema, pool.components);
+  return {
+    // Nothing sent is read as {}.
+    required: !body.safeParse({}).success,
+    content: { 'application/json': { schema, example } },
+  };
+}
+
+function answers(route: AnyRoute, pool: SchemaPool): JsonObject {
+  const entries = Object.entries(route.answers ?? {}).map(([status, shape]) => {
+    return [status, answer(shape, pool)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function answer({ description, type, schema }: AnswerShape, pool: SchemaPool): JsonObject {
+  if (type === null) return { description };
+  if (schema === null) {
+    return { description, content: { [type]: { schema: { type: 'string' } } } };
+  }
+  const known = pool.output(schema);
+  const example = exampleOf(known, pool.components);
+  return { description, content: { [type]: { schema: known, example } } };
+}
+
+/** Of refusals that most operations have word for word. */
+const sharedNames: Readonly<Record<number, string>> = {
+  401: 'Unauthenticated',
+  403: 'Forbidden',
+  415: 'NotJson',
+  429: 'TooManyRequests',
+  500: 'ServerError',
+  503: 'Unavailable',
+};
+
+/** A status that a route answers of its own, too, has both bodies. */
+function refusals(route: AnyRoute | StreamRoute, pool: SchemaPool): JsonObject {
+  const error = pool.output(refusalShape);
+  const entries = [...refusalCodes(route)].map(([status, codes]) => {
+    const response = refusalResponse(status, codes, error);
+    const own = 'answers' in route ? route.answers?.[status]?.schema : undefined;
+    const withOwn = own ? besides(response, pool.output(own)) : response;
+    const whole = isShownToPeople(route) ? withPage(withOwn) : withOwn;
+    return [String(status), pool.shared(sharedNames[status], whole)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function besides(response: Record<string, Json>, own: JsonObject): JsonObject {
+  const { schema, example } = (response['content'] as JsonObject)['application/json'] as JsonObject;
+  const both = { schema: { anyOf: [schema ?? {}, own] }, example: example ?? null };
+  return { ...response, content: { 'application/json': both } };
+}
+
+const isShownToPeople = (route: AnyRoute | StreamRoute): boolean =>
+  'refusalPage' in route && route.refusalPage !== undefined;
+
+function withPage(response: JsonObject): JsonObject {
+  const content = response['content'] as JsonObject;
+  return { ...response, content: { ...content, 'text/html': { schema: { type: 'string' } } } };
+}

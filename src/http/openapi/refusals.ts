@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { catalogue, type ErrorCode } from '../../kernel/errors.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { anyJson } from '../answers.ts';
+import type { AnyRoute } from '../define-route.ts';
+import { codeOf, gateErrors, statusOf } from '../route-errors.ts';
+import type { StreamRoute } from '../stream-route.ts';
+
+const issue = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  path: z.array(z.string()),
+});
+
+/** The uniform body of a refusal (contract/errors.md section 1). */
+export const refusalShape = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.string().meta({ description: 'Stable name of what went wrong.' }),
+      message: z.string().optional(),
+      errors: z.array(issue).optional().meta({ description: 'What is wrong with which part.' }),
+      payload: anyJson.optional(),
+      upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
+      method: z.string().optional().meta({ description: 'Of a 429.' }),
+      path: z.string().optional().meta({ description: 'Of a 429.' }),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+/** Every code that the route answers, by status. */
+export function refusalCodes(route: AnyRoute | StreamRoute): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const error of [...gateErrors(route), ...route.errors]) {
+    const [status, code] = [statusOf(error), codeOf(error)];
+    const codes = byStatus.get(status) ?? [];
+    if (!codes.includes(code)) codes.push(code);
+    byStatus.set(status, codes);
+  }
+  return byStatus;
+}
+
+/** Statuses whose answers tell when to come back. */
+const waits = new Set([429, 503]);
+
+const retryAfter: JsonObject = {
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+};
+
+/** A response of the document. @param error schema of `refusalShape` */
+export function refusalResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  error: JsonObject,
+): Record<string, Json> {
+  const named = { properties: { code: { enum: codes } } };
+  const [first] = codes;
+  const example = { error: { code: first ?? '', message: first ? catalogue[first].message : '' } };
+  const schema = { ...error, properties: { error: named } };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),
+    ...(waits.has(status) ? { headers: retryAfter } : {}),
+    content: { 'application/json': { schema, example } },
+  };
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+
+/** Collects the named schemas of a document while it is made. */
+export interface SchemaPool {
+  /** Of what a client sends: what a schema turns it into is our own affair. */
+  input(schema: z.ZodType): JsonObject;
+  /** Of what the service answers. */
+  output(schema: z.ZodType): JsonObject;
+  /** `components.schemas` of what was asked for so far. */
+  readonly components: JsonObject;
+  /** A reference to a response that many operations have; itself where another has the name. */
+  shared(name: string | undefined, response: JsonObject): JsonObject;
+  /** `components.responses` of what was shared so far. */
+  readonly responses: JsonObject;
+}
+
+const componentsPath = '#/components/schemas/';
+
+/** Named by `meta({ id })`; two schemas of one name are a mistake of ours. */
+export function createSchemaPool(): SchemaPool {
+  const components: Record<string, Json> = {};
+  const responses: Record<string, Json> = {};
+  const converted = (schema: z.ZodType, io: 'input' | 'output'): JsonObject => {
+    const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+    // What the function makes is plain JSON but for members that are undefined.
+    const plain = JSON.parse(JSON.stringify(made)) as Record<string, Json>;
+    const { $schema: _dialect, $defs: definitions, ...rest } = plain;
+    for (const [name, definition] of Object.entries(isJsonObject(definitions) ? definitions : {})) {
+      keep(components, name, definition as JsonObject);
+    }
+    const { id, ...root } = referring(rest) as Record<string, Json>;
+    if (typeof id !== 'string') return root;
+    keep(components, id, root);
+    return { $ref: componentsPath + id };
+  };
+  return {
+    input: (schema) => converted(schema, 'input'),
+    output: (schema) => converted(schema, 'output'),
+    components,
+    responses,
+    shared(name, response) {
+      if (name === undefined) return response;
+      const known = (responses[name] ??= response);
+      const isSame = JSON.stringify(known) === JSON.stringify(response);
+      return isSame ? { $ref: `#/components/responses/${name}` } : response;
+    },
+  };
+}
+
+function keep(components: Record<string, Json>, name: string, schema: JsonObject): void {
+  const { id: _name, ...made } = referring(schema) as Record<string, Json>;
+  const known = components[name];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(made)) {
+    throw new Error(`two schemas are named ${name}`);
+  }
+  components[name] = made;
+}
+
+/** References of one schema become references of the document. */
+function referring(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item) => referring(item as Json));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([name, item]) => {
+    const isReference = name === '$ref' && typeof item === 'string';
+    return [name, isReference ? item.replace('#/$defs/', componentsPath) : referring(item)];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** The schema that is meant: references are followed. */
+export function resolved(schema: JsonObject, components: JsonObject): JsonObject {
+  const { $ref: reference, ...beside } = schema as Record<string, Json>;
+  if (typeof reference !== 'string') return schema;
+  const found = components[reference.slice(componentsPath.length)];
+  return { ...resolved(isJsonObject(found) ? found : {}, components), ...beside };
+}

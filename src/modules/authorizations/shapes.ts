@@ -1,0 +1,9 @@
+import { z } from 'zod';
+
+/** The connection that came of it. */
+export const connectedShape = z
+  .strictObject({ connectionId: z.string(), providerConfigKey: z.string() })
+  .meta({
+    id: 'Connected',
+    examples: [{ connectionId: 'acme-1', providerConfigKey: 'crm-prod' }],
+  });

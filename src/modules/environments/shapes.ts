@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { data, moment } from '../../http/answers.ts';
+
+const id = z.int();
+const name = z.string().meta({ examples: ['staging'] });
+
+export const environmentsShape = data(
+  z.array(z.strictObject({ id, name, is_production: z.boolean() })),
+);
+
+export const madeEnvironmentShape = data(z.strictObject({ id, name }));
+
+const colour = z.string().meta({ examples: ['#1f5fd0'] });
+const primary = z.strictObject({ primary: colour });
+
+/** An environment with its settings. */
+export const environmentShape = data(
+  z
+    .strictObject({
+      id,
+      uuid: z.uuid(),
+      name,
+      is_production: z.boolean(),
+      webhook_url: z.string().nullable(),
+      webhook_url_secondary: z.string().nullable(),
+      on_auth_creation: z.boolean(),
+      on_auth_refresh_error: z.boolean(),
+      on_sync_error: z.boolean(),
+      on_sync_completion_always: z.boolean(),
+      on_async_action_completion: z.boolean(),
+      payload_mode: z.enum(['plain', 'sealed']),
+      connect_ui: z.strictObject({
+        theme: z.strictObject({ light: primary, dark: primary }),
+        default_theme: z.enum(['light', 'dark', 'system']),
+        show_watermark: z.boolean(),
+      }),
+      created_at: moment,
+      updated_at: moment,
+    })
+    .meta({ id: 'Environment' }),
+);
+
+export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));

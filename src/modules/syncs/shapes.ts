@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { moment } from '../../http/answers.ts';
+import { jsonObject } from '../../http/fields.ts';
+
+const counts = z.strictObject({ added: z.int(), updated: z.int(), deleted: z.int() });
+const models = <S extends z.ZodType>(of: S) => z.record(z.string(), of);
+
+const statusShape = z
+  .strictObject({
+    id: z.string(),
+    name: z.string().meta({ examples: ['contacts'] }),
+    variant: z.string().meta({ examples: ['base'] }),
+    connection_id: z.string().meta({ examples: ['acme-1'] }),
+    type: z.enum(['INITIAL', 'INCREMENTAL']),
+    status: z.enum(['RUNNING', 'PAUSED', 'ERROR', 'SUCCESS', 'STOPPED']),
+    latestExecutionStatus: z.enum(['RUNNING', 'SUCCESS', 'STOPPED', 'ERROR']).nullable(),
+    frequency: z.string().meta({ examples: ['1h'] }),
+    finishedAt: moment.optional(),
+    latestResult: models(counts).optional(),
+    nextScheduledSyncAt: moment.nullable(),
+    recordCount: models(z.int()),
+    checkpoint: jsonObject.nullable(),
+  })
+  .meta({ id: 'SyncStatus' });
+
+export const statusesShape = z.strictObject({ syncs: z.array(statusShape) });
+
+export const frequencyShape = z.strictObject({
+  frequency: z.string().meta({ examples: ['1h'] }),
+});
+
+export const variantShape = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  variant: z.string(),
+});

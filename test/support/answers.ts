@@ -1,0 +1,140 @@
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import addFormats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+/** An answer of a gateway as a test saw it. */
+interface SeenAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The whole body. */
+  readonly text: string;
+}
+
+interface Media {
+  readonly schema?: object;
+}
+interface NamedResponse {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, Media>>;
+}
+interface Operation {
+  readonly responses: Readonly<Record<string, NamedResponse>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, NamedResponse>> };
+}
+
+interface Known {
+  readonly document: Document;
+  readonly ajv: Ajv2020;
+  readonly validators: Map<string, ValidateFunction>;
+}
+
+let known: Known | null = null;
+const noted = new Set<string>();
+
+/**
+ * Holds an answer against the OpenAPI document, and notes for the whole run that it was seen. What the
+ * document does not name, or names otherwise, is an error.
+ */
+export function checkAnswer(method: string, url: string, seen: SeenAnswer): void {
+  const file = process.env['SVC_TEST_OPENAPI'];
+  // Outside the test runner there is nothing to hold it against.
+  if (file === undefined) return;
+  known ??= load(file);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const path = new URL(url, 'http://gateway.test').pathname;
+  const template = templateOf(known.document, path, asked);
+  if (template === null) return;
+  const operation = known.document.paths[template]?.[asked.toLowerCase()];
+  if (operation === undefined) return;
+  const endpoint = `${asked} ${template}`;
+  const problem = problemOf(known, endpoint, operation, seen, method === 'HEAD');
+  if (problem !== null) {
+    throw new Error(
+      `${endpoint} answered ${seen.status} ${seen.text.slice(0, 2000)}\nbut ${problem}`,
+    );
+  }
+  note(endpoint, seen);
+}
+
+/** `fetch`, whose answer is held against the document; for bodies that end. */
+export async function checkedFetch(url: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await fetch(url, init);
+  const { status, headers } = answer;
+  checkAnswer(init.method ?? 'GET', url, { status, headers, text: await answer.clone().text() });
+  return answer;
+}
+
+function load(file: string): Known {
+  const document = JSON.parse(readFileSync(file, 'utf8')) as Document;
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
+  (addFormats as unknown as typeof addFormats.default)(ajv);
+  ajv.addSchema(document, 'openapi');
+  return { document, ajv, validators: new Map() };
+}
+
+/** The template with the most literal segments, as the router has it; null where no path fits. */
+function templateOf(document: Document, path: string, method: string): string | null {
+  if (path.startsWith('/proxy/')) return '/proxy/{path}';
+  const segments = path.split('/');
+  const fitting = Object.keys(document.paths).filter((template) => {
+    const parts = template.split('/');
+    const isSame = parts.every((part, at) => part === segments[at] || part.startsWith('{'));
+    return isSame && parts.length === segments.length && !segments.slice(1).includes('')
+      ? document.paths[template]?.[method.toLowerCase()] !== undefined
+      : template === path;
+  });
+  const parameters = (template: string) => template.split('{').length;
+  return fitting.sort((a, b) => parameters(a) - parameters(b))[0] ?? null;
+}
+
+function problemOf(
+  { document, ajv, validators }: Known,
+  endpoint: string,
+  { responses }: Operation,
+  { status, headers, text }: SeenAnswer,
+  isHead: boolean,
+): string | null {
+  const named = responses[String(status)];
+  if (named === undefined) {
+    return 'default' in responses ? null : 'the document does not name this status';
+  }
+  const { content } = referred(document, named);
+  const [type = ''] = (headers.get('content-type') ?? '').split(';', 1);
+  if (content === undefined) return text === '' ? null : 'the document names no body';
+  const media = content[type] ?? content['*/*'];
+  if (media === undefined) return `the document names ${Object.keys(content).join(', ')}`;
+  if (type !== 'application/json' || media.schema === undefined || isHead) return null;
+  const key = `${endpoint} ${status}`;
+  const validate = validators.get(key) ?? ajv.compile(atHome(media.schema));
+  validators.set(key, validate);
+  return validate(JSON.parse(text)) ? null : ajv.errorsText(validate.errors);
+}
+
+function referred(document: Document, { $ref: reference, ...response }: NamedResponse): NamedResponse {
+  if (reference === undefined) return response;
+  return document.components.responses[reference.slice(reference.lastIndexOf('/') + 1)] ?? {};
+}
+
+/** References within the document become references to it. */
+const atHome = (schema: object): object =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/')) as object;
+
+function note(endpoint: string, { status, headers, text }: SeenAnswer): void {
+  const folder = process.env['SVC_TEST_ANSWERS'];
+  if (folder === undefined) return;
+  const line = `${endpoint}\t${status}\t${codeIn(headers, text)}`;
+  if (noted.has(line)) return;
+  noted.add(line);
+  mkdirSync(folder, { recursive: true });
+  appendFileSync(join(folder, `${process.pid}.tsv`), `${line}\n`);
+}
+
+function codeIn(headers: Headers, text: string): string {
+  if (!(headers.get('content-type') ?? '').includes('json') || text === '') return '';
+  const body = JSON.parse(text) as { error?: { code?: string }; error_type?: string } | null;
+  return body?.error?.code ?? body?.error_type ?? '';
+}
