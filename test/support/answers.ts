@@ -105,7 +105,7 @@ function problemOf(
   const { content } = referred(document, named);
   const [type = ''] = (headers.get('content-type') ?? '').split(';', 1);
   if (content === undefined) return text === '' ? null : 'the document names no body';
-  const media = content[type] ?? content['*/*'];
+  const media = content['*/*'] ?? content[type];
   if (media === undefined) return `the document names ${Object.keys(content).join(', ')}`;
   if (type !== 'application/json' || media.schema === undefined || isHead) return null;
   const key = `${endpoint} ${status}`;
@@ -114,7 +114,10 @@ function problemOf(
   return validate(JSON.parse(text)) ? null : ajv.errorsText(validate.errors);
 }
 
-function referred(document: Document, { $ref: reference, ...response }: NamedResponse): NamedResponse {
+function referred(
+  document: Document,
+  { $ref: reference, ...response }: NamedResponse,
+): NamedResponse {
   if (reference === undefined) return response;
   return document.components.responses[reference.slice(reference.lastIndexOf('/') + 1)] ?? {};
 }

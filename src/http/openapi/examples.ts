@@ -14,7 +14,7 @@ export function exampleOf(schema: JsonObject, components: JsonObject): Json {
   const { examples, default: standard, enum: values, anyOf, oneOf } = known;
   if ('const' in known) return known['const'] ?? null;
   const first = [examples, values].find(isFilled)?.[0];
-  if (first !== undefined) return first as Json;
+  if (first !== undefined) return first;
   if (standard !== undefined) return standard;
   const choice = [anyOf, oneOf].find(isFilled)?.[0];
   if (isJsonObject(choice)) return exampleOf(choice, components);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import type { AnswerShape } from '../answers.ts';
+import type { Answers, AnswerShape } from '../answers.ts';
 import type { AnyRoute } from '../define-route.ts';
 import type { StreamRoute } from '../stream-route.ts';
 import { exampleOf } from './examples.ts';
@@ -43,11 +43,20 @@ export function streamOperation(route: StreamRoute, method: string, pool: Schema
     parameters: [{ ...name, example: 'contacts' }, ...parameters(route.headers, 'header', pool)],
     ...(method === 'GET' ? {} : { requestBody: { content: any } }),
     responses: {
-      ...refusals(route, pool),
+      ...anyBeside(refusals(route, pool)),
       default: { description: 'What the provider answered.', content: any },
     },
   };
 }
+
+/** Another's answer may have the same status. */
+const anyBeside = (refusals: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(refusals).map(([status, response]) => {
+      const { content, ...known } = response as JsonObject;
+      return [status, { ...known, content: { ...(content as JsonObject), '*/*': { schema: {} } } }];
+    }),
+  );
 
 /** `GET /connections/{connectionId}` is `getConnectionsByConnectionId`. */
 function operationId(method: string, path: string): string {
@@ -64,8 +73,8 @@ const tagOf = (path: string): string => path.split('/')[1] ?? '';
 function security(route: AnyRoute | StreamRoute): JsonObject {
   const { credential, scopes } = route;
   if (credential === 'none') return { security: [] };
-  const inQuery = 'tokenIn' in route && route.tokenIn === 'query';
-  const withToken = 'takesConnectToken' in route && route.takesConnectToken === true;
+  const inQuery = 'tokenIn' in route;
+  const withToken = 'takesConnectToken' in route;
   const own = inQuery ? 'connectTokenInQuery' : `${credential}Credential`;
   return {
     security: [{ [own]: [] }, ...(withToken ? [{ connectCredential: [] }] : [])],
@@ -147,12 +156,14 @@ const sharedNames: Readonly<Record<number, string>> = {
 /** A status that a route answers of its own, too, has both bodies. */
 function refusals(route: AnyRoute | StreamRoute, pool: SchemaPool): JsonObject {
   const error = pool.output(refusalShape);
+  const isStream = 'prefix' in route;
   const entries = [...refusalCodes(route)].map(([status, codes]) => {
     const response = refusalResponse(status, codes, error);
-    const own = 'answers' in route ? route.answers?.[status]?.schema : undefined;
+    const own =
+      'answers' in route ? (route.answers as Answers | undefined)?.[status]?.schema : undefined;
     const withOwn = own ? besides(response, pool.output(own)) : response;
     const whole = isShownToPeople(route) ? withPage(withOwn) : withOwn;
-    return [String(status), pool.shared(sharedNames[status], whole)] as const;
+    return [String(status), isStream ? whole : pool.shared(sharedNames[status], whole)] as const;
   });
   return Object.fromEntries(entries);
 }
@@ -163,8 +174,7 @@ function besides(response: Record<string, Json>, own: JsonObject): JsonObject {
   return { ...response, content: { 'application/json': both } };
 }
 
-const isShownToPeople = (route: AnyRoute | StreamRoute): boolean =>
-  'refusalPage' in route && route.refusalPage !== undefined;
+const isShownToPeople = (route: AnyRoute | StreamRoute): boolean => 'refusalPage' in route;
 
 function withPage(response: JsonObject): JsonObject {
   const content = response['content'] as JsonObject;

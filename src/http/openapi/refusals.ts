@@ -3,7 +3,8 @@ import { catalogue, type ErrorCode } from '../../kernel/errors.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import { anyJson } from '../answers.ts';
 import type { AnyRoute } from '../define-route.ts';
-import { codeOf, gateErrors, statusOf } from '../route-errors.ts';
+import { gateErrors } from '../gate-errors.ts';
+import { codeOf, statusOf } from '../route-errors.ts';
 import type { StreamRoute } from '../stream-route.ts';
 
 const issue = z.strictObject({

@@ -9,6 +9,7 @@ import {
   integrationKey,
   wholeNumber,
 } from '../../http/fields.ts';
+import { errorAt } from '../../http/route-errors.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import { actionFailureShape, outputShape, queuedShape } from './shapes.ts';
@@ -34,8 +35,8 @@ const triggerAction = defineRoute({
     424: json('The action failed.', actionFailureShape),
   },
   errors: [
-    'unknown_connection',
-    'unknown_provider_config',
+    errorAt(400, 'unknown_connection'),
+    errorAt(400, 'unknown_provider_config'),
     'unknown_action',
     'disabled_resource',
     'request_too_large',

@@ -4,9 +4,10 @@ import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyIssues } from '../../http/error-response.ts';
 import { integrationKey, jsonObject, text } from '../../http/fields.ts';
 import { repeatableOptions } from '../../http/options.ts';
+import { errorAt, type RouteError } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
-import { GatewayError, type ErrorCode } from '../../kernel/errors.ts';
+import { GatewayError } from '../../kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { modeContext } from '../credentials/mode-context.ts';
@@ -33,7 +34,7 @@ interface FormEndpoint {
   readonly path: string;
   readonly summary: string;
   readonly isFor: (provider: Provider) => boolean;
-  readonly errors: readonly ErrorCode[];
+  readonly errors: readonly RouteError[];
   readonly unknownStatus?: number;
   /**
    * @param sent the body
@@ -59,7 +60,7 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
     body: fields,
     answers: { 200: json('The connection.', connectedShape) },
     errors: [
-      'unknown_provider_config',
+      errorAt(of.unknownStatus ?? 404, 'unknown_provider_config'),
       'unknown_provider_template',
       'invalid_auth_mode',
       'integration_not_allowed',
@@ -112,7 +113,7 @@ const ofMode = (
   mode: AuthMode,
   at: string,
   what: string,
-  ...errors: ErrorCode[]
+  ...errors: RouteError[]
 ): FormEndpoint => ({
   path: at,
   summary: `Connects with ${what}.`,
@@ -134,7 +135,7 @@ const outbound: FormEndpoint = {
   }),
 };
 
-const tested: ErrorCode = 'connection_test_failed';
+const tested: RouteError = 'connection_test_failed';
 
 export const formRoutes: readonly AnyRoute[] = [
   {

@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
+import { errorAt } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
@@ -89,7 +90,7 @@ const create = defineRoute({
     credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
   }),
   answers: { 201: json('The connection.', connectionShape) },
-  errors: ['not_found', 'unsupported_auth', 'connection_test_failed', 'conflict'],
+  errors: ['not_found', 'connection_test_failed', 'conflict'],
   async handle(input) {
     const { body, caller, services } = input;
     const { environmentUid } = caller;
@@ -147,7 +148,12 @@ const get = defineRoute({
     refresh_github_app_jwt_token: flag.optional(),
   }),
   answers: { 200: json('The connection.', connectionShape) },
-  errors: ['unknown_provider_config', 'not_found', 'forbidden', 'invalid_credentials'],
+  errors: [
+    errorAt(400, 'unknown_provider_config'),
+    'not_found',
+    'invalid_credentials',
+    errorAt(424, 'invalid_credentials'),
+  ],
   async handle({ params, query, caller, services }) {
     const withCredentials = maySeeCredentials(caller);
     const { force_refresh, refresh_token, refresh_github_app_jwt_token } = query;
@@ -189,7 +195,7 @@ const patch = defineRoute({
     webhook_url_override: webhookUrl.optional(),
   }),
   answers: succeeded,
-  errors: ['unknown_provider_config', 'not_found', 'conflict'],
+  errors: [errorAt(400, 'unknown_provider_config'), 'not_found'],
   async handle(input) {
     const { params, query, body, caller, services } = input;
     const connection = await requireConnection(
@@ -218,7 +224,7 @@ const remove = defineRoute({
   params: path,
   query: ofIntegration,
   answers: succeeded,
-  errors: ['unknown_connection'],
+  errors: [errorAt(400, 'unknown_connection')],
   async handle(input) {
     const { params, query, caller, services } = input;
     const connection = await requireConnection(

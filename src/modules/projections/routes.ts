@@ -37,7 +37,7 @@ const list = defineRoute({
   scopes: read,
   summary: 'The projections with their generations, positions, ends and lags.',
   answers: { 200: json('The projections.', projectionsShape) },
-  errors: ['projection_unavailable', 'log_unavailable'],
+  errors: [],
   async handle({ services }) {
     const now = services.clock.now();
     const data = (await listProjections(services)).map((one) => presentProjection(one, now));
@@ -53,7 +53,7 @@ const get = defineRoute({
   summary: 'One projection with its generations.',
   params: path,
   answers: { 200: json('The projection.', oneProjectionShape) },
-  errors: ['not_found', 'projection_unavailable', 'log_unavailable'],
+  errors: ['not_found'],
   async handle({ params, services }) {
     return answer(200, await findProjection(services, params.name), services);
   },

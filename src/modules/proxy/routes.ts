@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { errorAt } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -21,7 +22,7 @@ export const proxyRoute: StreamRoute = {
   errors: [
     'invalid_headers',
     'unknown_provider_config',
-    'unknown_connection',
+    errorAt(400, 'unknown_connection'),
     'invalid_credentials',
     'connection_refresh_backoff',
     'connection_refresh_exhausted',

@@ -11,6 +11,7 @@ import {
   text,
   wholeNumber,
 } from '../../http/fields.ts';
+import { errorAt } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
 import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -63,7 +64,7 @@ const list = defineRoute({
   query: listQuery,
   headers,
   answers: { 200: json('A page.', pageShape) },
-  errors: ['unknown_connection', 'invalid_cursor_value', 'projection_unavailable'],
+  errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value'],
   async handle({ query, headers: sent, caller, services }) {
     const stream = await streamOf(services, caller, sent, query);
     const page = await services.records.reader.page({
@@ -92,7 +93,7 @@ const prune = defineRoute({
     limit: z.number().int().min(1).max(limits.recordsPageSizeMax).optional(),
   }),
   answers: { 200: json('How many lost their payload.', prunedShape) },
-  errors: ['unknown_connection', 'invalid_cursor_value', 'projection_unavailable'],
+  errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value'],
   async handle({ body, headers: sent, caller, services }) {
     const { reader, writer } = services.records;
     const stream = await streamOf(services, caller, sent, body);

@@ -24,14 +24,16 @@ export async function referencePage(document: JsonObject): Promise<string> {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/docs/style.css"></head>
 <body><nav aria-label="Resources"><ul>${links}</ul></nav>
-<main><h1>svc API ${escaped(String(version))}</h1>${paragraphs(String(description))}
+<main><h1>svc API ${escaped(textOf(version))}</h1>${paragraphs(textOf(description))}
 <p>As a document: <a href="/openapi.json">openapi.json</a></p>${sections.join('')}</main></body></html>
 `;
 }
 
 const tagOf = (path: string): string => path.split('/')[1] ?? '';
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : [];
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 function escaped(text: string): string {
   return text
@@ -62,11 +64,11 @@ function operationEntry(
   document: JsonObject,
 ): string {
   const { operationId: id, summary, deprecated, requestBody } = operation;
-  const scopes = listOf(operation['x-svc-scopes']).map((scope) => code(String(scope)));
+  const scopes = listOf(operation['x-svc-scopes']).map((scope) => code(textOf(scope)));
   const takes = listOf(operation['security']).flatMap((one) => Object.keys(objectOf(one)));
   const mark = deprecated === true ? ' <em>deprecated</em>' : '';
-  return `<details id="${escaped(String(id))}"><summary><code class="${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code>${mark}
-<span>${escaped(String(summary))}</span></summary>
+  return `<details id="${escaped(textOf(id))}"><summary><code class="${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code>${mark}
+<span>${escaped(textOf(summary))}</span></summary>
 <p>${takes.length === 0 ? 'Takes no credential.' : `Takes ${takes.map(code).join(' or ')}.`}
 ${scopes.length === 0 ? '' : `Any one of the scopes ${scopes.join(', ')}.`}</p>
 ${parametersTable(listOf(operation['parameters']), document)}
@@ -82,7 +84,7 @@ function parametersTable(parameters: readonly Json[], document: JsonObject): str
     const { name, in: place, required, schema } = objectOf(parameter);
     const type = typeText(objectOf(schema), document);
     const need = required === true ? 'required' : '';
-    return `<tr><td>${code(String(name))}</td><td>${String(place)}</td><td>${escaped(type)}</td><td>${need}</td></tr>`;
+    return `<tr><td>${code(textOf(name))}</td><td>${textOf(place)}</td><td>${escaped(type)}</td><td>${need}</td></tr>`;
   });
   const head = '<tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>';
   return `<table>${head}${rows.join('')}</table>`;
@@ -104,7 +106,7 @@ function responsesOf(responses: JsonObject, document: JsonObject): string {
   return Object.entries(responses)
     .map(([status, response]) => {
       const known = referred(objectOf(response), document);
-      const text = paragraphs(String(known['description'] ?? ''));
+      const text = paragraphs(textOf(known['description']));
       const isSuccess = /^[23]|default/.test(status);
       return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Answer', known, document) : ''}`;
     })

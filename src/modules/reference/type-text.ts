@@ -20,8 +20,8 @@ export function typeText(schema: JsonObject, document: JsonObject, depth = 0): s
 
 function formatText({ format, minimum, maximum, minLength, maxLength }: JsonObject): string {
   const [least, most] = [minimum ?? minLength, maximum ?? maxLength];
-  const isLong = typeof most === 'number' && most >= Number.MAX_SAFE_INTEGER;
-  const range = most === undefined || isLong ? '' : ` (${String(least ?? 0)} to ${String(most)})`;
+  const isKnown = typeof most === 'number' && most < Number.MAX_SAFE_INTEGER;
+  const range = isKnown ? ` (${typeof least === 'number' ? least : 0} to ${most})` : '';
   return (typeof format === 'string' ? ` (${format})` : '') + range;
 }
 

@@ -12,7 +12,7 @@ const show = defineRoute({
   scopes: ['account:root-keys:read'],
   summary: 'The root keys by id, what each wraps, and how far a rewrap is.',
   answers: { 200: json('The root keys.', rootKeysShape) },
-  errors: ['log_unavailable'],
+  errors: [],
   async handle({ services }) {
     return { status: 200, body: { data: presentRootKeys(await rootKeyFacts(services)) } };
   },
@@ -25,7 +25,7 @@ const rewrap = defineRoute({
   scopes: ['account:root-keys:write'],
   summary: 'Begins to have the first root key wrap every data key; reads and writes go on.',
   answers: { 202: json('It has begun.', rootKeysShape) },
-  errors: ['log_unavailable'],
+  errors: [],
   async handle(input) {
     const facts = await orderRewrap(input.services, askOptions(input));
     return { status: 202, body: { data: presentRootKeys(facts) } };

@@ -4,6 +4,7 @@ import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyRefused } from '../../http/error-response.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
+import { errorAt } from '../../http/route-errors.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
 import { connectionPathOf, syncRef } from './entity.ts';
@@ -31,7 +32,7 @@ const syncName = z.union([
 const syncNames = z.array(syncName).max(refsMax);
 
 const selectionErrors = [
-  'unknown_provider_config',
+  errorAt(400, 'unknown_provider_config'),
   'unknown_connection',
   'no_syncs_found',
 ] as const;
@@ -194,7 +195,11 @@ const updateFrequency = defineRoute({
     frequency: z.string().max(100).nullable(),
   }),
   answers: { 200: json('How often it runs from now on.', frequencyShape) },
-  errors: ['unknown_provider_config', 'unknown_connection', 'unknown_sync'],
+  errors: [
+    errorAt(400, 'unknown_provider_config'),
+    errorAt(400, 'unknown_connection'),
+    'unknown_sync',
+  ],
   async handle({ body, caller, services, idempotency }) {
     const frequencyMs = body.frequency === null ? null : readFrequency(body.frequency);
     const { connection, instance } = await requireSync(services.control, {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
+import { errorAt } from '../../http/route-errors.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { requireConnection } from '../connections/queries.ts';
 import { requireFunction } from '../functions/queries.ts';
@@ -27,8 +28,8 @@ const createVariant = defineRoute({
   answers: { 200: json('The variant.', variantShape) },
   errors: [
     'invalid_variant',
-    'unknown_connection',
-    'unknown_provider_config',
+    errorAt(400, 'unknown_connection'),
+    errorAt(400, 'unknown_provider_config'),
     'unknown_sync',
     'sync_variant_already_exists',
     'resource_capped',
@@ -59,7 +60,12 @@ const deleteVariant = defineRoute({
   params,
   body,
   answers: succeeded,
-  errors: ['invalid_variant', 'unknown_connection', 'unknown_provider_config', 'not_found'],
+  errors: [
+    'invalid_variant',
+    errorAt(400, 'unknown_connection'),
+    errorAt(400, 'unknown_provider_config'),
+    'not_found',
+  ],
   async handle({ params: { name, variant }, body: sent, caller, services: { control, records } }) {
     if (variant === 'base') throw new GatewayError('invalid_variant');
     const where = [control, caller.environmentUid, sent.provider_config_key] as const;
