@@ -1,6 +1,7 @@
 import { actionRunEntity } from '../modules/actions/entity.ts';
 import { accountKeyEntity, apiKeyEntity } from '../modules/api-keys/entity.ts';
 import { authorizationEntity } from '../modules/authorizations/entity.ts';
+import { checkpointEntity } from '../modules/checkpoints/entity.ts';
 import { connectSessionEntity } from '../modules/connect-sessions/entity.ts';
 import { connectionEntity } from '../modules/connections/entity.ts';
 import { consumerGroupEntity } from '../modules/consumer-groups/entity.ts';
@@ -27,6 +28,7 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   function: functionEntity,
   sync: syncEntity,
   'action-run': actionRunEntity,
+  checkpoint: checkpointEntity,
   projection: projectionEntity,
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,

@@ -14,6 +14,7 @@ export type EntityKind =
   | 'function'
   | 'sync'
   | 'action-run'
+  | 'checkpoint'
   | 'projection'
   | 'consumer-group'
   | 'typed-topic'

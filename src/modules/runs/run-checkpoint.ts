@@ -1,6 +1,10 @@
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { stableJson, type JsonObject } from '../../kernel/stable-json.ts';
+import type { CalledKind } from '../actions/state.ts';
+import { checkpointRef } from '../checkpoints/entity.ts';
+import type { Checkpoint } from '../checkpoints/state.ts';
+import type { Connection } from '../connections/state.ts';
 import { connectionPathOf, syncRef } from '../syncs/entity.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import type { RunCheckpoint } from './runtime/deps.ts';
@@ -13,30 +17,78 @@ export function createSyncCheckpoint(
 ): RunCheckpoint {
   const { runId, attempt, actor } = of;
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
-  let { checkpoint, checkpointVersion: version } = instance;
-  /** Writes follow one another: each names the version that the one before it made. */
+  return versioned(instance.checkpoint, instance.checkpointVersion, {
+    write: async (version, value) => {
+      const type = value === null ? 'ClearCheckpoint' : 'SaveCheckpoint';
+      const what = value === null ? {} : { checkpoint: value };
+      await control.ask(ref, { type, runId, attempt, version, ...what }, { actor });
+    },
+    stored: () => {
+      const now = control.view.find<SyncInstance>('sync', ref.path);
+      return now === null ? null : { value: now.checkpoint, version: now.checkpointVersion };
+    },
+  });
+}
+
+/** The checkpoint of a function that is called for: it is there for the function's next run. */
+export function createCalledCheckpoint(
+  control: ControlPlane,
+  of: {
+    readonly connection: Connection;
+    readonly kind: CalledKind;
+    readonly functionName: string;
+    readonly actor: string;
+  },
+): RunCheckpoint {
+  const { connection, kind, functionName, actor } = of;
+  const { uid: connectionUid } = connection;
+  const ref = checkpointRef(connectionPathOf(connection), { kind, functionName });
+  const stored = control.view.find<Checkpoint>('checkpoint', ref.path);
+  const known = stored?.connectionUid === connectionUid ? stored : null;
+  return versioned(known?.value ?? null, known?.version ?? 0, {
+    write: async (version, value) => {
+      const body = { type: 'Write', connectionUid, kind, functionName, version, value };
+      await control.ask(ref, body, { actor });
+    },
+    stored: () => {
+      const now = control.view.find<Checkpoint>('checkpoint', ref.path);
+      return now === null ? null : { value: now.value, version: now.version };
+    },
+  });
+}
+
+type Value = JsonObject | null;
+
+/** How a checkpoint is kept. */
+interface Kept {
+  /** @throws GatewayError `checkpoint_conflict`: another version is there */
+  write(version: number, value: Value): Promise<void>;
+  /** What this node knows to be there now; null = nothing. */
+  stored(): { readonly value: Value; readonly version: number } | null;
+}
+
+/** Writes follow one another: each names the version that the one before it made. */
+function versioned(first: Value, firstVersion: number, kept: Kept): RunCheckpoint {
+  let value = first;
+  let version = firstVersion;
   let last: Promise<void> = Promise.resolve();
 
-  const write = async (next: JsonObject | null): Promise<void> => {
-    const type = next === null ? 'ClearCheckpoint' : 'SaveCheckpoint';
-    const body = { type, runId, attempt, version, ...(next === null ? {} : { checkpoint: next }) };
+  const write = async (next: Value): Promise<void> => {
     try {
-      await control.ask(ref, body, { actor });
+      await kept.write(version, next);
     } catch (error) {
       if (!isTaken(error, next)) throw error;
     }
     version += 1;
-    checkpoint = next;
+    value = next;
   };
   /** A write whose answer was lost is refused when it is repeated: it may be there already. */
-  const isTaken = (error: unknown, next: JsonObject | null): boolean => {
+  const isTaken = (error: unknown, next: Value): boolean => {
     if (!(error instanceof GatewayError) || error.code !== 'checkpoint_conflict') return false;
-    const now = control.view.find<SyncInstance>('sync', ref.path);
-    return (
-      now?.checkpointVersion === version + 1 && stableJson(now.checkpoint) === stableJson(next)
-    );
+    const now = kept.stored();
+    return now?.version === version + 1 && stableJson(now.value) === stableJson(next);
   };
-  const inTurn = (next: JsonObject | null): Promise<void> => {
+  const inTurn = (next: Value): Promise<void> => {
     const turn = last.then(() => write(next));
     last = turn.catch(() => undefined);
     return turn;
@@ -45,20 +97,12 @@ export function createSyncCheckpoint(
   return {
     get: async () => {
       await last;
-      return checkpoint;
+      return value;
     },
     save: inTurn,
     clear: async () => {
       await last;
-      if (checkpoint !== null) await inTurn(null);
+      if (value !== null) await inTurn(null);
     },
   };
 }
-
-const refuse = (): Promise<void> => {
-  const message = 'Only syncs keep a checkpoint.';
-  return Promise.reject(new GatewayError('invalid_checkpoint', { message }));
-};
-
-/** Of runs that are not continued. */
-export const noCheckpoint: RunCheckpoint = { get: async () => null, save: refuse, clear: refuse };
