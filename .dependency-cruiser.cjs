@@ -11,8 +11,8 @@ module.exports = {
     forbid(
       'deciders-are-pure',
       'Rules take facts and commands, nothing else.',
-      { path: '^src/modules/.+/(decider|events)\\.ts$' },
-      { pathNot: '^src/(kernel/|modules/.+/(events|decider|state)\\.ts$)' },
+      { path: '^src/modules/.+/(decider|events|rules)\\.ts$' },
+      { pathNot: '^src/(kernel/|modules/.+/(events|decider|rules|state)\\.ts$)' },
     ),
     forbid(
       'only-app-picks-adapters',

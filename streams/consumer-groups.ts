@@ -65,6 +65,11 @@ export const consumerGroups = {
     why: 'Make the syncs of connections that were created.',
     replay: { effect: 'Connections get the syncs that they lack.' },
   },
+  'svc.lifecycle-hooks': {
+    topic: 'svc.connections.v1',
+    why: 'Run the functions on the creation of connections.',
+    replay: { effect: 'Functions that have not run run; the others are left alone.' },
+  },
   'svc.typed-topics': {
     topic: 'svc.records.v1',
     why: 'Write the topics of the models that are opted in.',

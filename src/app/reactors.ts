@@ -8,6 +8,7 @@ import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
 import { startCommandRetries } from '../../streams/reactors/command-retries.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
+import { startLifecycleHooks } from '../../streams/reactors/lifecycle-hooks.ts';
 import { openOrders } from '../../streams/reactors/orders.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
@@ -26,8 +27,9 @@ const resumeEveryMs = 60_000;
 export async function startReactors(
   stack: AsyncDisposableStack,
   { config, clock, logger, log: { log, schemas } }: Base,
-  { services, bodies }: OpenedServices,
+  opened: OpenedServices,
 ): Promise<void> {
+  const { services } = opened;
   const { control, vault, records, http, logs, publisher, deadLetters } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
   const orders = (group: ConsumerGroupName) => openOrders(services, group);
@@ -59,29 +61,45 @@ export async function startReactors(
       }),
     );
   }
-  if (roles.has('runner')) {
-    const sandbox = stack.use(await openSandbox());
-    const { refresher } = services;
-    const refreshes = orders('svc.token-refreshes');
-    stack.use(await startTokenRefreshes({ ...common, refresher, orders: refreshes }));
-    stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
-    stack.use(
-      await startFunctionRunner({
-        ...common,
-        records: records.writer,
-        sandbox,
-        bodies,
-        orders: orders('svc.runners'),
-        openHost: (run) => openHost(services, run),
-      }),
-    );
-  }
+  if (roles.has('runner')) await startRuns(stack, opened, common);
   if (roles.has('api')) {
     const letters = { ...common, deadLetters, orders: orders('svc.command-retries') };
     stack.use(await startCommandRetries(letters));
     stack.use(keepRewrapping(services));
     keepFinishingDeletions(stack, services);
   }
+}
+
+type Common = Pick<
+  Services,
+  'log' | 'schemas' | 'control' | 'vault' | 'publisher' | 'logs' | 'clock' | 'logger'
+>;
+
+/** Runs of functions, and what makes them. */
+async function startRuns(
+  stack: AsyncDisposableStack,
+  { services, bodies }: OpenedServices,
+  common: Common,
+): Promise<void> {
+  const { records } = services;
+  const orders = (group: ConsumerGroupName) => openOrders(services, group);
+  const sandbox = stack.use(await openSandbox());
+  const { refresher } = services;
+  const refreshes = orders('svc.token-refreshes');
+  stack.use(await startTokenRefreshes({ ...common, refresher, orders: refreshes }));
+  stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
+  const hooks = { ...common, runs: services.runs, orders: orders('svc.lifecycle-hooks') };
+  stack.use(await startLifecycleHooks(hooks));
+  stack.use(
+    await startFunctionRunner({
+      ...common,
+      records: records.writer,
+      sandbox,
+      bodies,
+      orders: orders('svc.runners'),
+      openHost: (run) => openHost(services, run),
+    }),
+  );
 }
 
 function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services): void {

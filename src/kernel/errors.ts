@@ -58,6 +58,7 @@ export const catalogue = {
   invalid_credentials: kind(400, 'The credentials are not valid.'),
   connection_test_failed: kind(400, 'The provider refused the credentials.'),
   connection_validation_failed: kind(400, 'A validation function refused the connection.'),
+  connection_deletion_refused: kind(424, 'A function refused the deletion of the connection.'),
   wrong_auth_mode: kind(400, 'The app was not installed.'),
   invalid_state: kind(400, 'Nobody waits for this callback, or not any more: start again.'),
   missing_state_cookie: kind(400, 'The callback came to another browser than the one that began.'),

@@ -7,15 +7,15 @@ import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import type { RunBodies } from '../../src/modules/runs/bodies.ts';
-import type { RunChanged } from '../../src/modules/runs/events.ts';
-import type { HostRun, OpenedHost } from '../../src/modules/runs/open-host.ts';
-import type { RunLogs } from '../../src/modules/runs/run-log.ts';
+import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
+import { typeOf, type HostRun, type OpenedHost } from '../../src/modules/runs/open-host.ts';
+import type { OperationState, RunLogs } from '../../src/modules/runs/run-log.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import { failureOf as errorOf } from '../../src/modules/runs/runtime/failure.ts';
 import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
 import type { EndStatus } from '../../src/modules/syncs/state.ts';
-import type { RunFailure, RunRequest, Sandbox } from '../../src/ports/sandbox.ts';
+import type { RunFailure, Sandbox } from '../../src/ports/sandbox.ts';
 
 export interface RunDeps {
   readonly control: ControlPlane;
@@ -52,18 +52,16 @@ export type Over =
   | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
 
 /** Runs the user's code of one attempt; never throws. */
-export async function runUserCode(
-  deps: RunDeps,
-  run: HostRun,
-  request: Pick<RunRequest, 'type' | 'input'>,
-): Promise<Ending> {
+export async function runUserCode(deps: RunDeps, run: HostRun, input?: string): Promise<Ending> {
   try {
     await using host = await deps.openHost(run);
     const { fn, signal } = run;
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
-    const how = { fileName, entry: 'exec', limits: runLimits[run.kind] } as const;
+    const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
+    const how = { fileName, entry, limits: runLimits[run.kind] } as const;
     const { context, calls } = host;
-    const wanted = { ...request, ...how, bundle: fn.bundle, context, signal };
+    const type = typeOf(run.kind);
+    const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, calls);
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
     return endingOf(result.error, signal);
@@ -185,11 +183,24 @@ export async function groundOf(
   if (connection === null) {
     throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
   }
+  // A webhook is for the sync that subscribes to it.
+  const kind = change.kind === 'webhook' ? 'sync' : change.kind;
   const fn = await findCaughtUp(view, () =>
-    view.find<DeployedFunction>('function', [...pair, change.kind, change.function]),
+    view.find<DeployedFunction>('function', [...pair, kind, change.function]),
   );
   if (fn === null)
     throw new GatewayError('script_aborted', { message: 'The function was deleted.' });
   if (!fn.isEnabled) throw new GatewayError('function_disabled');
   return { connection, fn };
+}
+
+/** What the log that users read says of the end. `what` is for example `Sync contacts`. */
+export function logEnd(ending: Over, what: string): [OperationState, string] {
+  if (ending.kind === 'ok') return ['success', `${what} succeeded`];
+  const states = { cancelled: 'cancelled', timed_out: 'timeout' } as const;
+  const state =
+    ending.status === 'cancelled' || ending.status === 'timed_out'
+      ? states[ending.status]
+      : 'failed';
+  return [state, scrub(ending.error.message)];
 }

@@ -8,7 +8,7 @@ import { connectionPathOf } from '../../src/modules/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
-import { inputOf, refOfAction, runAction } from './action-run.ts';
+import { inputOf, refOfCalled, runCalled } from './called-run.ts';
 import { askUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { FairGate, type GateLimits, type Release } from './fair-gate.ts';
 import type { ConsumerOrders } from './reactor.ts';
@@ -18,11 +18,13 @@ import { refOfSync, runSync } from './sync-run.ts';
 const topic = 'svc.runs.v1';
 const group = 'svc.runners';
 
-/** Of one process. Actions have places of their own: somebody waits for them. */
+/** Of one process. Each kind has places of its own: a flood of one makes no other wait. */
 const defaultLimits = {
   syncs: { total: 32, perEnvironment: 16, perConnection: 4 },
   actions: { total: 64, perEnvironment: 32, perConnection: 16 },
   asyncActions: { total: 16, perEnvironment: 1, perConnection: 1 },
+  webhooks: { total: 32, perEnvironment: 16, perConnection: 4 },
+  events: { total: 32, perEnvironment: 16, perConnection: 4 },
 } as const satisfies Record<string, GateLimits>;
 
 /** How long runs that are going may take to end by themselves when the process stops. */
@@ -87,6 +89,8 @@ class FunctionRunner {
       syncs: new FairGate(limits.syncs),
       actions: new FairGate(limits.actions),
       asyncActions: new FairGate(limits.asyncActions),
+      webhooks: new FairGate(limits.webhooks),
+      events: new FairGate(limits.events),
     };
   }
 
@@ -142,18 +146,18 @@ class FunctionRunner {
     if (this.#isLate(change)) throw new GatewayError('stale_attempt');
     const runner = `${this.#process}/${attempt}`;
     const actor = `run:${runId}`;
-    if (change.kind === 'action') {
+    if (change.kind !== 'sync') {
       const input = inputOf(deps, change);
       // Awaited by the run; a failure before that is no unhandled one.
       input.catch(() => undefined);
       const body = { type: 'RunStarted', attempt, runner };
       const run = await askUntilDecided<ActionRun>(
         deps,
-        { ref: refOfAction(change), body, actor },
+        { ref: refOfCalled(change), body, actor },
         signal,
       );
       return () =>
-        runAction(deps, change, { input, depth: run?.depth ?? 0 }, abort, this.#closing.signal);
+        runCalled(deps, change, { input, depth: run?.depth ?? 0 }, abort, this.#closing.signal);
     }
     const body = { type: 'RunStarted', runId, attempt, runner };
     const instance = await askUntilDecided<SyncInstance>(
@@ -166,10 +170,8 @@ class FunctionRunner {
   }
 
   #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
-    const isAsync = change.trigger === 'async';
-    const gate = change.kind === 'sync' ? 'syncs' : isAsync ? 'asyncActions' : 'actions';
     const visitor = { environmentUid: change.environment_id, connectionUid: change.connection_uid };
-    return this.#gates[gate].enter(visitor, signal);
+    return this.#gates[gateOf(change)].enter(visitor, signal);
   }
 
   #isLate(change: RunChanged): boolean {
@@ -222,6 +224,19 @@ class FunctionRunner {
     await Promise.race([all, end]);
     timer.abort();
     await Promise.all([grace, end]);
+  }
+}
+
+function gateOf({ kind, trigger }: RunChanged): keyof typeof defaultLimits {
+  switch (kind) {
+    case 'sync':
+      return 'syncs';
+    case 'webhook':
+      return 'webhooks';
+    case 'on-event':
+      return 'events';
+    case 'action':
+      return trigger === 'async' ? 'asyncActions' : 'actions';
   }
 }
 

@@ -1,26 +1,21 @@
-import { GatewayError } from '../../src/kernel/errors.ts';
-import type { Stream } from '../../src/modules/records/stream.ts';
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
 import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
-import type { OperationState } from '../../src/modules/runs/run-log.ts';
 import { syncRef } from '../../src/modules/syncs/entity.ts';
-import type { ModelPlace, ModelResult } from '../../src/modules/syncs/events.ts';
 import { streamOf } from '../../src/modules/syncs/reconcile.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import {
   askUntilDecided,
   attempted,
-  failureOf,
   groundOf,
+  logEnd,
   isStale,
   keepAlive,
   runUserCode,
-  throughOutage,
-  type Ending,
   type Over,
   type Report,
   type RunDeps,
 } from './attempt.ts';
+import { settle, type Settled } from './settle.ts';
 
 /** How long a stopping runner tries to give a run back; after that the owner misses its heartbeats. */
 const releaseWithinMs = 5_000;
@@ -64,7 +59,7 @@ export async function runSync(
   const { ending, counts, positions } = outcome;
   const body = { type: 'RunEnded', runId, attempt, counts, positions, ...statusOf(ending) };
   await report(deps, { ref, body, actor }, closing);
-  operation.end(...logEnd(ending, change.function));
+  operation.end(...logEnd(ending, `Sync ${change.function}`));
 }
 
 interface SyncAttempt {
@@ -76,17 +71,11 @@ interface SyncAttempt {
   readonly signal: AbortSignal;
 }
 
-interface Outcome {
-  readonly ending: Ending;
-  readonly counts: readonly ModelResult[];
-  readonly positions: readonly ModelPlace[];
-}
-
 async function perform(
   deps: RunDeps,
   run: SyncAttempt,
   operation: Parameters<RunDeps['openHost']>[0]['operation'],
-): Promise<Outcome> {
+): Promise<Settled> {
   const { change, instance, runId, attempt, actor, signal } = run;
   const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
   const streams = instance.models.map((model) => streamOf(instance, model));
@@ -109,7 +98,7 @@ async function perform(
       operation,
       signal,
     } as const;
-    const ending = await runUserCode(deps, host, { type: 'sync', input: undefined });
+    const ending = await runUserCode(deps, host);
     if (isFull && ending.kind === 'ok') {
       await Promise.all(streams.map((stream) => deps.records.passEnd(stream, origin)));
     }
@@ -118,60 +107,10 @@ async function perform(
   return settle(deps, streams, origin, started, signal);
 }
 
-/**
- * Sends a barrier to the stream of every declared model, touched or not: the end of a run carries what
- * the owners decided, and a refusal after its acknowledgement fails the run.
- */
-async function settle(
-  deps: RunDeps,
-  streams: readonly Stream[],
-  origin: WriteOrigin,
-  ending: Ending,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  if (ending.kind === 'interrupted') return { ending, counts: [], positions: [] };
-  const end = { hasSucceeded: ending.kind === 'ok' };
-  const answers = await Promise.allSettled(
-    streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin, end), signal)),
-  );
-  const counts: ModelResult[] = [];
-  const positions: ModelPlace[] = [];
-  let after: Over = ending;
-  for (const [index, answer] of answers.entries()) {
-    const model = streams[index]?.model ?? '';
-    if (answer.status === 'rejected') {
-      if (after.kind === 'ok') after = failureOf(answer.reason, deps.logger);
-      continue;
-    }
-    const { partition, offset, failures } = answer.value;
-    counts.push({ model, ...answer.value.counts });
-    positions.push({ model, partition, offset });
-    if (failures.length > 0 && after.kind === 'ok') {
-      const message = `${model}: ${failures.join('; ')}`;
-      after = {
-        kind: 'failed',
-        status: 'failed',
-        error: new GatewayError('invalid_sync_record', { message }),
-      };
-    }
-  }
-  return { ending: after, counts, positions };
-}
-
 function statusOf(ending: Over) {
   if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;
   const { status, error } = ending;
   return { status, error: { code: error.code, message: scrub(error.message) } };
-}
-
-function logEnd(ending: Over, name: string): [OperationState, string] {
-  if (ending.kind === 'ok') return ['success', `Sync ${name} succeeded`];
-  const states = { cancelled: 'cancelled', timed_out: 'timeout' } as const;
-  const state =
-    ending.status === 'cancelled' || ending.status === 'timed_out'
-      ? states[ending.status]
-      : 'failed';
-  return [state, scrub(ending.error.message)];
 }
 
 /** An attempt that the owner no longer knows has nothing to report. */

@@ -66,7 +66,8 @@ export async function startSyncWebhooks(deps: SyncWebhookDeps): Promise<AsyncDis
 
 function isAnnounced(change: RunChanged): boolean {
   if (!isEnd(change.action)) return false;
-  return change.kind === 'sync' || (change.kind === 'action' && change.trigger === 'async');
+  const isOfSync = change.kind === 'sync' || change.kind === 'webhook';
+  return isOfSync || (change.kind === 'action' && change.trigger === 'async');
 }
 
 async function announce(
@@ -92,7 +93,7 @@ async function announce(
   await Promise.all(
     end.positions.map(({ partition, offset }) => deps.reader.published(partition, offset, signal)),
   );
-  const kind = end.kind === 'sync' ? 'sync' : 'async_action';
+  const kind = end.kind === 'action' ? 'async_action' : 'sync';
   const runId = end.run_id ?? '';
   const messages = await deliveriesOf(vault, { environment, connection, kind, runId }, payloads);
   const missing = missingOf(messages, made);

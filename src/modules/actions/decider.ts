@@ -3,10 +3,10 @@ import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
-import type { RunFailure } from '../syncs/events.ts';
+import type { ModelPlace, ModelResult, RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionBorn, ActionEvent } from './events.ts';
-import type { ActionRun } from './state.ts';
+import { kindOf, type ActionRun } from './state.ts';
 
 /** A started run without a sign of life for this long is lost. */
 const heartbeatTimeoutMs = 60_000;
@@ -16,11 +16,12 @@ const outputKeptMs = 7 * 86_400_000;
 type At = { readonly at: Instant };
 type OfAttempt = { readonly attempt: number };
 
-/** What is asked of a run of an action. The owner of the partition gives `at`. */
+/** What is asked of a run. The owner of the partition gives `at`. */
 export type ActionCommand = At &
   (
     | ({ readonly type: 'Queue' } & ActionBorn)
     | { readonly type: 'Tick' }
+    | { readonly type: 'Cancel' }
     | ({ readonly type: 'RunStarted'; readonly runner: string } & OfAttempt)
     | ({ readonly type: 'Heartbeat' } & OfAttempt)
     | ({
@@ -29,11 +30,13 @@ export type ActionCommand = At &
         readonly output: BodyPlace | null;
         readonly outputHash: string | null;
         readonly error: RunFailure | null;
+        readonly counts?: readonly ModelResult[];
+        readonly positions?: readonly ModelPlace[];
       } & OfAttempt)
   );
 
 /**
- * The rules of a run of an action: it starts within its time or not at all, and once user code may have
+ * The rules of a run that is called for: it starts within its time or not at all, and once user code may have
  * begun it is never silently repeated (design section 6).
  */
 export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
@@ -41,6 +44,7 @@ export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
   decide(command, state) {
     if (command.type === 'Queue') return state === null ? [queued(command)] : [];
     if (command.type === 'Tick') return state === null ? [] : tick(state, command.at);
+    if (command.type === 'Cancel') return cancel(state, command.at);
     if (state === null || isOver(state)) {
       if (command.type === 'RunEnded') return [];
       throw new GatewayError('stale_attempt');
@@ -69,15 +73,28 @@ const silentAt = (state: ActionRun): Instant =>
   Math.max(state.heartbeatAt ?? 0, state.startedAt ?? 0) + heartbeatTimeoutMs;
 
 function queued(command: Extract<ActionCommand, { type: 'Queue' }>): ActionEvent {
-  const { runId, environmentUid, integrationKey, connectionId, connectionUid } = command;
-  const { name, functionVersion, isAsync, depth, retriesLeft, input, inputHash, at } = command;
-  const of = { runId, environmentUid, integrationKey, connectionId, connectionUid, name };
-  const rest = { functionVersion, isAsync, depth, retriesLeft, input, inputHash };
-  return { type: 'ActionQueued', ...of, ...rest, startBy: startBy(isAsync, at) };
+  const { type: _, at, ...born } = command;
+  return { type: 'ActionQueued', ...born, startBy: startBy(born, at) };
 }
 
-const startBy = (isAsync: boolean, at: Instant): Instant =>
-  at + (isAsync ? limits.asyncActionStartByMs : limits.actionStartByMs);
+/** When it must have started (contract/functions.md section 16). */
+function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant {
+  switch (kindOf(run)) {
+    case 'action':
+      return at + (run.isAsync ? limits.asyncActionStartByMs : limits.actionStartByMs);
+    case 'on-event':
+      return at + limits.eventStartByMs;
+    case 'webhook':
+      return at + limits.webhookRunStartByMs;
+  }
+}
+
+/** A run that has ended stays as it is. */
+function cancel(state: ActionRun | null, at: Instant): ActionEvent[] {
+  if (state === null || isOver(state)) return [];
+  const error = { code: 'script_aborted', message: 'The run was cancelled.' };
+  return [ended('cancelled', at, error)];
+}
 
 function start(
   command: Extract<ActionCommand, { type: 'RunStarted' }>,
@@ -104,7 +121,7 @@ function tick(state: ActionRun, at: Instant): ActionEvent[] {
     return [ended('timed_out', at, error)];
   }
   if (state.retriesLeft > 0) return [requeued(state, at)];
-  const error = { code: 'run_interrupted', message: 'The runner was lost while the action ran.' };
+  const error = { code: 'run_interrupted', message: 'The runner was lost while the function ran.' };
   return [ended('interrupted', at, error)];
 }
 
@@ -112,17 +129,18 @@ function end(
   command: Extract<ActionCommand, { type: 'RunEnded' }>,
   state: ActionRun,
 ): ActionEvent[] {
-  const { status, at, output, outputHash, error } = command;
+  const { status, at, output, outputHash, error, counts, positions } = command;
   const isRepeatable = status !== 'succeeded' && status !== 'cancelled';
   if (isRepeatable && state.retriesLeft > 0) return [requeued(state, at)];
-  return [{ type: 'ActionEnded', status, at, output, outputHash, error }];
+  const records = counts === undefined || positions === undefined ? {} : { counts, positions };
+  return [{ type: 'ActionEnded', status, at, output, outputHash, error, ...records }];
 }
 
 function requeued(state: ActionRun, at: Instant): ActionEvent {
   return {
     type: 'ActionRequeued',
     attempt: state.attempt + 1,
-    startBy: startBy(state.isAsync, at),
+    startBy: startBy(state, at),
   };
 }
 

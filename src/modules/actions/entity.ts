@@ -3,7 +3,7 @@ import { joinKey } from '../../kernel/ids.ts';
 import { micros, quietStep, scrub, type RunStep } from '../runs/events.ts';
 import { action, actionDueAt, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
-import type { ActionRun } from './state.ts';
+import { kindOf, type ActionRun } from './state.ts';
 
 export const actionRunRef = (of: {
   readonly environmentUid: string;
@@ -16,7 +16,7 @@ export const actionRunRef = (of: {
   path: [of.environmentUid, of.runId],
 });
 
-/** How the owner treats runs of actions (`action-run` entities). */
+/** How the owner treats runs that are called for (`action-run` entities). */
 export const actionRunEntity: EntityDefinition<ActionRun, ActionCommand, ActionEvent> = {
   kind: 'action-run',
   decider: action,
@@ -48,12 +48,13 @@ function message(step: RunStep, subject: ActionRun, scope: string): PublicMessag
 function runStep(event: ActionEvent, subject: ActionRun): RunStep | null {
   const base = {
     ...quietStep,
-    kind: 'action' as const,
+    kind: kindOf(subject),
     function: subject.name,
     function_version: subject.functionVersion,
     attempt: subject.attempt,
     connection_uid: subject.connectionUid,
-    trigger: subject.isAsync ? 'async' : 'api',
+    models: subject.models ?? [],
+    trigger: triggerOf(subject),
     start_by: micros(subject.startBy),
     started_at: subject.startedAt === null ? null : micros(subject.startedAt),
     input_hash: subject.inputHash,
@@ -68,17 +69,24 @@ function runStep(event: ActionEvent, subject: ActionRun): RunStep | null {
     case 'ActionStarted':
       return { ...base, action: 'started' };
     case 'ActionEnded': {
-      const { status, at, output, outputHash, error } = event;
+      const { status, at, output, outputHash, error, counts = [], positions = [] } = event;
       const duration_ms = subject.startedAt === null ? null : Math.max(0, at - subject.startedAt);
       const body_partition = output?.partition ?? null;
       const body_offset = output?.offset ?? null;
       const error_code = error?.code ?? null;
       const error_message = error === null ? null : scrub(error.message);
-      const end = { duration_ms, output_hash: outputHash, body_partition, body_offset };
-      return { ...base, ...end, action: status, error_code, error_message };
+      const bodies = { output_hash: outputHash, body_partition, body_offset };
+      const end = { ...bodies, duration_ms, counts, positions, error_code, error_message };
+      return { ...base, ...end, action: status };
     }
     case 'ActionHeartbeatReceived':
     case 'ActionForgotten':
       return null;
   }
+}
+
+function triggerOf(subject: ActionRun): string {
+  const { event, isAsync } = subject;
+  if (kindOf(subject) === 'webhook') return 'webhook';
+  return event ?? (isAsync ? 'async' : 'api');
 }

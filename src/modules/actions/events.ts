@@ -1,12 +1,15 @@
 import type { Instant } from '../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
-import type { RunFailure } from '../syncs/events.ts';
+import type { ModelPlace, ModelResult, RunFailure } from '../syncs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionRun } from './state.ts';
 
 export type ActionBorn = Pick<
   ActionRun,
   | 'runId'
+  | 'kind'
+  | 'event'
+  | 'models'
   | 'environmentUid'
   | 'integrationKey'
   | 'connectionId'
@@ -20,7 +23,7 @@ export type ActionBorn = Pick<
   | 'inputHash'
 >;
 
-/** What happens to a run of an action. */
+/** What happens to a run. */
 export type ActionEvent =
   | ({ readonly type: 'ActionQueued'; readonly startBy: Instant } & ActionBorn)
   | { readonly type: 'ActionStarted'; readonly at: Instant; readonly runner: string }
@@ -34,6 +37,9 @@ export type ActionEvent =
       readonly output: BodyPlace | null;
       readonly outputHash: string | null;
       readonly error: RunFailure | null;
+      /** Of a webhook. Absent: none. */
+      readonly counts?: readonly ModelResult[];
+      readonly positions?: readonly ModelPlace[];
     }
   /** The time in which its output can be read has passed. */
   | { readonly type: 'ActionForgotten' };

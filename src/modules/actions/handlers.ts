@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import { findCaughtUp } from '../../control-plane/lookup.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Json } from '../../kernel/stable-json.ts';
@@ -8,12 +9,12 @@ import type { Connection } from '../connections/state.ts';
 import { requireFunction } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
 import type { RunBodies } from '../runs/bodies.ts';
-import type { ActionRequest, RunsClient } from '../runs/client.ts';
+import type { ActionRequest, EventRequest, RunsClient } from '../runs/client.ts';
 import type { BodyPlace, RunChanged } from '../runs/events.ts';
 import type { RunEnds } from '../runs/run-ends.ts';
 import { actionRunRef } from './entity.ts';
 import { readOutput } from './output.ts';
-import type { ActionRun } from './state.ts';
+import { kindOf, type ActionRun, type CalledKind } from './state.ts';
 
 export interface RunsClientDeps {
   readonly control: ControlPlane;
@@ -21,54 +22,92 @@ export interface RunsClientDeps {
   readonly ends: RunEnds;
 }
 
+/** Between the end of its time and the word of a lost runner. */
+const noticeMs = 90_000;
 /** Start-by, the run itself, and the minute after which a lost runner is noticed. */
-const waitMaxMs = limits.actionStartByMs + limits.actionRunMaxMs + 90_000;
+const actionWaitMs = limits.actionStartByMs + limits.actionRunMaxMs + noticeMs;
+const eventWaitMs = limits.eventStartByMs + limits.eventRunMaxMs + noticeMs;
 
 export function createRunsClient(deps: RunsClientDeps): RunsClient {
   return {
     async triggerAction(request, signal) {
       const ground = await findGround(deps.control, request);
-      const runId = randomUUID();
-      const deadline = AbortSignal.timeout(waitMaxMs);
-      const settled = new AbortController();
-      const end = deps.ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
-      // A refused command is thrown before anybody awaits the end.
-      end.catch(() => undefined);
-      try {
-        await queue(deps, request, ground, { runId, isAsync: false, retries: 0 });
-        return await outputOf(deps.bodies, await end);
-      } catch (error) {
-        if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
-        if (signal.aborted && error === signal.reason) {
-          throw new GatewayError(
-            'script_aborted',
-            { message: 'The caller went away.' },
-            { cause: error },
-          );
-        }
-        throw error;
-      } finally {
-        settled.abort();
-      }
+      const { name, input, actor, depth = 0 } = request;
+      const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
+      return awaited(deps, randomUUID(), { signal, waitMs: actionWaitMs }, (runId) =>
+        queue(deps, called, { runId, isAsync: false }),
+      );
     },
 
     async queueAction(request, { retries }) {
       const ground = await findGround(deps.control, request);
+      const { name, input, actor, depth = 0 } = request;
       const runId = randomUUID();
-      await queue(deps, request, ground, { runId, isAsync: true, retries });
+      const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
+      await queue(deps, called, { runId, isAsync: true, retries });
       return runId;
     },
 
     async actionOutput(environmentUid, runId) {
-      const { view } = deps.control;
       const path = [environmentUid, runId];
-      if (view.find('action-run', path) === null) await view.caughtUp();
-      const run = view.find<ActionRun>('action-run', path);
-      if (run?.endedAt == null) throw new GatewayError('not_found');
+      const { view } = deps.control;
+      const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
+      if (run?.endedAt == null || kindOf(run) !== 'action') throw new GatewayError('not_found');
       const { connectionUid, output, error } = run;
       return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
     },
+
+    async runEvent(request, signal) {
+      await awaited(deps, randomUUID(), { signal, waitMs: eventWaitMs }, (runId) =>
+        queue(deps, eventCall(request), { runId, isAsync: false }),
+      );
+    },
+
+    async runEventOnce(request, runId, signal) {
+      await queue(deps, eventCall(request), { runId, isAsync: true });
+      await endOf(deps.control, [request.connection.environmentUid, runId], signal);
+    },
+
+    async queueWebhook({ connection, fn, payload, actor }, runId) {
+      const { name, models } = fn;
+      const called = { connection, fn, kind: 'webhook', name, models, actor } as const;
+      await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
+    },
   };
+}
+
+const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
+  ({ connection, fn, kind: 'on-event', name: fn.name, event, actor, input: undefined }) as const;
+
+/**
+ * Queues the run and resolves with its output.
+ * @throws GatewayError the error that it ended with; `script_aborted`: the caller went away;
+ *   `execution_timeout`
+ */
+async function awaited(
+  { ends, bodies }: RunsClientDeps,
+  runId: string,
+  { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
+  begin: (runId: string) => Promise<void>,
+): Promise<Json | undefined> {
+  const deadline = AbortSignal.timeout(waitMs);
+  const settled = new AbortController();
+  const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
+  // A refused command is thrown before anybody awaits the end.
+  end.catch(() => undefined);
+  try {
+    await begin(runId);
+    return await outputOf(bodies, await end);
+  } catch (error) {
+    if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
+    if (signal.aborted && error === signal.reason) {
+      const message = 'The caller went away.';
+      throw new GatewayError('script_aborted', { message }, { cause: error });
+    }
+    throw error;
+  } finally {
+    settled.abort();
+  }
 }
 
 interface Ground {
@@ -86,32 +125,46 @@ async function findGround(control: ControlPlane, request: ActionRequest): Promis
   return { connection, fn };
 }
 
+/** A function that is called for, with what it is given. */
+interface Called extends Ground {
+  readonly kind: CalledKind;
+  readonly name: string;
+  readonly event?: string;
+  readonly models?: readonly string[];
+  readonly input: Json | undefined;
+  readonly actor: string;
+  readonly depth?: number;
+}
+
 /** @throws GatewayError `request_too_large` */
 async function queue(
   deps: RunsClientDeps,
-  request: ActionRequest,
-  { connection, fn }: Ground,
-  run: { readonly runId: string; readonly isAsync: boolean; readonly retries: number },
+  called: Called,
+  run: { readonly runId: string; readonly isAsync: boolean; readonly retries?: number },
 ): Promise<void> {
-  const { environmentUid, integrationKey, connectionId, name, actor } = request;
-  const { runId, isAsync, retries } = run;
-  const json = request.input === undefined ? null : JSON.stringify(request.input);
-  if (json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
+  const { connection, fn, kind, name, event, models, actor } = called;
+  const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
+  const { runId, isAsync, retries = 0 } = run;
+  const json = called.input === undefined ? null : JSON.stringify(called.input);
+  if (kind === 'action' && json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
     throw new GatewayError('request_too_large', {
       message: 'The input of an action may have 2 MB as JSON.',
     });
   }
-  const owner = { runId, environmentUid, connectionUid: connection.uid };
+  const owner = { runId, environmentUid, connectionUid };
   const input = json === null ? null : await deps.bodies.put(owner, 'input', json);
   const of = { runId, environmentUid, integrationKey, connectionId };
   const body = {
     type: 'Queue',
     ...of,
-    connectionUid: connection.uid,
+    kind,
+    ...(event === undefined ? {} : { event }),
+    ...(models === undefined ? {} : { models }),
+    connectionUid,
     name,
     functionVersion: fn.version,
     isAsync,
-    depth: request.depth ?? 0,
+    depth: called.depth ?? 0,
     retriesLeft: retries,
     input: input?.place ?? null,
     inputHash: input?.hash ?? null,
@@ -137,4 +190,28 @@ async function readEnd(
   if (place !== null) return readOutput(await bodies.get(owner, 'output', place));
   if (error === null) return undefined;
   throw GatewayError.from({ code: error.code, details: { message: error.message } });
+}
+
+/** Resolves when this node knows that the run nobody waits for has ended. @throws the signal's reason */
+async function endOf(
+  { view }: ControlPlane,
+  path: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<null>();
+  const look = (): void => {
+    const run = view.find<ActionRun>('action-run', path);
+    if (run === null || run.endedAt !== null) resolve(null);
+  };
+  const give = (): void => reject(signal.reason as Error);
+  const stop = view.onChange(look);
+  signal.addEventListener('abort', give, { once: true });
+  if (signal.aborted) give();
+  look();
+  try {
+    await promise;
+  } finally {
+    stop();
+    signal.removeEventListener('abort', give);
+  }
 }

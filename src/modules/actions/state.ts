@@ -2,18 +2,30 @@ import type { Instant } from '../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 
+/** What is run once, on demand: an action, a function of an event, or what a sync does with a webhook. */
+export type CalledKind = 'action' | 'on-event' | 'webhook';
+
 /**
- * One run of an action. Scope = that of the connection; path [environment uid, run id]. A run that its caller
- * waits for is gone once it has ended; an asynchronous one stays until its output expires.
+ * One run of an action, of an on-event function, or of a sync's `onWebhook`. Scope = that of the connection; path
+ * [environment uid, run id]. A run that its caller waits for is gone once it has ended; an asynchronous one
+ * stays until its output expires.
  */
 export interface ActionRun {
   readonly runId: string;
+  /** Absent: an action. */
+  readonly kind?: CalledKind;
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly connectionId: string;
   readonly connectionUid: string;
+  /** Of the function; of a webhook it is the sync's. */
   readonly name: string;
   readonly functionVersion: string;
+  /** What caused it: the event of an on-event function. Absent: said by `kind` and `isAsync`. */
+  readonly event?: string;
+  /** Models that a webhook's sync declares. Absent: none. */
+  readonly models?: readonly string[];
+  /** Nobody waits for its end. */
   readonly isAsync: boolean;
   /** How many actions called one another down to this one; 0 = called from outside. */
   readonly depth: number;
@@ -33,3 +45,5 @@ export interface ActionRun {
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly endedAt: Instant | null;
 }
+
+export const kindOf = ({ kind = 'action' }: Pick<ActionRun, 'kind'>): CalledKind => kind;

@@ -35,7 +35,9 @@ export async function answerCallback(services: Services, callback: Callback): Pr
     return await showSuccess(services, found, connection);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    await announceFailure(services, found, error);
+    // What a function refused of a known connection is told of with the connection's mark.
+    const isMarked = error.code === 'connection_validation_failed' && found.reconnectsUid !== null;
+    if (!isMarked) await announceFailure(services, found, error);
     return showFailure(services, found, error);
   }
 }

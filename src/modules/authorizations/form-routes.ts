@@ -65,6 +65,7 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
       'invalid_auth_mode',
       'integration_not_allowed',
       'invalid_connection',
+      'connection_validation_failed',
       ...of.errors,
     ],
     async handle(input) {

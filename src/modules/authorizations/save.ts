@@ -1,6 +1,6 @@
 import type { AskOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
-import { importConnection } from '../connections/handlers.ts';
+import { connectValidated } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
@@ -18,10 +18,10 @@ type Owned = Pick<
 /**
  * Makes the connection, or gives the known one its new credentials. Metadata stays as it is; what the
  * session leaves out of the profile of a known connection stays, too.
- * @throws GatewayError `invalid_connection`: the known one is gone
+ * @throws GatewayError `invalid_connection`: the known one is gone; `connection_validation_failed`
  */
 export async function saveAuthorized(
-  services: Pick<Services, 'control' | 'vault'>,
+  services: Pick<Services, 'control' | 'vault' | 'records' | 'runs'>,
   of: Owned & { readonly provider: Provider; readonly known: Connection | null },
   asked: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
   options: AskOptions,
@@ -30,7 +30,7 @@ export async function saveAuthorized(
   const { obtained, askedConfig } = asked;
   const stored = known === null ? {} : await openConnectionConfig(services.vault, known);
   const hasTags = known === null || Object.keys(tags).length > 0;
-  const { connection } = await importConnection(
+  return connectValidated(
     services,
     {
       environmentUid: name.environmentUid,
@@ -46,5 +46,4 @@ export async function saveAuthorized(
     },
     options,
   );
-  return connection;
 }

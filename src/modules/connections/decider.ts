@@ -2,7 +2,7 @@ import type { Decider } from '../../kernel/decider.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Sealed } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
 import type {
   ConnectionError,
@@ -11,7 +11,8 @@ import type {
   Held,
   SealedMetadata,
 } from './events.ts';
-import { neverRefreshed, normaliseTags, unusedRefreshAt, type Connection } from './state.ts';
+import { neverRefreshed, normaliseTags, validatingAfter, type Connection } from './state.ts';
+import { afterTime, failedOnce, isSame, refusedByFunction, validationFailed } from './rules.ts';
 
 /**
  * Creates the connection, or gives the one under the same id new credentials. `uid` is that of the connection
@@ -31,6 +32,8 @@ export type ImportConnection = {
   readonly tags?: Readonly<Record<string, string>>;
   readonly endUser?: Connection['endUser'];
   readonly webhookUrlOverride?: string | null;
+  /** Nobody is told of it before `Confirm`. */
+  readonly isToBeValidated?: boolean;
   readonly at: Instant;
   readonly numericId: number;
 } & Held;
@@ -110,6 +113,15 @@ export type ConnectionCommand =
       readonly fetchedAt: Instant;
       readonly at: Instant;
     }
+  /** Functions looked at it and found nothing wrong. */
+  | { readonly type: 'Confirm'; readonly uid: string; readonly at: Instant }
+  /** A function refused the credentials that a known connection was given. */
+  | {
+      readonly type: 'Refuse';
+      readonly uid: string;
+      readonly logId: string;
+      readonly at: Instant;
+    }
   | { readonly type: 'Tick'; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
   | { readonly type: 'Delete'; readonly uid: string; readonly at: Instant };
@@ -142,7 +154,15 @@ export const connection: Decider<Connection | null, ConnectionCommand, Connectio
       case 'ObserveFetch':
         return fetched(command, state);
       case 'Tick':
-        return isRefreshDue(state, command.at) ? [{ type: 'RefreshDue', at: command.at }] : [];
+        return state === null ? [] : afterTime(state, command.at);
+      case 'Confirm': {
+        const isNew = live(state, command.uid).validating?.isNew;
+        return isNew === undefined ? [] : [{ type: 'ConnectionValidated', isNew, at: command.at }];
+      }
+      case 'Refuse': {
+        const { validating } = live(state, command.uid);
+        return validating == null ? [] : [refusedByFunction(command.logId, command.at)];
+      }
       case 'MarkDeleting':
         if (state === null) throw new GatewayError('unknown_connection');
         return state.isDeleting ? [] : [{ type: 'ConnectionDeletionBegun', at: command.at }];
@@ -170,7 +190,12 @@ function evolve(state: Connection | null, event: ConnectionEvent): Connection | 
       return { ...state, ...event.changes, updatedAt: event.at };
     case 'MetadataChanged':
       return { ...state, metadata: event.metadata, updatedAt: event.at };
+    case 'ConnectionValidated':
+      return { ...state, validating: null, updatedAt: event.at };
     case 'CredentialsRefused':
+      if (event.errorCode === validationFailed) {
+        return { ...withError(state, event), validating: null };
+      }
       return { ...withError(state, event), refresh: failedOnce(state.refresh, event.at) };
     case 'SyncFailed':
       return withError(state, event);
@@ -193,21 +218,6 @@ function withError(
 ): Connection {
   const others = state.errors.filter(({ type }) => type !== error.type);
   return { ...state, errors: [...others, error], updatedAt: at };
-}
-
-const dayMs = 86_400_000;
-
-/** Counted at most once a day (UTC): the days are what exhausts a connection. */
-function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {
-  const { failedAt, failureDays } = refresh;
-  const isCounted =
-    failureDays > 0 && failedAt !== null && Math.floor(failedAt / dayMs) === Math.floor(at / dayMs);
-  return {
-    ...refresh,
-    intent: null,
-    failedAt: at,
-    failureDays: isCounted ? failureDays : failureDays + 1,
-  };
 }
 
 function refreshed(
@@ -255,6 +265,7 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
     ...(tags === undefined ? {} : { tags }),
     ...(endUser === undefined ? {} : { endUser }),
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride }),
+    validating: validatingAfter(command, state),
   };
   return [{ type: 'ConnectionReauthorized', changes, credentials, fingerprint, expiresAt, at }];
 }
@@ -284,6 +295,7 @@ function fresh(
     endUser: command.endUser ?? null,
     webhookUrlOverride: command.webhookUrlOverride ?? null,
     errors: [],
+    validating: validatingAfter(command, null),
     isDeleting: false,
     createdAt: at,
     updatedAt: at,
@@ -385,9 +397,3 @@ function live(state: Connection | null, uid?: string): Connection {
   if (state === null || state.isDeleting || isAnother) throw new GatewayError('unknown_connection');
   return state;
 }
-
-const isRefreshDue = (state: Connection | null, at: Instant): boolean =>
-  state !== null && (unusedRefreshAt(state) ?? Infinity) <= at;
-
-const isSame = (a: Connection, b: Connection): boolean =>
-  stableJson(a as unknown as Json) === stableJson(b as unknown as Json);

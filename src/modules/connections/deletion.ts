@@ -24,8 +24,11 @@ export async function deleteConnection(
 ): Promise<void> {
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  const syncs = () => control.view.list<SyncInstance>('sync', ref.path);
-  const removals = () => syncs().map(({ ref: sync }) => ({ ref: sync, body: { type: 'Remove' } }));
+  const { view } = control;
+  const removals = () => [
+    ...view.list('sync', ref.path).map((sync) => ({ ref: sync.ref, body: { type: 'Remove' } })),
+    ...view.list('checkpoint', ref.path).map((one) => ({ ref: one.ref, body: { type: 'Delete' } })),
+  ];
 
   const streams = streamsOf(control.view, connection);
   await control.askAll([{ ref, body: { type: 'MarkDeleting' } }, ...removals()], options);

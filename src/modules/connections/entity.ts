@@ -8,7 +8,7 @@ import { limits } from '../../kernel/limits.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
-import { unusedRefreshAt, type Connection } from './state.ts';
+import { connectionDueAt, type Connection } from './state.ts';
 
 export function connectionRef(
   environmentUid: string,
@@ -23,13 +23,13 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
   kind: 'connection',
   decider: connection,
   isNumbered: true,
-  dueAt: unusedRefreshAt,
+  dueAt: connectionDueAt,
 
   publish(event, before, after, meta) {
     const subject = after ?? before;
     // When it was last fetched is an observation: it travels with the next event.
     if (subject === null || event.type === 'ConnectionFetched') return [];
-    if (event.type === 'RefreshBegun') return [];
+    if (event.type === 'RefreshBegun' || isUntold(event, before, after)) return [];
     const recovers = event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
     const of = { isGone: after === null, recovers };
     const said = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, of, meta);
@@ -37,6 +37,17 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     return credentials === null ? said : [...said, credentials];
   },
 };
+
+/** A new connection is told of once it is valid, and new credentials of a known one as well. */
+function isUntold(
+  event: ConnectionEvent,
+  before: Connection | null,
+  after: Connection | null,
+): boolean {
+  if (event.type === 'ConnectionValidated') return false;
+  if (event.type === 'ConnectionReauthorized') return after?.validating != null;
+  return (before ?? after)?.validating?.isNew === true;
+}
 
 function place(subject: Connection): Omit<PublicMessage, 'topic' | 'type' | 'value'> {
   const { environmentUid, integrationKey, connectionId } = subject;
@@ -55,6 +66,8 @@ function actionOf(event: ConnectionEvent, recovers: boolean): string {
       return 'created';
     case 'ConnectionReauthorized':
       return 'reauthorized';
+    case 'ConnectionValidated':
+      return event.isNew ? 'created' : 'reauthorized';
     case 'ProfileChanged':
       return 'tags' in event.changes ? 'tags_changed' : 'updated';
     case 'MetadataChanged':
@@ -145,6 +158,7 @@ function credentialsMessage(
 const credentialActions: Partial<Record<ConnectionEvent['type'], string>> = {
   ConnectionCreated: 'stored',
   ConnectionReauthorized: 'stored',
+  ConnectionValidated: 'stored',
   CredentialsRefreshed: 'refreshed',
   CredentialsRefused: 'refresh_failed',
   RefreshPostponed: 'refresh_failed',

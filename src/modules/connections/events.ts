@@ -22,10 +22,12 @@ export type ConnectionEvent =
   | ({
       readonly type: 'ConnectionReauthorized';
       readonly changes: Partial<
-        ConnectionProfile & Pick<Connection, 'metadata' | 'connectionConfig'>
+        ConnectionProfile & Pick<Connection, 'metadata' | 'connectionConfig' | 'validating'>
       >;
       readonly at: Instant;
     } & Held)
+  /** Functions looked at it and found nothing wrong. */
+  | { readonly type: 'ConnectionValidated'; readonly isNew: boolean; readonly at: Instant }
   | {
       readonly type: 'ProfileChanged';
       readonly changes: Partial<ConnectionProfile>;

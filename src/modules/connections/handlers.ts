@@ -29,6 +29,8 @@ export interface ConnectionImport {
   readonly connectionConfig?: JsonObject | undefined;
   readonly webhookUrlOverride?: string | null | undefined;
   readonly endUser?: EndUser | null | undefined;
+  /** Nobody is told of it before it is confirmed (lifecycle.ts). */
+  readonly isToBeValidated?: boolean;
   /** Laid over the tags that describe the end user. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
@@ -128,6 +130,7 @@ function importBody(
     tags: isTagged ? { ...normaliseTags(derived), ...normaliseTags(tags ?? {}) } : undefined,
     endUser,
     webhookUrlOverride: wanted.webhookUrlOverride,
+    isToBeValidated: wanted.isToBeValidated,
   };
 }
 

@@ -22,13 +22,8 @@ import { importCredentials } from '../credentials/import.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import { acceptCredentials } from './accept-credentials.ts';
-import {
-  deleteConnection,
-  importConnection,
-  noteFetched,
-  patchConnection,
-  writeMetadata,
-} from './handlers.ts';
+import { deleteConnection, noteFetched, patchConnection, writeMetadata } from './handlers.ts';
+import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
 import { presentConnection, presentEntry } from './presenter.ts';
 import { findConnection, queryConnections, requireConnection } from './queries.ts';
 import type { Connection, EndUser } from './state.ts';
@@ -90,7 +85,7 @@ const create = defineRoute({
     credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
   }),
   answers: { 201: json('The connection.', connectionShape) },
-  errors: ['not_found', 'connection_test_failed', 'conflict'],
+  errors: ['not_found', 'connection_test_failed', 'connection_validation_failed', 'conflict'],
   async handle(input) {
     const { body, caller, services } = input;
     const { environmentUid } = caller;
@@ -111,7 +106,7 @@ const create = defineRoute({
       credentials: await importCredentials(context, body.credentials),
       metadata: body.metadata,
     });
-    const { connection } = await importConnection(
+    const connection = await connectValidated(
       services,
       {
         environmentUid,
@@ -224,7 +219,7 @@ const remove = defineRoute({
   params: path,
   query: ofIntegration,
   answers: succeeded,
-  errors: [errorAt(400, 'unknown_connection')],
+  errors: [errorAt(400, 'unknown_connection'), 'connection_deletion_refused'],
   async handle(input) {
     const { params, query, caller, services } = input;
     const connection = await requireConnection(
@@ -234,6 +229,7 @@ const remove = defineRoute({
       params.connectionId,
       { status: 400, integrationCode: 'unknown_connection', integrationStatus: 400 },
     );
+    await runBeforeDeletion(services, connection, caller);
     await deleteConnection(services, connection, repeatableOptions(input));
     return { status: 200, body: { success: true } };
   },

@@ -75,6 +75,11 @@ export interface Connection {
   readonly endUser: EndUser | null;
   readonly webhookUrlOverride: string | null;
   readonly errors: readonly { readonly type: 'auth' | 'sync'; readonly log_id: string }[];
+  /**
+   * Functions on `validate-connection` look at it since then; `isNew`: nobody was told of it yet. Absent or null:
+   * none does.
+   */
+  readonly validating?: { readonly isNew: boolean; readonly since: Instant } | null;
   /** Its records and key are being removed: as good as gone for every reader. */
   readonly isDeleting: boolean;
   readonly createdAt: Instant;
@@ -93,6 +98,31 @@ export function unusedRefreshAt(connection: Connection): Instant | null {
   if (expiresAt === null || isDeleting || isExhausted) return null;
   const unusedFrom = lastFetchedAt ?? createdAt;
   return Math.max(expiresAt, unusedFrom + dayMs, (refresh.askedAt ?? -dayMs) + dayMs);
+}
+
+/** Functions have their time to look at a connection, and a minute more; after it the node that asked is lost. */
+const validationMaxMs = limits.eventStartByMs + 2 * limits.eventRunMaxMs;
+
+/** When a validation that nobody ended counts as failed; null = none is going. */
+export const validationDueAt = ({ validating, isDeleting }: Connection): Instant | null =>
+  validating == null || isDeleting ? null : validating.since + validationMaxMs;
+
+/** A connection that nobody was told of yet stays one. */
+export function validatingAfter(
+  { isToBeValidated = false, at }: { readonly isToBeValidated?: boolean; readonly at: Instant },
+  state: Connection | null,
+): NonNullable<Connection['validating']> | null {
+  const isNew = state === null || state.validating?.isNew === true;
+  if (isToBeValidated) return { isNew, since: at };
+  return isNew ? (state?.validating ?? null) : null;
+}
+
+/** When time alone changes something. */
+export function connectionDueAt(connection: Connection): Instant | null {
+  const due = [unusedRefreshAt(connection), validationDueAt(connection)].filter(
+    (at) => at !== null,
+  );
+  return due.length === 0 ? null : Math.min(...due);
 }
 
 const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;

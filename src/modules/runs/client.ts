@@ -1,4 +1,6 @@
 import type { Json } from '../../kernel/stable-json.ts';
+import type { Connection } from '../connections/state.ts';
+import type { DeployedFunction } from '../functions/state.ts';
 
 export interface ActionRequest {
   readonly environmentUid: string;
@@ -9,6 +11,25 @@ export interface ActionRequest {
   readonly actor: string;
   /** How many actions called one another down to this one; 0 when absent. */
   readonly depth?: number;
+}
+
+/** An event of a connection that functions run on. */
+export interface EventRequest {
+  readonly connection: Connection;
+  /** Deployed for the event. */
+  readonly fn: DeployedFunction;
+  readonly event: string;
+  readonly actor: string;
+}
+
+/** A webhook of a provider, for one sync of the connection that it is about. */
+export interface WebhookRequest {
+  readonly connection: Connection;
+  /** A sync. */
+  readonly fn: DeployedFunction;
+  /** Body of the delivery. */
+  readonly payload: Json;
+  readonly actor: string;
 }
 
 /** Starts runs and waits for their end. */
@@ -26,4 +47,16 @@ export interface RunsClient {
    * @throws GatewayError `not_found` while it is not finished, or unknown; the error that it ended with
    */
   actionOutput(environmentUid: string, runId: string): Promise<Json | undefined>;
+  /**
+   * Runs a function of an event and resolves when it has ended well.
+   * @throws GatewayError why it did not: as `triggerAction`
+   */
+  runEvent(request: EventRequest, signal: AbortSignal): Promise<void>;
+  /**
+   * The same for a run that may have been begun, or ended, by another node: `runId` names it, and it is run once.
+   * Resolves when it has ended, however it did.
+   */
+  runEventOnce(request: EventRequest, runId: string, signal: AbortSignal): Promise<void>;
+  /** Queues what the sync does with the webhook, once for each `runId`. */
+  queueWebhook(request: WebhookRequest, runId: string): Promise<void>;
 }

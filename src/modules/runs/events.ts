@@ -2,7 +2,7 @@ import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Instant, Micros } from '../../kernel/time.ts';
 import type { ModelPlace, ModelResult } from '../syncs/events.ts';
 
-type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
+export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
 export type RunAction =
   | 'queued'
   | 'started'

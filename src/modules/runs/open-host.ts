@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Services } from '../../http/services.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
-import type { HostCalls, RunContext } from '../../ports/sandbox.ts';
+import type { FunctionType, HostCalls, RunContext } from '../../ports/sandbox.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Environment } from '../environments/state.ts';
 import type { DeployedFunction } from '../functions/state.ts';
@@ -10,19 +10,20 @@ import { commandSyncs, startCommand, triggerCommand } from '../syncs/handlers.ts
 import type { SyncInstance } from '../syncs/state.ts';
 import { readVariables } from '../variables/handlers.ts';
 import { createRunConnections } from './run-connections.ts';
-import { createSyncCheckpoint, noCheckpoint } from './run-checkpoint.ts';
+import type { RunKind } from './events.ts';
+import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
 import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
-import type { RuntimeDeps, SyncCalls } from './runtime/deps.ts';
+import type { RunCheckpoint, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
 import { createRuntimeHost } from './runtime/host.ts';
 
 /** What the runtime needs to know of an attempt. */
 export interface HostRun {
-  readonly kind: 'sync' | 'action';
+  readonly kind: RunKind;
   readonly runId: string;
   readonly attempt: number;
   readonly connection: Connection;
   readonly fn: DeployedFunction;
-  /** Of a sync; null for actions. */
+  /** Of a sync, and of its webhooks; null for other kinds. */
   readonly instance: SyncInstance | null;
   /** How many actions called one another down to this run. */
   readonly depth: number;
@@ -81,7 +82,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
       runId,
       attempt,
       actor,
-      type: run.kind,
+      type: typeOf(run.kind),
       functionName: fn.name,
       variant,
       models,
@@ -89,10 +90,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
       ...where,
     },
     connections: createRunConnections(deps, { environmentUid, connection, actor }),
-    checkpoint:
-      instance === null
-        ? noCheckpoint
-        : createSyncCheckpoint(control, instance, { runId, attempt, actor }),
+    checkpoint: checkpointOf(control, run, actor),
     records,
     triggerAction: (call, ended) => runs.triggerAction({ ...call, environmentUid, actor }, ended),
     syncs: syncCalls(control, environmentUid, actor),
@@ -111,6 +109,27 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     clock,
     signal,
   };
+}
+
+/** The kind of function that the handle is made for. */
+export function typeOf(kind: RunKind): FunctionType {
+  if (kind === 'on-event') return 'onEvent';
+  return kind === 'action' ? 'action' : 'sync';
+}
+
+/** A sync has its own; whatever else is run has one for its kind and function. */
+function checkpointOf(control: HostDeps['control'], run: HostRun, actor: string): RunCheckpoint {
+  const { kind, connection, fn, instance, runId, attempt } = run;
+  if (kind === 'sync' && instance !== null) {
+    return createSyncCheckpoint(control, instance, { runId, attempt, actor });
+  }
+  const called = kind === 'sync' ? 'action' : kind;
+  return createCalledCheckpoint(control, {
+    connection,
+    kind: called,
+    functionName: fn.name,
+    actor,
+  });
 }
 
 const triggerOptions = z.looseObject({

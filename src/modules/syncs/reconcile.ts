@@ -7,6 +7,7 @@ import type {
   EnvironmentUid,
   IntegrationKey,
 } from '../../kernel/ids.ts';
+import type { Checkpoint } from '../checkpoints/state.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { parseFrequency } from '../functions/frequency.ts';
@@ -53,10 +54,14 @@ export async function reconcileSyncInstances(
 ): Promise<void> {
   await deps.control.view.caughtUp();
   for (const integrationKey of integrationKeys) {
-    const functions = listFunctions(deps.control, environmentUid, { integrationKey, kind: 'sync' });
+    const all = listFunctions(deps.control, environmentUid, { integrationKey });
+    const functions = all.filter(({ kind }) => kind === 'sync');
     const connections = connectionsOfIntegration(deps.control, environmentUid, integrationKey);
     const live = connections.filter(({ isDeleting }) => !isDeleting);
-    await inParallel(live, (connection) => reconcileConnection(deps, connection, functions, actor));
+    await inParallel(live, async (connection) => {
+      await reconcileConnection(deps, connection, functions, actor);
+      await dropCheckpoints(deps, connection, all, actor);
+    });
   }
 }
 
@@ -78,6 +83,24 @@ async function reconcileConnection(
   } catch (error) {
     // Deleted meanwhile: its syncs go with it.
     if (!isGone(error)) throw error;
+  }
+}
+
+/** Those of functions that are gone; a webhook's goes with its sync. */
+async function dropCheckpoints(
+  { control }: ReconcileDeps,
+  connection: Connection,
+  functions: readonly DeployedFunction[],
+  actor: string,
+): Promise<void> {
+  const kept = new Set(functions.map(({ kind, name }) => `${kind}/${name}`));
+  for (const { ref, state } of control.view.list<Checkpoint>(
+    'checkpoint',
+    connectionPathOf(connection),
+  )) {
+    const kind = state.kind === 'webhook' ? 'sync' : state.kind;
+    if (kept.has(`${kind}/${state.functionName}`)) continue;
+    await control.ask(ref, { type: 'Delete' }, { actor });
   }
 }
 

@@ -34,11 +34,18 @@ export function authEventOf(change: CredentialsChanged): AuthEvent | null {
     case 'refreshed':
       return change.recovers ? { operation: 'refresh', error: null } : null;
     case 'refresh_failed':
+      if (change.error_code === validationFailed) return { operation: 'override', error: refused };
       return { operation: 'refresh', error: refreshError(change) };
     default:
       return null;
   }
 }
+
+const validationFailed = 'connection_validation_failed';
+const refused = {
+  type: validationFailed,
+  description: 'A validation function refused the new credentials.',
+} as const;
 
 /** Names of contract/webhooks-out.md section 2.1. */
 const errorTypes: Readonly<Record<string, string>> = {

@@ -13,8 +13,8 @@ export interface Payload {
 type Flags = Environment['webhookFlags'];
 
 /**
- * The webhooks of the end of a sync run (contract/webhooks-out.md section 2.2): one per model on success, one
- * in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
+ * The webhooks of the end of a run of a sync, or of what it did with a webhook (contract/webhooks-out.md section
+ * 2.2): one per model on success, one in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
  */
 export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): Payload[] {
   if (end.action === 'cancelled') return [];
@@ -61,7 +61,8 @@ export function asyncActionPayloads(end: RunChanged, flags: Flags): Payload[] {
 function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
   const from = parsed(end.checkpoint_from);
   const to = parsed(end.checkpoint_to);
-  const isShown = hasCheckpoints || from !== null || to !== null;
+  // What a webhook does has progress of its own.
+  const isShown = end.kind === 'sync' && (hasCheckpoints || from !== null || to !== null);
   return {
     type: 'sync',
     from: 'svc',
@@ -69,7 +70,7 @@ function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): J
     providerConfigKey: end.integration,
     syncName: end.function,
     syncVariant: end.variant,
-    syncType: end.is_initial ? 'INITIAL' : 'INCREMENTAL',
+    syncType: end.kind === 'webhook' ? 'WEBHOOK' : end.is_initial ? 'INITIAL' : 'INCREMENTAL',
     model,
     ...(isShown ? { checkpoints: { from, to } } : {}),
   };

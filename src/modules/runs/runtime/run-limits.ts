@@ -1,5 +1,6 @@
 import { limits } from '../../../kernel/limits.ts';
 import type { RunLimits } from '../../../ports/sandbox.ts';
+import type { RunKind } from '../events.ts';
 
 const minuteMs = 60_000;
 
@@ -19,6 +20,6 @@ const common = {
 export const runLimits = {
   sync: { ...common, wallMs: limits.syncRunMaxMs, cpuMs: 60 * minuteMs },
   action: { ...common, wallMs: limits.actionRunMaxMs, cpuMs: 5 * minuteMs },
-  webhook: { ...common, wallMs: 60 * minuteMs, cpuMs: 5 * minuteMs },
-  onEvent: { ...common, wallMs: 5 * minuteMs, cpuMs: minuteMs },
-} as const satisfies Record<string, RunLimits>;
+  webhook: { ...common, wallMs: limits.webhookRunMaxMs, cpuMs: 5 * minuteMs },
+  'on-event': { ...common, wallMs: limits.eventRunMaxMs, cpuMs: minuteMs },
+} as const satisfies Record<RunKind, RunLimits>;

@@ -119,6 +119,34 @@ describe('a run of an action', () => {
   });
 });
 
+describe('a run that is cancelled', () => {
+  const error = { code: 'script_aborted', message: 'The run was cancelled.' };
+  const cancelled = { status: 'cancelled', at: t0 + 7, output: null, outputHash: null, error };
+
+  it('ends at once, also before it started, and whatever retries are left', () => {
+    const cancel: ActionCommand = { type: 'Cancel', at: t0 + 7 };
+    const end: ActionEvent = { type: 'ActionEnded', ...cancelled } as const as ActionEvent;
+    given(action, queued()).when(cancel).then(end);
+    given(action, queued({ ...asyncly, retriesLeft: 3 }), started)
+      .when(cancel)
+      .then(end);
+    given(action, queued(asyncly), started, ended).when(cancel).then();
+    given(action).when(cancel).then();
+  });
+});
+
+describe('a run that is no action', () => {
+  it.each([
+    ['on-event', 30_000],
+    ['webhook', 300_000],
+  ] as const)('of kind %s starts within its own time, whoever waits', (kind, startMs) => {
+    const startBy = t0 + startMs;
+    given(action)
+      .when(queue({ kind, isAsync: true }))
+      .then(queued({ kind, isAsync: true, startBy }));
+  });
+});
+
 describe('an asynchronous run', () => {
   const retried = queued({ ...asyncly, retriesLeft: 1 });
 

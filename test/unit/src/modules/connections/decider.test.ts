@@ -86,6 +86,40 @@ describe('an import', () => {
   });
 });
 
+describe('a validation', () => {
+  const lateAt = 1 + limits.eventStartByMs + 2 * limits.eventRunMaxMs;
+  const pending = made({ isToBeValidated: true });
+
+  it('that nobody ended deletes a new connection, and marks a known one', () => {
+    given(connection, pending)
+      .when({ type: 'Tick', at: lateAt - 1 })
+      .then();
+    given(connection, pending)
+      .when({ type: 'Tick', at: lateAt })
+      .then({ type: 'ConnectionDeletionBegun', at: lateAt });
+    const again = create({ isToBeValidated: true, credentials: sealed('c2') });
+    const state = given(connection, made()).when(again).state();
+    expect(state?.validating).toEqual({ isNew: false, since: 1 });
+    const [event] = connection.decide({ type: 'Tick', at: lateAt }, state);
+    expect(event).toMatchObject({ errorCode: 'connection_validation_failed' });
+  });
+
+  it('is told to a connection once', () => {
+    const confirm = { type: 'Confirm', uid: 'u1', at: 5 } as const;
+    const validated = { type: 'ConnectionValidated', isNew: true, at: 5 } as const;
+    given(connection, pending).when(confirm).then(validated);
+    given(connection, pending, validated).when(confirm).then();
+    given(connection, made()).when({ type: 'Refuse', uid: 'u1', logId: 'l1', at: 5 }).then();
+  });
+
+  it('of a connection that nobody was told of yet goes on with other credentials', () => {
+    const state = given(connection, pending)
+      .when(create({ at: 4 }))
+      .state();
+    expect(state?.validating).toEqual({ isNew: true, since: 1 });
+  });
+});
+
 describe('metadata', () => {
   const known = given(connection, made({ metadata: { a: value('1'), b: value('2') } }));
 

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { listFunctions } from '../functions/queries.ts';
+import type { DeployedFunction } from '../functions/state.ts';
+import { deleteConnection } from './deletion.ts';
+import { connectionRef } from './entity.ts';
+import { importConnection, type ConnectionImport } from './handlers.ts';
+import type { Connection } from './state.ts';
+
+/** What functions can be deployed for (contract/functions.md section 14). */
+export type LifecycleEvent =
+  'post-connection-creation' | 'validate-connection' | 'pre-connection-deletion';
+
+/** Enabled functions of the connection's integration for the event, in the order in which they run. */
+export function functionsOn(
+  { control }: Pick<Services, 'control'>,
+  event: LifecycleEvent,
+  { environmentUid, integrationKey }: Pick<Connection, 'environmentUid' | 'integrationKey'>,
+): DeployedFunction[] {
+  const deployed = listFunctions(control, environmentUid, { integrationKey, kind: 'on-event' });
+  return deployed.filter((fn) => fn.isEnabled && fn.event === event);
+}
+
+type ConnectDeps = Pick<Services, 'control' | 'vault' | 'records' | 'runs'>;
+
+/**
+ * Creates the connection, or gives a known one new credentials, and has the functions on `validate-connection` look
+ * at it before anybody is told of it. Where one throws, a new connection is deleted, and a known one gets
+ * an auth error.
+ * @throws GatewayError `connection_validation_failed` with the function's message; as `importConnection`
+ */
+export async function connectValidated(
+  deps: ConnectDeps,
+  wanted: ConnectionImport,
+  options: AskOptions,
+): Promise<Connection> {
+  const validators = functionsOn(deps, 'validate-connection', wanted);
+  const isToBeValidated = validators.length > 0;
+  const { connection } = await importConnection(deps, { ...wanted, isToBeValidated }, options);
+  if (connection.validating == null) return connection;
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  const { actor } = options;
+  try {
+    await runInOrder(deps, validators, { connection, event: 'validate-connection', actor });
+  } catch (error) {
+    const refused = refusalOf(error, 'connection_validation_failed');
+    if (connection.validating.isNew) await deleteConnection(deps, connection, { actor });
+    else await deps.control.ask(ref, { type: 'Refuse', uid, logId: randomUUID() }, { actor });
+    throw refused;
+  }
+  const valid = await deps.control.ask<Connection>(ref, { type: 'Confirm', uid }, { actor });
+  if (valid === null) throw new GatewayError('unknown_connection');
+  return valid;
+}
+
+/**
+ * Runs the functions on `pre-connection-deletion`; the connection can still be used.
+ * @throws GatewayError `connection_deletion_refused` (424) where one throws: the connection stays
+ */
+export async function runBeforeDeletion(
+  deps: Pick<Services, 'control' | 'runs'>,
+  connection: Connection,
+  { actor }: Pick<AskOptions, 'actor'>,
+): Promise<void> {
+  const event = 'pre-connection-deletion';
+  try {
+    await runInOrder(deps, functionsOn(deps, event, connection), { connection, event, actor });
+  } catch (error) {
+    throw refusalOf(error, 'connection_deletion_refused');
+  }
+}
+
+/** One after the other; the first failure ends it. */
+async function runInOrder(
+  { runs }: Pick<Services, 'runs'>,
+  functions: readonly DeployedFunction[],
+  of: { readonly connection: Connection; readonly event: LifecycleEvent; readonly actor: string },
+): Promise<void> {
+  // Who asked may go away; what was begun comes to its end.
+  const { signal } = new AbortController();
+  for (const fn of functions) await runs.runEvent({ ...of, fn }, signal);
+}
+
+/** What the function said, if it did: an ActionError's `message`, or its `error`. */
+function refusalOf(
+  error: unknown,
+  code: 'connection_validation_failed' | 'connection_deletion_refused',
+): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const { payload } = error.details;
+  const said = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
+  const isActionError = error.code === 'action_script_failure';
+  const own = [said.message, said.error].find((text) => typeof text === 'string' && text !== '');
+  if (isActionError) {
+    const message = own as string | undefined;
+    return new GatewayError(code, message === undefined ? {} : { message }, { cause: error });
+  }
+  return new GatewayError(
+    code,
+    code === 'connection_validation_failed' ? {} : { message: error.message },
+    { cause: error },
+  );
+}

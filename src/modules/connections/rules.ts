@@ -1,0 +1,46 @@
+import { stableJson, type Json } from '../../kernel/stable-json.ts';
+import type { Instant } from '../../kernel/time.ts';
+import type { ConnectionEvent } from './events.ts';
+import { unusedRefreshAt, validationDueAt, type Connection } from './state.ts';
+
+/** Error code of credentials that a function refused, not the provider. */
+export const validationFailed = 'connection_validation_failed';
+
+export const refusedByFunction = (logId: string, at: Instant): ConnectionEvent => ({
+  type: 'CredentialsRefused',
+  error: { type: 'auth', log_id: logId },
+  errorCode: validationFailed,
+  providerStatus: null,
+  at,
+});
+
+/** What time alone leads to: a validation that nobody ended counts as failed. */
+export function afterTime(state: Connection, at: Instant): ConnectionEvent[] {
+  const { validating, uid } = state;
+  if (validating != null && (validationDueAt(state) ?? Infinity) <= at) {
+    if (validating.isNew) return [{ type: 'ConnectionDeletionBegun', at }];
+    return [refusedByFunction(uid, at)];
+  }
+  return isRefreshDue(state, at) ? [{ type: 'RefreshDue', at }] : [];
+}
+
+const isRefreshDue = (state: Connection, at: Instant): boolean =>
+  (unusedRefreshAt(state) ?? Infinity) <= at;
+
+const dayMs = 86_400_000;
+
+/** Counted at most once a day (UTC): the days are what exhausts a connection. */
+export function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {
+  const { failedAt, failureDays } = refresh;
+  const isCounted =
+    failureDays > 0 && failedAt !== null && Math.floor(failedAt / dayMs) === Math.floor(at / dayMs);
+  return {
+    ...refresh,
+    intent: null,
+    failedAt: at,
+    failureDays: isCounted ? failureDays : failureDays + 1,
+  };
+}
+
+export const isSame = (a: Connection, b: Connection): boolean =>
+  stableJson(a as unknown as Json) === stableJson(b as unknown as Json);

@@ -1,0 +1,207 @@
+import { findCaughtUp } from '../../src/control-plane/lookup.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { Stream } from '../../src/modules/records/stream.ts';
+import type { WriteOrigin } from '../../src/modules/records/writer.ts';
+import { streamOf } from '../../src/modules/syncs/reconcile.ts';
+import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import { actionRunRef } from '../../src/modules/actions/entity.ts';
+import type { Operation } from '../../src/modules/runs/run-log.ts';
+import type { BodyOwner } from '../../src/modules/runs/bodies.ts';
+import { scrub, type BodyPlace, type RunChanged } from '../../src/modules/runs/events.ts';
+import { outputJson } from '../../src/modules/actions/output.ts';
+import {
+  askUntilDecided,
+  attempted,
+  groundOf,
+  isStale,
+  keepAlive,
+  logEnd,
+  runUserCode,
+  throughOutage,
+  type Ending,
+  type RunDeps,
+} from './attempt.ts';
+import { settle, type Settled } from './settle.ts';
+import { refOfSync } from './sync-run.ts';
+
+export const refOfCalled = (change: RunChanged) =>
+  actionRunRef({
+    environmentUid: change.environment_id,
+    integrationKey: change.integration ?? '',
+    connectionId: change.connection_id ?? '',
+    runId: change.run_id ?? '',
+  });
+
+const ownerOf = (change: RunChanged): BodyOwner => ({
+  runId: change.run_id ?? '',
+  environmentUid: change.environment_id,
+  connectionUid: change.connection_uid,
+});
+
+/** The input as JSON text; undefined when the caller sent none. Read while the owner decides on the start. */
+export async function inputOf(deps: RunDeps, change: RunChanged): Promise<string | undefined> {
+  const { body_partition: partition, body_offset: offset } = change;
+  if (partition === null || offset === null) return undefined;
+  return deps.bodies.get(ownerOf(change), 'input', { partition, offset });
+}
+
+/** Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Never throws. */
+export async function runCalled(
+  deps: RunDeps,
+  change: RunChanged,
+  { input, depth }: { readonly input: Promise<string | undefined>; readonly depth: number },
+  abort: AbortController,
+  closing: AbortSignal,
+): Promise<void> {
+  const { attempt } = change;
+  const actor = `run:${change.run_id ?? ''}`;
+  const ref = refOfCalled(change);
+  const operation = beginLog(deps, change);
+  using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', attempt }, actor }, abort);
+  const { signal } = abort;
+  const settled =
+    change.kind === 'webhook'
+      ? await performWebhook(deps, change, { input, operation, signal })
+      : await perform(deps, change, { input, depth, operation, signal });
+  await report(deps, change, settled, operation, closing);
+}
+
+interface Given {
+  readonly input: Promise<string | undefined>;
+  readonly operation: Operation;
+  readonly signal: AbortSignal;
+}
+
+async function perform(
+  deps: RunDeps,
+  change: RunChanged,
+  given: Given & { readonly depth: number },
+): Promise<Settled> {
+  const { input, ...shown } = given;
+  const ending = await attempted(deps, async () => {
+    const { connection, fn } = await groundOf(deps, change);
+    const json = await input;
+    const host = { ...runOf(change), connection, fn, instance: null, ...shown };
+    return runUserCode(deps, host, json);
+  });
+  return { ending, counts: [], positions: [] };
+}
+
+/** The handle is that of the sync, on its base variant: what it saves is counted as a sync's is. */
+async function performWebhook(
+  deps: RunDeps,
+  change: RunChanged,
+  { input, operation, signal }: Given,
+): Promise<Settled> {
+  const of = runOf(change);
+  const actor = `run:${of.runId}`;
+  const origin: WriteOrigin = { ...of, syncName: change.function, actor };
+  let streams: readonly Stream[] = [];
+  const ending = await attempted(deps, async () => {
+    const { connection, fn } = await groundOf(deps, change);
+    const instance = await instanceOf(deps, change);
+    streams = instance.models.map((model) => streamOf(instance, model));
+    const json = await input;
+    const host = { ...of, connection, fn, instance, depth: 0, operation, signal };
+    return runUserCode(deps, host, json);
+  });
+  return settle(deps, streams, origin, ending, signal);
+}
+
+const runOf = (change: RunChanged) => ({
+  kind: change.kind,
+  runId: change.run_id ?? '',
+  attempt: change.attempt,
+});
+
+/** @throws GatewayError `script_aborted` */
+async function instanceOf(
+  { control: { view } }: RunDeps,
+  change: RunChanged,
+): Promise<SyncInstance> {
+  const { path } = refOfSync(change);
+  const instance = await findCaughtUp(view, () => view.find<SyncInstance>('sync', path));
+  if (instance?.connectionUid === change.connection_uid) return instance;
+  throw new GatewayError('script_aborted', { message: 'The sync was removed.' });
+}
+
+/** What the log that users read calls it (contract/http.md section 11). */
+function operationTypeOf({ kind, trigger }: RunChanged): string {
+  if (kind === 'webhook') return 'webhook:incoming';
+  return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
+}
+
+const titles = { action: 'Action', 'on-event': 'Function', webhook: 'Webhook of', sync: 'Sync' };
+const titleOf = ({ kind, function: name }: RunChanged): string => `${titles[kind]} ${name}`;
+
+function beginLog(deps: RunDeps, change: RunChanged): Operation {
+  const { log_id, run_id, environment_id, integration, connection_id } = change;
+  const of = {
+    operationId: log_id,
+    operationType: operationTypeOf(change),
+    runId: run_id ?? '',
+    environmentUid: environment_id,
+    integration: integration ?? '',
+    connectionId: connection_id ?? '',
+  };
+  return deps.logs.begin(of, `${titleOf(change)} started`);
+}
+
+async function report(
+  deps: RunDeps,
+  change: RunChanged,
+  { ending, counts, positions }: Settled,
+  operation: Operation,
+  closing: AbortSignal,
+): Promise<void> {
+  const { attempt } = change;
+  const runId = change.run_id ?? '';
+  const { status, error, json } = endOf(ending);
+  try {
+    const body = await throughOutage(
+      () => deps.bodies.put(ownerOf(change), 'output', json),
+      closing,
+    ).catch(bodyLost);
+    const said = {
+      type: 'RunEnded',
+      attempt,
+      status,
+      error,
+      output: body.place,
+      outputHash: body.hash,
+      ...(change.kind === 'webhook' ? { counts, positions } : {}),
+    };
+    await askUntilDecided(
+      deps,
+      { ref: refOfCalled(change), actor: `run:${runId}`, body: said },
+      closing,
+    );
+  } catch (failure) {
+    if (!isStale(failure))
+      deps.logger.warn({ err: failure, runId }, 'the end of a run was not taken');
+  }
+  if (ending.kind === 'interrupted') operation.end('failed', error?.message ?? '');
+  else operation.end(...logEnd(ending, titleOf(change)));
+}
+
+/** The key went with the connection: the run still ends, without a body. */
+function bodyLost(error: unknown): { place: BodyPlace | null; hash: string | null } {
+  if (error instanceof GatewayError && error.code === 'not_found')
+    return { place: null, hash: null };
+  throw error;
+}
+
+function endOf(ending: Ending) {
+  if (ending.kind === 'ok') {
+    return {
+      status: 'succeeded',
+      error: null,
+      json: outputJson({ output: ending.output }),
+    } as const;
+  }
+  const isInterrupted = ending.kind === 'interrupted';
+  const error = isInterrupted ? new GatewayError('run_interrupted') : ending.error;
+  const status = isInterrupted ? 'interrupted' : ending.status;
+  const said = { code: error.code, message: scrub(error.message) };
+  return { status, error: said, json: outputJson({ error }) } as const;
+}
