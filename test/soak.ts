@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CrashRounds, faultPoints, type Kill } from './support/crash-rounds.ts';
+import { CrashRounds, faultPoints, killAt } from './support/crash-rounds.ts';
 import { startOwnServices } from './support/own-services.ts';
-import { seeded, seedOfRun, type Random } from './support/random.ts';
+import { seeded, seedOfRun } from './support/random.ts';
 
 const { positionals, values: options } = parseArgs({
   allowPositionals: true,
@@ -17,12 +17,6 @@ const { positionals, values: options } = parseArgs({
 const rounds = Number(positionals[0] ?? 200);
 const roundsPerFolder = 20;
 const firstSeed = seedOfRun();
-/** The projector passes its points a few times a second, the owners theirs with every call. */
-function named(point: string, random: Random): Kill {
-  const passes = point.startsWith('projector:') ? 8 : 40;
-  return { point: `${point}@${1 + random.int(passes)}` };
-}
-
 await using services = options.services ? await startOwnServices() : null;
 if (services !== null)
   console.log(`on ${services.kafka.url}, ${services.registry.url}, ${services.redis.url}`);
@@ -40,13 +34,14 @@ for (let start = 0; start < rounds; start += roundsPerFolder) {
     for (let round = start; round < Math.min(start + roundsPerFolder, rounds); round += 1) {
       const isNamed = random.chance(50);
       const kill = isNamed
-        ? named(random.pick(faultPoints), random)
+        ? killAt(random.pick(faultPoints), random)
         : { afterMs: 20 + random.int(800) };
-      const counts = await node.round(kill);
-      acknowledged += counts.acknowledged;
+      const acknowledgedNow = await node.round(kill);
+      await node.compare();
+      acknowledged += acknowledgedNow;
       passed += 1;
       console.log(
-        `round ${round + 1}/${rounds} seed ${seed} ${JSON.stringify(kill)}: ${counts.acknowledged} acknowledged`,
+        `round ${round + 1}/${rounds} seed ${seed} ${JSON.stringify(kill)}: ${acknowledgedNow} acknowledged`,
       );
     }
   } catch (error) {

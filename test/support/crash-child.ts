@@ -1,9 +1,9 @@
 /**
- * A node that saves until it is killed, or that tells what it holds. Run by the crash tests:
- * `crash-child.ts write <data folder> <seed> <round> <next operation of each model …>` and
- * `crash-child.ts tell <data folder> <seed> <round>`, which writes a file beside the data.
+ * A node that tells what it holds, in a file beside the data, or saves until it is killed, or both, one after the
+ * other. Run by the crash tests: `crash-child.ts <data folder> <step as JSON …>`.
  */
 import { models, operation } from './crash-model.ts';
+import type { Step } from './crash-rounds.ts';
 import {
   changesOf,
   connectionUid,
@@ -17,14 +17,8 @@ import {
   tellAll,
 } from './node-child.ts';
 import { seeded } from './random.ts';
-import type { WholeNode } from './whole-node.ts';
 
-async function write(
-  node: WholeNode,
-  seed: number,
-  round: number,
-  next: readonly number[],
-): Promise<void> {
+async function write({ seed, round, next }: Step): Promise<never> {
   const { writer } = node.services.records;
   await node.services.vault.create(connectionUid);
   const loops = models.map(async (model, at) => {
@@ -34,15 +28,20 @@ async function write(
       tell({ acknowledged: model, index });
     }
   });
-  await Promise.all(loops);
+  return Promise.race(loops);
 }
 
-/** As the attempt that wrote, so that what was refused to it is told as well. */
-async function read(node: WholeNode, model: string, round: number) {
+async function tellHeld({ round, told }: Step): Promise<void> {
+  tellAll(folder, await Promise.all(models.map((model, at) => read(model, round, told[at] ?? 0))));
+  tell({ told: true });
+}
+
+/** As the attempt that wrote, so that what was refused to it is told as well. @param from the first change told */
+async function read(model: string, round: number, from: number) {
   const stream = streamOf(model);
   const { failures } = await readable(node, stream, originOf(`write-${model}`, round));
   const records = (await pagesOf(node, stream, { limit: 37 })).flatMap(recordsIn);
-  const changes = (await changesOf(node, stream)).map((change) => ({
+  const changes = (await changesOf(node, stream)).slice(from).map((change) => ({
     seq: change.stream_seq,
     id: change.record_id,
     action: change.action,
@@ -52,12 +51,13 @@ async function read(node: WholeNode, model: string, round: number) {
   return { model, records, changes, failures };
 }
 
-const [mode, folder = '', seed = '0', round = '1', ...next] = process.argv.slice(2);
+const [folder = '', ...steps] = process.argv.slice(2);
 const node = await startNode(folder);
-tell({ ready: true });
-if (mode === 'tell') {
-  tellAll(folder, await Promise.all(models.map((model) => read(node, model, Number(round)))));
-  await node[Symbol.asyncDispose]();
-} else {
-  await write(node, Number(seed), Number(round), next.map(Number));
+for (const step of steps.map((text) => JSON.parse(text) as Step)) {
+  if (step.does === 'tell') await tellHeld(step);
+  else {
+    tell({ writes: true });
+    await write(step);
+  }
 }
+await node[Symbol.asyncDispose]();

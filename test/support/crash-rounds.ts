@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { askChild, startChild } from './child.ts';
+import { askChild, startChild, toldBy } from './child.ts';
 import { apply, models, operation, sameRecords, type Kept, type Records } from './crash-model.ts';
-import { seeded } from './random.ts';
+import { seeded, type Random } from './random.ts';
 
 const child = './crash-child.ts';
 
@@ -38,7 +38,34 @@ interface Told {
   readonly failures: readonly string[];
 }
 
-/** Kills a saving node again and again on one data folder, and after each kill compares all it holds with a model. */
+/** The projector passes its points a few times a second, the owners theirs with every call. */
+export function killAt(point: string, random: Random): Kill {
+  const passes = point.startsWith('projector:') ? 4 : 40;
+  return { point: `${point}@${1 + random.int(passes)}` };
+}
+
+/** What the child does, one after the other; its arguments. */
+export interface Step {
+  readonly does: 'tell' | 'write';
+  readonly seed: number;
+  readonly round: number;
+  /** Of each model: changes that were told before. */
+  readonly told: readonly number[];
+  /** Of each model: the first operation that was not acknowledged. */
+  readonly next: readonly number[];
+}
+
+/** What was judged of the changes of a model. */
+interface Judged {
+  count: number;
+  readonly eventIds: Set<string>;
+  readonly last: Map<string, { readonly action: string; readonly hash: string }>;
+}
+
+/**
+ * Kills a saving node again and again on one data folder, and after each kill compares all it holds with a model: the
+ * next node tells it before it saves.
+ */
 export class CrashRounds {
   readonly folder: string;
   readonly seed: number;
@@ -46,45 +73,71 @@ export class CrashRounds {
   readonly #acknowledged: number[] = models.map(() => 0);
   /** What the acknowledged operations of each model lead to. */
   readonly #known: { count: number; records: Records }[] = [];
+  readonly #judged: readonly Judged[] = models.map(() => ({
+    count: 0,
+    eventIds: new Set(),
+    last: new Map(),
+  }));
   #round = 0;
+  #isCompared = true;
 
   constructor(folder: string, seed: number) {
     this.folder = folder;
     this.seed = seed;
   }
 
-  async round(kill: Kill): Promise<{ acknowledged: number }> {
-    this.#round += 1;
+  /** What it leaves is compared by the next round, or by `compare`. @returns the calls acknowledged before the kill */
+  async round(kill: Kill): Promise<number> {
+    // What is read at a start passes points too: a node that is to die at one tells nothing before.
+    if ('point' in kill) await this.compare();
     const before = this.#acknowledged.reduce((sum, count) => sum + count, 0);
-    await this.#writeUntilKilled(kill);
-    await this.#compare();
-    return { acknowledged: this.#acknowledged.reduce((sum, count) => sum + count, 0) - before };
+    const toTell = this.#isCompared ? [] : [this.#step('tell')];
+    this.#round += 1;
+    await this.#writeUntilKilled(kill, [...toTell, this.#step('write')]);
+    this.#isCompared = false;
+    return this.#acknowledged.reduce((sum, count) => sum + count, 0) - before;
   }
 
-  async #writeUntilKilled(kill: Kill): Promise<void> {
-    const args = ['write', this.folder, this.seed, this.#round, ...this.#acknowledged];
+  async compare(): Promise<void> {
+    if (this.#isCompared) return;
+    const args = [this.folder, JSON.stringify(this.#step('tell'))];
+    this.#judgeAll(await askChild<Told[]>(child, this.folder, args));
+  }
+
+  #step(does: Step['does']): Step {
+    const told = this.#judged.map(({ count }) => count);
+    return { does, seed: this.seed, round: this.#round, told, next: this.#acknowledged };
+  }
+
+  async #writeUntilKilled(kill: Kill, steps: readonly Step[]): Promise<void> {
     const env = 'point' in kill ? { SVC_TEST_FAULT_POINT: kill.point } : undefined;
+    const args = [this.folder, ...steps.map((step) => JSON.stringify(step))];
     const writer = startChild(child, args, env);
     let timer: NodeJS.Timeout | undefined;
-    for await (const line of writer.lines) {
-      if (line['ready'] === true && 'afterMs' in kill) {
-        timer = setTimeout(() => writer.process.kill('SIGKILL'), kill.afterMs);
+    const killIt = (): void => void writer.process.kill('SIGKILL');
+    try {
+      for await (const line of writer.lines) {
+        if (line['told'] === true) this.#judgeAll(toldBy(this.folder) as Told[]);
+        if (line['writes'] === true && 'afterMs' in kill) timer = setTimeout(killIt, kill.afterMs);
+        const model = models.findIndex((name) => name === line['acknowledged']);
+        if (model >= 0) this.#acknowledged[model] = Number(line['index']) + 1;
       }
-      const model = models.findIndex((name) => name === line['acknowledged']);
-      if (model >= 0) this.#acknowledged[model] = Number(line['index']) + 1;
+    } catch (error) {
+      killIt();
+      throw error;
+    } finally {
+      clearTimeout(timer);
     }
-    clearTimeout(timer);
     assert.equal(await writer.ended, 'SIGKILL', writer.errors.join('\n'));
   }
 
-  async #compare(): Promise<void> {
-    const args = ['tell', this.folder, this.seed, this.#round];
-    const told = await askChild<Told[]>(child, this.folder, args);
+  #judgeAll(told: readonly Told[]): void {
     for (const [at, model] of models.entries()) {
       const one = told.find((candidate) => candidate.model === model);
       assert.ok(one, `${model} was told`);
       this.#judge(at, one);
     }
+    this.#isCompared = true;
   }
 
   /** No acknowledged save lost: the state is that of the acknowledged operations, or of one more. */
@@ -98,7 +151,7 @@ export class CrashRounds {
       const where = `seed ${this.seed} round ${this.#round} ${told.model}`;
       assert.deepEqual(Object.fromEntries(held), Object.fromEntries(certain), where);
     }
-    judgeChanges(told.changes);
+    judgeChanges(told.changes, this.#judged[at]!);
   }
 
   /** Goes on from where it was asked last: the acknowledged operations only grow. */
@@ -117,12 +170,13 @@ function keptOf({ _svc_metadata: metadata, ...payload }: Told['records'][number]
 }
 
 /** `stream_seq` without holes, no event twice, and no change that changes nothing. */
-function judgeChanges(changes: Told['changes']): void {
-  for (const [index, { seq }] of changes.entries())
-    assert.equal(seq, index + 1, 'stream_seq has a hole');
-  assert.equal(new Set(changes.map(({ eventId }) => eventId)).size, changes.length);
-  const last = new Map<string, { action: string; hash: string }>();
-  for (const { id, action, hash } of changes) {
+function judgeChanges(changes: Told['changes'], judged: Judged): void {
+  const { eventIds, last } = judged;
+  for (const { id, action, hash, seq, eventId } of changes) {
+    judged.count += 1;
+    assert.equal(seq, judged.count, 'stream_seq has a hole');
+    assert.ok(!eventIds.has(eventId), `${id}: an event is there twice`);
+    eventIds.add(eventId);
     const before = last.get(id);
     const isRepeat =
       before !== undefined &&
