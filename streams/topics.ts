@@ -128,6 +128,13 @@ export const topics = {
     schema: 'runs/run-changed.v1.avsc',
     why: 'The ledger of runs: queued, started, progress, one end.',
   },
+  'svc.webhooks-in.v1': {
+    key: 'environment/integration/-',
+    partitions: 'owned',
+    cleanup: keep(14),
+    schema: 'webhooks/webhook-in.v1.avsc',
+    why: 'Webhooks of providers as they came in, and what became of each.',
+  },
   'svc.webhooks-out.v1': {
     key: 'environment/message',
     partitions: 'owned',

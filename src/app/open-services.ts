@@ -18,6 +18,7 @@ import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
+import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
 import type { Base } from './base.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
@@ -66,6 +67,14 @@ export async function openServices(
     schemas,
     publisher,
     deadLetters: await openLetters(stack, base),
+    deliveries: stack.use(
+      await openDeliveries({
+        ...base.log,
+        clock,
+        logger,
+        file: `${base.folders.views}/webhooks-out.sqlite`,
+      }),
+    ),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,

@@ -30,7 +30,7 @@ export async function startReactors(
   opened: OpenedServices,
 ): Promise<void> {
   const { services } = opened;
-  const { control, vault, records, http, logs, publisher, deadLetters } = services;
+  const { control, vault, records, http, logs, publisher, deadLetters, deliveries } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
   const orders = (group: ConsumerGroupName) => openOrders(services, group);
   const { roles } = config;
@@ -41,6 +41,7 @@ export async function startReactors(
         ...common,
         orders: orders('svc.webhook-deliveries'),
         http,
+        deliveries,
         userAgent,
       }),
     );

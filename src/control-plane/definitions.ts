@@ -13,6 +13,7 @@ import { rewrapEntity } from '../modules/root-keys/entity.ts';
 import { syncEntity } from '../modules/syncs/entity.ts';
 import { typedTopicEntity } from '../modules/typed-topics/entity.ts';
 import { variableEntity } from '../modules/variables/entity.ts';
+import { webhookEndpointEntity } from '../modules/webhook-endpoints/entity.ts';
 import type { AnyEntityDefinition, EntityKind } from './entity.ts';
 
 /** How owners treat each kind: read this to see what the control plane holds. */
@@ -32,5 +33,6 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   projection: projectionEntity,
   'consumer-group': consumerGroupEntity,
   'typed-topic': typedTopicEntity,
+  'webhook-endpoint': webhookEndpointEntity,
   rewrap: rewrapEntity,
 };

@@ -18,6 +18,7 @@ export type EntityKind =
   | 'projection'
   | 'consumer-group'
   | 'typed-topic'
+  | 'webhook-endpoint'
   | 'rewrap';
 
 /**

@@ -21,6 +21,8 @@ import { syncRoutes } from '../modules/syncs/routes.ts';
 import { topicRoutes } from '../modules/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/typed-topics/routes.ts';
 import { variableRoutes } from '../modules/variables/routes.ts';
+import { webhookEndpointRoutes } from '../modules/webhook-endpoints/routes.ts';
+import { webhookMessageRoutes } from '../modules/webhooks-out/routes.ts';
 import type { AnyRoute } from './define-route.ts';
 import type { StreamRoute } from './stream-route.ts';
 
@@ -48,6 +50,8 @@ export const routes: readonly AnyRoute[] = [
   ...connectPageRoutes,
   ...rootKeyRoutes,
   ...referenceRoutes(() => ({ routes, streamRoutes })),
+  ...webhookEndpointRoutes,
+  ...webhookMessageRoutes,
 ];
 
 /** Every endpoint that streams. */

@@ -7,6 +7,7 @@ import type { RootKeyRing } from '../modules/credentials/open-vault.ts';
 import type { Vault } from '../modules/credentials/vault.ts';
 import type { DeadLetters } from '../modules/dead-letters/view.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
+import type { Deliveries } from '../modules/webhooks-out/deliveries.ts';
 import type { RecordReader } from '../modules/records/reader.ts';
 import type { RecordWriter } from '../modules/records/writer.ts';
 import type { Publisher } from '../modules/runs/publisher.ts';
@@ -25,6 +26,8 @@ export interface Services {
   readonly schemas: Schemas;
   readonly publisher: Publisher;
   readonly deadLetters: DeadLetters;
+  /** Webhooks to the application, and what became of them. */
+  readonly deliveries: Deliveries;
   /** Questions to the tables beside those of `records.reader`. */
   readonly tables: Pick<ProjectionStore, 'queryRows'>;
   readonly vault: Vault;

@@ -18,8 +18,17 @@ export const limits = {
   actionInputBytesMax: 2 * 1024 ** 2,
   actionOutputBytesMax: 2 * 1024 ** 2,
   webhookTimeoutMs: 20_000,
-  webhookRetriesMax: 2,
-  webhookFirstWaitMs: 3_000,
+  /** Before the second and the third attempt of a webhook, unless the environment has a schedule of its own. */
+  webhookRetryWaitsMs: [3_000, 6_000],
+  webhookRetriesMax: 20,
+  webhookRetryWaitMaxMs: 7 * 86_400_000,
+  webhookEndpointsMax: 100,
+  /** So many failures within the window keep further attempts from an endpoint for a while. */
+  webhookCircuitFailures: 5,
+  webhookCircuitWindowMs: 10_000,
+  webhookCircuitOpenMs: 60_000,
+  /** A webhook that waits so long behind an endpoint that fails is given up; it can be recovered. */
+  webhookWaitMaxMs: 3 * 86_400_000,
   retryFirstWaitMs: 3_000,
   retryWaitMaxMs: 10 * 60_000,
   frequencyMinMs: 30_000,

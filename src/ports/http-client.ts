@@ -8,6 +8,8 @@ export interface OutgoingRequest {
   readonly timeoutMs: number;
   /** Bytes of the answer after decompression; beyond it the call fails. */
   readonly maxBytes?: number;
+  /** The body of the answer is not wanted: it is read up to `maxBytes`, which it may exceed, and dropped. */
+  readonly dropsBody?: true;
   /** Hops followed, at most 5; each is checked again. Default 0: the redirect itself is the answer. */
   readonly redirectsMax?: number;
   /** Headers dropped when a redirect leaves the origin. */

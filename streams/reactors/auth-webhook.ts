@@ -83,7 +83,7 @@ async function announce(
   if (!isAuthWanted(event, environment.webhookFlags)) return;
   const payload = authPayload(event, environment, connection);
   const messageId = uuidV5(change.event_id, 'auth');
-  const messages = await deliveriesOf(vault, { environment, connection, kind: 'auth' }, [
+  const messages = await deliveriesOf({ control, vault }, { environment, connection, kind: 'auth' }, [
     { messageId, payload },
   ]);
   const missing = missingOf(messages, made);

@@ -1,9 +1,10 @@
 import type { PublicMessage } from '../../src/control-plane/entity.ts';
+import { readableStep } from '../../src/modules/webhooks-out/deliveries.ts';
 import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
 import type { EventLog, Position } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { topics } from '../topics.ts';
-import { readableStep } from './delivery-memory.ts';
+
 
 const deliveriesTopic = 'svc.webhooks-out.v1';
 const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;

@@ -10,12 +10,8 @@ import { findFunction } from '../../src/modules/functions/queries.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { isEnd, type RunChanged } from '../../src/modules/runs/events.ts';
 import type { Publisher } from '../../src/modules/runs/publisher.ts';
-import { deliveriesOf, endpointsOf } from '../../src/modules/webhooks-out/outbox.ts';
-import {
-  asyncActionPayloads,
-  syncPayloads,
-  type Payload,
-} from '../../src/modules/webhooks-out/sync-payload.ts';
+import { deliveriesOf, endpointsOf, type Payload } from '../../src/modules/webhooks-out/outbox.ts';
+import { asyncActionPayloads, syncPayloads } from '../../src/modules/webhooks-out/sync-payload.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { alreadyMade, isRemembered, missingOf, noNames, type Names } from './made-webhooks.ts';
@@ -87,15 +83,19 @@ async function announce(
   });
   // Deleted meanwhile, or made again under the same id: nobody waits for this.
   if (environment === null || connection === null) return;
-  if (endpointsOf(environment, connection).length === 0) return;
+  const kind = end.kind === 'action' ? 'async_action' : 'sync';
+  if (endpointsOf(control, environment, kind, connection).length === 0) return;
   const payloads = payloadsOf(control, end, environment, connection);
   if (payloads.length === 0) return;
   await Promise.all(
     end.positions.map(({ partition, offset }) => deps.reader.published(partition, offset, signal)),
   );
-  const kind = end.kind === 'action' ? 'async_action' : 'sync';
   const runId = end.run_id ?? '';
-  const messages = await deliveriesOf(vault, { environment, connection, kind, runId }, payloads);
+  const messages = await deliveriesOf(
+    { control, vault },
+    { environment, connection, kind, runId },
+    payloads,
+  );
   const missing = missingOf(messages, made);
   if (missing.length > 0) await publisher.publish(missing, `run:${runId}`);
 }

@@ -7,6 +7,7 @@ import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeadValue } from '../../src/modules/records/stream-head.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
 import type { TypedTopicProgress } from '../../src/modules/typed-topics/progress.ts';
+import type { IncomingStep } from '../../src/modules/webhooks-in/events.ts';
 import type { DeliveryStep } from '../../src/modules/webhooks-out/events.ts';
 import type { TopicName } from '../../streams/topics.ts';
 
@@ -271,12 +272,30 @@ const webhookOut: DeliveryStep & ReturnType<typeof common> = {
   event_kind: 'sync',
   body: sealed('{"type":"sync"}'),
   address: sealed('https://hooks.example'),
+  headers: sealed('{"x-event":"push"}'),
   attempt: 1,
   status: 503,
   latency_ms: 120,
   next_attempt_at: at + 3_000_000,
   error_code: 'timeout',
   replay_of: '0198c1a2-7d30-5000-8000-000000000014',
+};
+
+const webhookIn: IncomingStep & ReturnType<typeof common> = {
+  ...common('svc.webhook-in.accepted'),
+  delivery_id: '0198c1a2-7d30-5000-8000-000000000015',
+  disposition: 'accepted',
+  reason: 'no_subscription',
+  status: 200,
+  provider_delivery_id: 'd-17',
+  matched_connections: ['user-42', 'user-43'],
+  subscription: 'push',
+  run_ids: [run_id],
+  headers: { 'x-github-event': 'push' },
+  body: sealed('{"action":"opened"}'),
+  request: sealed('{"headers":{},"query":""}'),
+  body_hash: '5f4dcc3b5aa765d61d8327deb882cf99',
+  received_at: at,
 };
 
 const logEntry = {
@@ -358,6 +377,7 @@ export const fullValues: Readonly<Record<TopicName, object>> = {
   'svc.config.v1': configChanged,
   'svc.syncs.v1': syncChanged,
   'svc.runs.v1': runChanged,
+  'svc.webhooks-in.v1': webhookIn,
   'svc.webhooks-out.v1': webhookOut,
   'svc.logs.v1': logEntry,
   'svc.projections.v1': projectionChanged,

@@ -8,6 +8,7 @@ import { createKey } from '../../src/modules/api-keys/handlers.ts';
 import { createOpenedConnections } from '../../src/modules/connections/keep-opened.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
+import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
 import { createPublisher } from '../../src/modules/runs/publisher.ts';
@@ -127,12 +128,16 @@ async function openNode(
   const deadLetters = stack.use(
     await openDeadLetters({ ...ports, logger: silent, file: ':memory:' }),
   );
+  const deliveries = stack.use(
+    await openDeliveries({ ...ports, logger: silent, file: ':memory:' }),
+  );
   const ground = {
     control,
     log,
     schemas,
     publisher,
     deadLetters,
+    deliveries,
     vault,
     rootKeys: vault,
     coordination: options.coordination ?? node.coordination,

@@ -19,6 +19,7 @@ import { createRunBodies, type RunBodies } from '../../src/modules/runs/bodies.t
 import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
 import { openHost } from '../../src/modules/runs/open-host.ts';
+import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
 import { followRunEnds } from '../../src/modules/runs/run-ends.ts';
@@ -143,6 +144,9 @@ export async function openRunWorld({
   const deadLetters = stack.use(
     await openDeadLetters({ log, schemas, clock, logger: silent, file: ':memory:' }),
   );
+  const deliveries = stack.use(
+    await openDeliveries({ log, schemas, clock, logger: silent, file: ':memory:' }),
+  );
   const http = stack.use(await openHttpClient());
   const records = new RecordedWrites();
   const ground = {
@@ -151,6 +155,7 @@ export async function openRunWorld({
     schemas,
     publisher,
     deadLetters,
+    deliveries,
     tables: { queryRows: () => Promise.reject(new Error('there are no tables here')) },
     vault,
     rootKeys: vault,

@@ -42,6 +42,7 @@ export class WebhookWorld implements AsyncDisposable {
     return startWebhookDeliveries({
       ...this.#parts(),
       http: this.world.http,
+      deliveries: this.world.services.deliveries,
       logs: this.world.logs,
       orders: this.world.orders('svc.webhook-deliveries'),
       userAgent: 'svc/1',
@@ -79,7 +80,7 @@ export class WebhookWorld implements AsyncDisposable {
       messageId,
       payload: { type: 'sync', z: 1, a: messageId },
     }));
-    await publisher.publish(await deliveriesOf(node.vault, of, payloads), actor);
+    await publisher.publish(await deliveriesOf(node, of, payloads), actor);
   }
 
   /** Ends a run as the owner would decide it, without a runner. */

@@ -106,7 +106,7 @@ async function follow(first: OutgoingRequest, way: Way): Promise<HttpReply> {
     way.policy.checkUrl(request.url);
     const answer = await exchange(request, way);
     const location = redirects.has(answer.statusCode) ? headerOf(answer, 'location') : undefined;
-    if (location === undefined || hopsMax === 0) return read(request, answer);
+    if (location === undefined || hopsMax === 0) return read(request, answer, way);
     await answer.body.dump({ limit: 64 * 1024, signal: way.signal });
     if (hops === hopsMax) throw new GatewayError('too_many_redirects');
     request = redirected(request, answer.statusCode, location);
@@ -130,11 +130,20 @@ async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.
   return answer;
 }
 
-async function read(request: OutgoingRequest, answer: Dispatcher.ResponseData): Promise<HttpReply> {
+async function read(
+  request: OutgoingRequest,
+  answer: Dispatcher.ResponseData,
+  { signal }: Way,
+): Promise<HttpReply> {
   const maxBytes = request.maxBytes ?? maxBytesDefault;
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  const { statusCode: status, statusText } = answer;
+  if (request.dropsBody) {
+    await answer.body.dump({ limit: maxBytes, signal });
+    return { status, statusText, headers, body: Buffer.alloc(0), url: request.url.href };
   }
   const undo = codingsOf(headers['content-encoding']);
   const hasBody = request.method.toUpperCase() !== 'HEAD' && answer.statusCode !== 204;
@@ -147,7 +156,6 @@ async function read(request: OutgoingRequest, answer: Dispatcher.ResponseData): 
     delete headers['content-encoding'];
     delete headers['content-length'];
   }
-  const { statusCode: status, statusText } = answer;
   return { status, statusText, headers, body, url: request.url.href };
 }
 

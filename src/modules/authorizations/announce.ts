@@ -48,7 +48,7 @@ export async function announceFailure(
   const payload = authPayload(event, environment, named);
   try {
     const messages = await deliveriesOf(
-      vault,
+      { control, vault },
       { environment, connection: named, isUnborn: true, kind: 'auth' },
       [{ messageId: randomUUID(), payload }],
     );

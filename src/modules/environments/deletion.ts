@@ -28,7 +28,7 @@ async function finishEnvironmentDeletion(
   options: AskOptions,
 ): Promise<void> {
   const { control, vault } = deps;
-  for (const kind of ['api-key', 'variable'] as const) {
+  for (const kind of ['api-key', 'variable', 'webhook-endpoint'] as const) {
     const commands = control.view
       .list(kind, [environmentUid])
       .map(({ ref }) => ({ ref, body: { type: 'Delete' } }));

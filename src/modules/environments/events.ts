@@ -5,7 +5,13 @@ import type { Environment } from './state.ts';
 /** What a caller may set. */
 export type EnvironmentSettings = Pick<
   Environment,
-  'name' | 'isProduction' | 'webhookUrls' | 'webhookFlags' | 'payloadMode' | 'connectUi'
+  | 'name'
+  | 'isProduction'
+  | 'webhookUrls'
+  | 'webhookFlags'
+  | 'webhookRetryWaitsMs'
+  | 'payloadMode'
+  | 'connectUi'
 >;
 
 export type EnvironmentEvent =

@@ -1,3 +1,4 @@
+import { limits } from '../../kernel/limits.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import { presentConnectUi } from './connect-ui.ts';
 import type { Environment } from './state.ts';
@@ -17,6 +18,9 @@ export function presentEnvironment(environment: Environment) {
     on_sync_error: webhookFlags.onSyncError,
     on_sync_completion_always: webhookFlags.onSyncCompletionAlways,
     on_async_action_completion: webhookFlags.onAsyncActionCompletion,
+    webhook_retry_waits_seconds: (
+      environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs
+    ).map((ms) => ms / 1000),
     payload_mode: environment.payloadMode,
     connect_ui: presentConnectUi(environment),
     created_at: isoMillis(environment.createdAt),

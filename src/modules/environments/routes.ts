@@ -3,6 +3,7 @@ import { json, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { environmentName, webhookUrl, wholeNumber } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
+import { limits } from '../../kernel/limits.ts';
 import { changedConnectUi, connectUiShape } from './connect-ui.ts';
 import {
   createEnvironment,
@@ -92,6 +93,16 @@ const settings = z.strictObject({
   on_sync_error: z.boolean().optional(),
   on_sync_completion_always: z.boolean().optional(),
   on_async_action_completion: z.boolean().optional(),
+  webhook_retry_waits_seconds: z
+    .array(
+      z
+        .number()
+        .int()
+        .min(1)
+        .max(limits.webhookRetryWaitMaxMs / 1000),
+    )
+    .max(limits.webhookRetriesMax)
+    .optional(),
   payload_mode: z.enum(['plain', 'sealed']).optional(),
   connect_ui: connectUiShape.optional(),
 });
@@ -126,6 +137,9 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
     name: body.name,
     isProduction: body.is_production,
     payloadMode: body.payload_mode,
+    ...(body.webhook_retry_waits_seconds === undefined
+      ? {}
+      : { webhookRetryWaitsMs: body.webhook_retry_waits_seconds.map((s) => s * 1000) }),
     ...(body.connect_ui ? { connectUi: changedConnectUi(body.connect_ui, known) } : {}),
     ...(hasUrls
       ? {

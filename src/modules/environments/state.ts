@@ -24,6 +24,8 @@ export interface Environment {
     readonly onSyncCompletionAlways: boolean;
     readonly onAsyncActionCompletion: boolean;
   };
+  /** Waits before the second, third, … attempt of a webhook; absent: `limits.webhookRetryWaitsMs`. */
+  readonly webhookRetryWaitsMs?: readonly number[];
   readonly payloadMode: 'plain' | 'sealed';
   /** Absent until it is set: the standard look. */
   readonly connectUi?: ConnectUi;

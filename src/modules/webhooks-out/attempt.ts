@@ -3,7 +3,7 @@ import { limits } from '../../kernel/limits.ts';
 import { HttpFailure, mayPass, type HttpClient } from '../../ports/http-client.ts';
 
 /** Answers are read up to here and dropped. */
-const answerBytesMax = 1024 ** 2;
+const answerBytesMax = 64 * 1024;
 const redirectsMax = 5;
 
 /** How an attempt went. `status` is null without an answer. */
@@ -35,6 +35,7 @@ export async function attemptDelivery(
       body: to.body,
       timeoutMs: limits.webhookTimeoutMs,
       maxBytes: answerBytesMax,
+      dropsBody: true,
       redirectsMax,
       signal,
     });
@@ -53,10 +54,14 @@ export async function attemptDelivery(
   }
 }
 
-/** Wait before the next attempt, or null when there is none: 3 s, then 6 s. */
-export function retryWaitMs(result: AttemptResult, attempt: number): number | null {
-  if (result.isDelivered || !result.isRetryable || attempt > limits.webhookRetriesMax) return null;
-  return limits.webhookFirstWaitMs * 2 ** (attempt - 1);
+/** Wait before the next attempt by the schedule, or null when there is none. */
+export function retryWaitMs(
+  result: AttemptResult,
+  attempt: number,
+  waitsMs: readonly number[],
+): number | null {
+  if (result.isDelivered || !result.isRetryable) return null;
+  return waitsMs[attempt - 1] ?? null;
 }
 
 function codeOf(error: unknown): string {

@@ -1,9 +1,13 @@
 import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Micros } from '../../kernel/time.ts';
 
-export type WebhookKind = 'auth' | 'sync' | 'async_action' | 'forward';
-/** Where a message goes: one of the environment's URLs, or the connection's own in their place. */
-export type EndpointId = 'primary' | 'secondary' | 'connection';
+export const webhookKinds = ['auth', 'sync', 'async_action', 'forward', 'test'] as const;
+export type WebhookKind = (typeof webhookKinds)[number];
+/**
+ * Where a message goes: `primary` and `secondary` are addresses of the environment, `connection` is the
+ * connection's own in place of all others, anything else is the id of a webhook endpoint.
+ */
+export type EndpointId = string;
 export type DeliveryAction =
   'created' | 'attempt_succeeded' | 'attempt_failed' | 'exhausted' | 'replayed' | 'cancelled';
 
@@ -18,6 +22,8 @@ export interface DeliveryStep {
   readonly body: Uint8Array | null;
   /** On `created` only, where no connection keeps the URL: sealed as the body is. */
   readonly address: Uint8Array | null;
+  /** On `created` of a forwarded webhook only: the provider's headers as JSON, sealed as the body is. */
+  readonly headers: Uint8Array | null;
   /** From 1; 0 on `created`. */
   readonly attempt: number;
   readonly status: number | null;
@@ -33,6 +39,10 @@ export type WebhookOut = PublicFields & DeliveryStep;
 /** What the sealed address is bound to. */
 export const addressContext = (environmentUid: string, messageId: string): string =>
   `${environmentUid}/webhook-out-address/${messageId}`;
+
+/** What the sealed headers are bound to. */
+export const headersContext = (environmentUid: string, messageId: string): string =>
+  `${environmentUid}/webhook-out-headers/${messageId}`;
 
 /** What the sealed body is bound to. */
 export const deliveryContext = (environmentUid: string, messageId: string): string =>

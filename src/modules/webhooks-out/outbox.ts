@@ -1,41 +1,72 @@
+import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import type { PublicMessage } from '../../control-plane/entity.ts';
 import { joinKey } from '../../kernel/ids.ts';
-import { stableJson } from '../../kernel/stable-json.ts';
+import { stableJson, type Json } from '../../kernel/stable-json.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Vault } from '../credentials/vault.ts';
 import type { Environment } from '../environments/state.ts';
+import { openUrl } from '../webhook-endpoints/handlers.ts';
+import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
+import type { WebhookEndpoint } from '../webhook-endpoints/state.ts';
 import {
   addressContext,
   deliveryContext,
+  headersContext,
   type DeliveryStep,
   type EndpointId,
   type WebhookKind,
 } from './events.ts';
-import type { Payload } from './sync-payload.ts';
 
-type Addressed = Pick<Connection, 'integrationKey' | 'connectionId' | 'webhookUrlOverride'>;
+type View = Pick<ControlPlane, 'view'>;
 
-/** Where webhooks of the connection go; empty when nothing is configured. */
+/** The connection that a webhook is about; without an id the webhook is attributed to none. */
+export interface Addressed extends Pick<Connection, 'integrationKey' | 'webhookUrlOverride'> {
+  readonly connectionId: string | null;
+}
+
+/** A message before it is sealed and addressed. */
+export interface Payload {
+  readonly messageId: string;
+  readonly payload: Json;
+  /** Of a forwarded webhook: what of the provider's headers goes along. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The message that this one repeats. */
+  readonly replayOf?: string;
+}
+
+/** Where webhooks of the kind about the connection go; empty when nothing is configured. */
 export function endpointsOf(
-  { webhookUrls }: Pick<Environment, 'webhookUrls'>,
-  { webhookUrlOverride }: Pick<Connection, 'webhookUrlOverride'>,
+  control: View,
+  { uid, webhookUrls }: Pick<Environment, 'uid' | 'webhookUrls'>,
+  kind: WebhookKind,
+  { webhookUrlOverride, integrationKey, connectionId }: Addressed,
 ): EndpointId[] {
   if (webhookUrlOverride !== null) return ['connection'];
   const { primary, secondary } = webhookUrls;
+  const subject: Subject = { kind, integrationKey, connectionId };
   return [
-    ...(primary === null ? [] : ['primary' as const]),
-    ...(secondary === null ? [] : ['secondary' as const]),
+    ...(primary === null ? [] : ['primary']),
+    ...(secondary === null ? [] : ['secondary']),
+    ...listEndpoints(control, uid)
+      .filter((endpoint) => wants(endpoint, subject))
+      .map(({ id }) => id),
   ];
 }
 
-/** The URL of an endpoint as configured now; null when it is not any more. */
-export function urlOf(
-  endpoint: EndpointId,
+/** The address of an endpoint as configured now; null when it is not any more. */
+export async function urlOf(
+  { control, vault }: { readonly control: View; readonly vault: Vault },
+  endpointId: EndpointId,
   environment: Environment,
-  connection: Addressed | null,
-): string | null {
-  if (endpoint === 'connection') return connection?.webhookUrlOverride ?? null;
-  return environment.webhookUrls[endpoint];
+  connection: Pick<Addressed, 'webhookUrlOverride'> | null,
+): Promise<string | null> {
+  if (endpointId === 'connection') return connection?.webhookUrlOverride ?? null;
+  if (endpointId === 'primary' || endpointId === 'secondary') {
+    return environment.webhookUrls[endpointId];
+  }
+  const path = [environment.uid, endpointId];
+  const endpoint = control.view.find<WebhookEndpoint>('webhook-endpoint', path);
+  return endpoint?.isEnabled === true ? openUrl(vault, endpoint) : null;
 }
 
 const quiet = {
@@ -44,12 +75,11 @@ const quiet = {
   latency_ms: null,
   next_attempt_at: null,
   error_code: null,
-  replay_of: null,
 } as const;
 
 /** One `created` message per payload and endpoint: what the dispatcher sends, at least once. */
 export async function deliveriesOf(
-  vault: Vault,
+  deps: { readonly control: View; readonly vault: Vault },
   of: {
     readonly environment: Environment;
     readonly connection: Addressed;
@@ -57,27 +87,31 @@ export async function deliveriesOf(
     readonly isUnborn?: boolean;
     readonly kind: WebhookKind;
     readonly runId?: string;
+    /** These and no others; those that want it when absent. */
+    readonly endpoints?: readonly EndpointId[];
   },
   payloads: readonly Payload[],
 ): Promise<PublicMessage[]> {
   const { environment, connection, kind, isUnborn = false } = of;
+  const { uid } = environment;
   const url = isUnborn ? connection.webhookUrlOverride : null;
-  await vault.ready(environment.uid);
-  return payloads.flatMap(({ messageId, payload }) => {
-    const bytes = Buffer.from(stableJson(payload));
-    const body = vault.sealBytes(
-      environment.uid,
-      bytes,
-      deliveryContext(environment.uid, messageId),
-    );
-    const { uid } = environment;
-    const address =
-      url === null ? null : vault.sealBytes(uid, Buffer.from(url), addressContext(uid, messageId));
-    return endpointsOf(environment, connection).map((endpoint) => {
+  const endpoints = of.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
+  if (endpoints.length === 0) return [];
+  await deps.vault.ready(uid);
+  const seal = (text: string, context: (uid: string, messageId: string) => string, id: string) =>
+    deps.vault.sealBytes(uid, Buffer.from(text), context(uid, id));
+  return payloads.flatMap(({ messageId, payload, headers, replayOf = null }) => {
+    const sealed = {
+      body: seal(stableJson(payload), deliveryContext, messageId),
+      address: url === null ? null : seal(url, addressContext, messageId),
+      headers:
+        headers === undefined ? null : seal(JSON.stringify(headers), headersContext, messageId),
+    };
+    return endpoints.map((endpoint) => {
       const about = { message_id: messageId, endpoint_id: endpoint, event_kind: kind };
       return deliveryMessage(
-        { ...of, environmentUid: environment.uid },
-        { ...quiet, ...about, action: 'created', body, address },
+        { ...of, environmentUid: uid },
+        { ...quiet, ...about, ...sealed, action: 'created', replay_of: replayOf },
       );
     });
   });
@@ -97,11 +131,12 @@ export function deliveryMessage(
   return {
     topic: 'svc.webhooks-out.v1',
     key: joinKey(environmentUid, step.message_id),
-    partitionBy: joinKey(environmentUid, integrationKey, connectionId),
+    partitionBy: joinKey(environmentUid, integrationKey, connectionId ?? '-'),
     type: `svc.webhook.${step.action}`,
     environmentUid,
-    integration: integrationKey,
-    connectionId,
+    // A test belongs to none.
+    ...(integrationKey === '' ? {} : { integration: integrationKey }),
+    ...(connectionId === null ? {} : { connectionId }),
     ...(runId === undefined ? {} : { runId }),
     value: { ...step },
   };

@@ -3,12 +3,10 @@ import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import type { Environment } from '../environments/state.ts';
 import { millis, type RunChanged } from '../runs/events.ts';
+import type { Payload } from './outbox.ts';
 
-/** A message before it is sealed and addressed. */
-export interface Payload {
-  readonly messageId: string;
-  readonly payload: JsonObject;
-}
+/** Of a run. */
+type RunPayload = Payload & { readonly payload: JsonObject };
 
 type Flags = Environment['webhookFlags'];
 
@@ -16,7 +14,7 @@ type Flags = Environment['webhookFlags'];
  * The webhooks of the end of a run of a sync, or of what it did with a webhook (contract/webhooks-out.md section
  * 2.2): one per model on success, one in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
  */
-export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): Payload[] {
+export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): RunPayload[] {
   if (end.action === 'cancelled') return [];
   const runId = end.run_id ?? '';
   if (end.action !== 'succeeded') {
@@ -45,7 +43,7 @@ export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: bool
 }
 
 /** The webhook of an asynchronous action's last attempt (section 2.3). */
-export function asyncActionPayloads(end: RunChanged, flags: Flags): Payload[] {
+export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[] {
   if (!flags.onAsyncActionCompletion) return [];
   const id = end.run_id ?? '';
   const payload = {

@@ -205,6 +205,40 @@ const settingRows: readonly Row[] = [
   ),
 ];
 
+const nowhere = '0198c1a2-7d30-4000-8000-0000000000aa';
+
+/** Webhooks both ways. */
+const webhookRows: readonly Row[] = [
+  row('GET /webhook-endpoints', K('*'), 200),
+  creating('POST /webhook-endpoints', K('*'), 400, () => ({
+    body: { url: 'https://hooks.example', connection_id: 'of no integration' },
+  })),
+  changing('PATCH /webhook-endpoints/{id}', K('*'), 404, () => ({
+    path: `/webhook-endpoints/${nowhere}`,
+    body: { enabled: false },
+  })),
+  changing('DELETE /webhook-endpoints/{id}', K('*'), 404, () => ({
+    path: `/webhook-endpoints/${nowhere}`,
+  })),
+  changing('POST /webhook-endpoints/{id}/test', K('*'), 404, () => ({
+    path: `/webhook-endpoints/${nowhere}/test`,
+  })),
+  row('GET /webhook-messages', K('*'), 200),
+  changing('GET /webhook-messages/{id}', K('*'), 404, () => ({
+    path: `/webhook-messages/${nowhere}`,
+  })),
+  changing('POST /webhook-messages/{id}/resend', K('*'), 404, () => ({
+    path: `/webhook-messages/${nowhere}/resend`,
+    body: {},
+  })),
+  row('POST /webhook-messages/recover', K('*'), 200, () => ({
+    body: { since: '2026-01-01T00:00:00Z', dry_run: true },
+  })),
+  row('POST /webhook-messages/replay', K('*'), 200, () => ({
+    body: { ids: [nowhere], dry_run: true },
+  })),
+];
+
 /** Named by the contract, sections 1, 11 and 12. */
 const absentRows: readonly Row[] = [
   absent('POST /integrations/quickstart', K('integrations:create')),
@@ -224,5 +258,6 @@ export const environmentRows: readonly Row[] = [
   ...functionRows,
   ...runRows,
   ...settingRows,
+  ...webhookRows,
   ...absentRows,
 ];

@@ -1,3 +1,4 @@
+import { limits } from '../../../../../src/kernel/limits.ts';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../../src/kernel/errors.ts';
 import { attemptDelivery, retryWaitMs } from '../../../../../src/modules/webhooks-out/attempt.ts';
@@ -25,14 +26,17 @@ describe('an attempt', () => {
   it.each([301, 400, 404, 408, 410, 429])('is final with %i', async (status) => {
     const result = await attemptDelivery(answering(status), to, never);
     expect(result).toMatchObject({ isDelivered: false, isRetryable: false, status });
-    expect(retryWaitMs(result, 1)).toBeNull();
+    expect(retryWaitMs(result, 1, limits.webhookRetryWaitsMs)).toBeNull();
   });
 
   it.each([500, 502, 503])(
     'is repeated with %i after 3 s, then 6 s, then no more',
     async (status) => {
       const result = await attemptDelivery(answering(status), to, never);
-      expect([1, 2, 3].map((attempt) => retryWaitMs(result, attempt))).toEqual([3000, 6000, null]);
+      const waits = (schedule: readonly number[]) =>
+        [1, 2, 3].map((attempt) => retryWaitMs(result, attempt, schedule));
+      expect(waits(limits.webhookRetryWaitsMs)).toEqual([3000, 6000, null]);
+      expect(waits([])).toEqual([null, null, null]);
     },
   );
 

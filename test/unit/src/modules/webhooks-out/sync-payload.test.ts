@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { stableJson } from '../../../../../src/kernel/stable-json.ts';
 import { uuidV5 } from '../../../../../src/kernel/ids.ts';
 import { quietStep, type RunChanged } from '../../../../../src/modules/runs/events.ts';
-import { endpointsOf } from '../../../../../src/modules/webhooks-out/outbox.ts';
 import {
   asyncActionPayloads,
   syncPayloads,
@@ -111,19 +110,5 @@ describe('the webhook of an asynchronous action', () => {
       payload: { id: runId, statusUrl: `/action/${runId}` },
     });
     expect(asyncActionPayloads(done, { ...flags, onAsyncActionCompletion: false })).toEqual([]);
-  });
-});
-
-describe('the endpoints of a connection', () => {
-  const both = { webhookUrls: { primary: 'http://a', secondary: 'http://b' } };
-
-  it('are those of its environment, or its own in their place', () => {
-    expect(endpointsOf(both, { webhookUrlOverride: null })).toEqual(['primary', 'secondary']);
-    expect(endpointsOf(both, { webhookUrlOverride: 'http://c' })).toEqual(['connection']);
-  });
-
-  it('are none when nothing is configured', () => {
-    const none = { webhookUrls: { primary: null, secondary: null } };
-    expect(endpointsOf(none, { webhookUrlOverride: null })).toEqual([]);
   });
 });

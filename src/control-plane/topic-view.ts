@@ -1,0 +1,158 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Logger } from 'pino';
+import { GatewayError } from '../kernel/errors.ts';
+import type { Batch, EventLog } from '../ports/event-log.ts';
+import { openDerivedFile } from './derived-file.ts';
+import { followOn } from './follow.ts';
+
+/** Small batches, since taking one in holds the thread. */
+const batchBytesMax = 256 * 1024;
+const applyWithinMs = 10_000;
+
+/** What this process knows of one topic, in tables of SQLite that are made of its messages. */
+export interface TopicView<T> extends AsyncDisposable {
+  readonly tables: T;
+  /** Whether the partition was taken in up to the offset. */
+  has(partition: number, offset: number): boolean;
+  /** Resolves when the partition was taken in up to the offset. @throws GatewayError `log_unavailable` */
+  until(partition: number, offset: number): Promise<void>;
+  /** Resolves when the view has what was on the topic at the call. @throws GatewayError `log_unavailable` */
+  caughtUp(): Promise<void>;
+  /** Called after each batch that the view has taken in. Returns what ends it. */
+  onChange(listener: () => void): () => void;
+}
+
+interface TopicViewOptions<T> {
+  readonly topic: string;
+  /** `:memory:` keeps it in memory. */
+  readonly file: string;
+  /** SQL of the tables, and its number: a file with another number is made anew. */
+  readonly layout: { readonly version: number; readonly tables: string };
+  open(database: DatabaseSync): T;
+  /** Takes a batch in, within one transaction with the position. */
+  apply(tables: T, batch: Batch): void;
+}
+
+const ownTables = `
+  CREATE TABLE view_position (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);
+  CREATE TABLE view_of (log TEXT PRIMARY KEY);
+`;
+
+/** Opens the view and resolves when it has caught up. One of another log is made anew. */
+export async function openTopicView<T>(
+  { log, logger }: { readonly log: EventLog; readonly logger: Logger },
+  options: TopicViewOptions<T>,
+): Promise<TopicView<T>> {
+  const { topic, file, layout } = options;
+  const tables = `${ownTables}${layout.tables}`;
+  const identity = await log.identity();
+  let database = openDerivedFile(file, { version: layout.version, tables });
+  const found = database.prepare('SELECT log FROM view_of').get()?.['log'];
+  if (found !== undefined && found !== identity) {
+    database.exec('PRAGMA user_version = -1');
+    database.close();
+    database = openDerivedFile(file, { version: layout.version, tables });
+  }
+  database.prepare('INSERT OR IGNORE INTO view_of VALUES (?)').run(identity);
+  const partitions = await log.partitions(topic);
+  const progress = new Progress(database, partitions);
+  const view = options.open(database);
+  const apply = (batch: Batch): void => options.apply(view, batch);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const running = followOn(log, progress.positions(topic), (batch) => progress.take(batch, apply), {
+    signal,
+    maxBytes: batchBytesMax,
+    failed: (err) => logger.error({ err, topic }, 'following a topic failed'),
+  });
+  const close = async (): Promise<void> => {
+    ending.abort();
+    await running;
+    database.close();
+  };
+  const caughtUp = async (): Promise<void> => {
+    const numbers = Array.from({ length: partitions }, (_, number) => number);
+    await Promise.all(
+      numbers.map(async (partition) => {
+        const end = await log.endOffset(topic, partition);
+        const isEmpty = end <= (await log.startOffset(topic, partition));
+        if (!isEmpty) await progress.until(partition, end);
+      }),
+    );
+  };
+  try {
+    await caughtUp();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    tables: view,
+    has: (partition, offset) => progress.has(partition, offset),
+    until: (partition, offset) => progress.until(partition, offset),
+    caughtUp,
+    onChange: (listener) => progress.onChange(listener),
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+class Progress {
+  readonly #database: DatabaseSync;
+  readonly #next: Map<number, number>;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(database: DatabaseSync, partitions: number) {
+    this.#database = database;
+    const rows = database.prepare('SELECT partition, next FROM view_position').all();
+    const saved = new Map(rows.map((row) => [Number(row['partition']), Number(row['next'])]));
+    const numbers = Array.from({ length: partitions }, (_, number) => number);
+    this.#next = new Map(numbers.map((number) => [number, saved.get(number) ?? 0]));
+  }
+
+  positions(topic: string) {
+    return [...this.#next].map(([partition, offset]) => ({ topic, partition, offset }));
+  }
+
+  take(batch: Batch, apply: (batch: Batch) => void): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      apply(batch);
+      this.#database
+        .prepare('INSERT OR REPLACE INTO view_position VALUES (?, ?)')
+        .run(batch.partition, batch.next);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+    this.#next.set(batch.partition, batch.next);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  has(partition: number, offset: number): boolean {
+    return (this.#next.get(partition) ?? 0) >= offset;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async until(partition: number, offset: number): Promise<void> {
+    if (this.has(partition, offset)) return;
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const stop = this.onChange(() => {
+      if (this.has(partition, offset)) resolve(undefined);
+    });
+    const timer = setTimeout(() => {
+      const message = 'This node has not yet read what was asked for.';
+      reject(new GatewayError('log_unavailable', { message }));
+    }, applyWithinMs);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      stop();
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { uuidV5, type Sealed } from '../../kernel/ids.ts';
+import { sealingContext } from '../credentials/sealing.ts';
+import type { Vault } from '../credentials/vault.ts';
+import type { Environment } from '../environments/state.ts';
+import { webhookEndpointRef } from './entity.ts';
+import type { EndpointSettings } from './events.ts';
+import { requireEndpoint } from './queries.ts';
+import type { WebhookEndpoint } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+/** What a caller sets, the address in clear. */
+export type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };
+
+const context = (environmentUid: string, id: string): string =>
+  sealingContext(environmentUid, id, 'webhook_endpoint_url');
+
+async function sealUrl(
+  vault: Vault,
+  environmentUid: string,
+  id: string,
+  url: string,
+): Promise<Sealed<string>> {
+  await vault.ready(environmentUid);
+  return vault.seal(environmentUid, url, context(environmentUid, id));
+}
+
+/** The address in clear. @throws GatewayError `not_found` when the environment's key is gone */
+export async function openUrl(
+  vault: Vault,
+  { environmentUid, id, url }: WebhookEndpoint,
+): Promise<string> {
+  await vault.ready(environmentUid);
+  return vault.open(environmentUid, url, context(environmentUid, id));
+}
+
+/** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
+export async function createEndpoint(
+  { control, vault }: Deps,
+  environmentUid: string,
+  wanted: WantedEndpoint,
+  options: AskOptions,
+): Promise<WebhookEndpoint> {
+  const { idempotencyKey } = options;
+  // A repeated request must come to the same endpoint.
+  const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
+  const url = await sealUrl(vault, environmentUid, id, wanted.url);
+  const body = { type: 'Create', id, environmentUid, ...wanted, url };
+  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
+  const ref = webhookEndpointRef(environmentUid, id);
+  const made = await control.ask<WebhookEndpoint>(ref, body, { requestHash, ...options });
+  if (made === null) throw new GatewayError('server_error');
+  return made;
+}
+
+/** Changes what is given. @throws GatewayError `not_found`, `invalid_body` */
+export async function patchEndpoint(
+  { control, vault }: Deps,
+  environmentUid: string,
+  id: string,
+  wanted: { readonly [Field in keyof WantedEndpoint]?: WantedEndpoint[Field] | undefined },
+  options: AskOptions,
+): Promise<WebhookEndpoint> {
+  await requireEndpoint(control, environmentUid, id);
+  const { url, ...others } = wanted;
+  const sealed = url === undefined ? {} : { url: await sealUrl(vault, environmentUid, id, url) };
+  const body = { type: 'Patch', changes: { ...others, ...sealed } };
+  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
+  const ref = webhookEndpointRef(environmentUid, id);
+  const changed = await control.ask<WebhookEndpoint>(ref, body, { requestHash, ...options });
+  if (changed === null) throw new GatewayError('not_found');
+  return changed;
+}
+
+/** @throws GatewayError `not_found` */
+export async function deleteEndpoint(
+  { control }: Deps,
+  environmentUid: string,
+  id: string,
+  options: AskOptions,
+): Promise<void> {
+  await requireEndpoint(control, environmentUid, id);
+  await control.ask(webhookEndpointRef(environmentUid, id), { type: 'Delete' }, options);
+}
+
+/** The addresses that are settings of the environment itself. */
+export const ownAddresses = ['primary', 'secondary'] as const;
+
+/** @throws GatewayError `not_found` when the environment has no such address */
+export function requireOwnAddress(
+  { control }: Pick<Deps, 'control'>,
+  environmentUid: string,
+  name: (typeof ownAddresses)[number],
+): void {
+  const environment = control.view.find<Environment>('environment', [environmentUid]);
+  if (environment !== null && environment.webhookUrls[name] !== null) return;
+  const message = `The environment has no ${name} webhook address.`;
+  throw new GatewayError('not_found', { message });
+}

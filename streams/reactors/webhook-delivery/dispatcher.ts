@@ -1,0 +1,310 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { limits } from '../../../src/kernel/limits.ts';
+import { micros, millis } from '../../../src/modules/runs/events.ts';
+import type { Publisher } from '../../../src/modules/runs/publisher.ts';
+import type { Operation, RunLogs } from '../../../src/modules/runs/run-log.ts';
+import { retryWaitMs, type AttemptResult } from '../../../src/modules/webhooks-out/attempt.ts';
+import {
+  lineOf,
+  type Delivery,
+  type DeliveryName,
+} from '../../../src/modules/webhooks-out/delivery-store.ts';
+import type { Deliveries } from '../../../src/modules/webhooks-out/deliveries.ts';
+import type { DeliveryAction, WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
+import { deliveryMessage } from '../../../src/modules/webhooks-out/outbox.ts';
+import { Backlog } from './backlog.ts';
+import { EndpointLine } from './line.ts';
+import { sendOnce, type SendDeps, type Sent } from './send.ts';
+import { StepWriter } from './step-writer.ts';
+
+/** A retry that is due later than that waits in the log. */
+const sleepMaxMs = 15_000;
+/** Deliveries at hand in this process; beyond it only lines with few of them take more. */
+const takenMax = 20_000;
+const repeatPauseMs = 1_000;
+
+export interface DispatcherDeps extends SendDeps {
+  readonly publisher: Publisher;
+  readonly deliveries: Deliveries;
+  readonly logs: RunLogs;
+  readonly logger: Logger;
+  /** Waits; given by tests. @throws the signal's reason */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** A delivery at hand. */
+interface Job {
+  readonly created: WebhookOut;
+  readonly partition: number;
+  readonly offset: number;
+  /** Made before. */
+  readonly attempts: number;
+  /** When the next is due, ms; null = now. */
+  readonly dueAt: number | null;
+  /** An operator wants it sent once more, whatever became of it. */
+  readonly isRepeat: boolean;
+}
+
+interface StepOf {
+  readonly action: DeliveryAction;
+  readonly attempt: number;
+  readonly result?: AttemptResult;
+  readonly dueAt?: number | null;
+  readonly errorCode?: string;
+}
+
+/** Sends webhooks: each endpoint on a line of its own, so that none waits for another. */
+export class Dispatcher implements Disposable {
+  readonly #deps: DispatcherDeps;
+  readonly #lines = new Map<string, EndpointLine>();
+  readonly #backlogs = new Map<number, Backlog>();
+  /** Deliveries at hand, until the view knows what became of them. */
+  readonly #taken = new Set<string>();
+  #settling: { readonly name: string; readonly partition: number; readonly offset: number }[] = [];
+  readonly #steps: StepWriter;
+  readonly #ending = new AbortController();
+  readonly #stopListening: () => void;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
+    this.#stopListening = deps.deliveries.onChange(() => this.#settle());
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopListening();
+    this.#ending.abort();
+  }
+
+  /**
+   * Begins a partition whose messages are read from the offset on: what is unfinished before it goes on until
+   * the signal.
+   */
+  async hold(partition: number, from: number, signal: AbortSignal): Promise<void> {
+    const { deliveries, clock, logger } = this.#deps;
+    await deliveries.caughtUp();
+    const backlog = new Backlog(
+      {
+        deliveries,
+        clock,
+        logger,
+        room: (line) => this.#line(line).backlogRoom,
+        isTaken: (delivery) => this.#taken.has(nameOf(delivery)),
+        start: (delivery, until) => this.#resume(delivery, until),
+      },
+      partition,
+    );
+    backlog.restore(from);
+    this.#backlogs.set(partition, backlog);
+    void backlog.run(signal);
+  }
+
+  /** Resolves when the delivery is over, or waits in the log for its turn. */
+  async take(
+    created: WebhookOut,
+    place: { readonly partition: number; readonly offset: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const name = { messageId: created.message_id, endpointId: created.endpoint_id };
+    const known = this.#deps.deliveries.tables.get(name);
+    if (this.#taken.has(nameOf(name))) return;
+    // Finished, or made a second time by one who did not know of the first.
+    if (known !== null && (known.state !== 'pending' || known.offset !== place.offset)) return;
+    const lineName = lineOf(created);
+    const backlog = this.#backlogs.get(place.partition);
+    const dueAt = known?.nextAttemptAt == null ? null : millis(known.nextAttemptAt);
+    const isAhead = backlog === undefined || !backlog.isBehind(lineName);
+    const hasRoom = this.#line(lineName).hasRoom && this.#taken.size < takenMax;
+    if (isAhead && hasRoom) {
+      const attempts = known?.attempts ?? 0;
+      await this.#run({ created, ...place, attempts, dueAt, isRepeat: false }, signal);
+    } else backlog?.add(lineName, place.offset, dueAt);
+  }
+
+  /** Sends it once more with its own message id, and attempts counted from 1. */
+  async repeat(
+    created: WebhookOut,
+    place: { readonly partition: number; readonly offset: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#deliver({ created, ...place, attempts: 0, dueAt: null, isRepeat: true }, signal);
+  }
+
+  async #resume(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    const name = nameOf(delivery);
+    this.#taken.add(name);
+    let created: WebhookOut | null;
+    try {
+      created = await this.#deps.deliveries.created(delivery);
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    }
+    if (created === null) return;
+    const { partition, offset, attempts } = delivery;
+    await this.#run({ created, partition, offset, attempts, dueAt: null, isRepeat: false }, signal);
+  }
+
+  async #run(job: Job, signal: AbortSignal): Promise<void> {
+    const { created, partition, offset } = job;
+    const name = nameOf({ messageId: created.message_id, endpointId: created.endpoint_id });
+    this.#taken.add(name);
+    let settled: { readonly at: number; readonly waits: number | 'circuit' | null };
+    try {
+      settled = await this.#deliver(job, signal);
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    }
+    if (settled.waits !== null) {
+      const dueAt = settled.waits === 'circuit' ? null : settled.waits;
+      this.#backlogs.get(partition)?.add(lineOf(created), offset, dueAt);
+    }
+    this.#settling.push({ name, partition, offset: settled.at });
+    this.#settle();
+  }
+
+  /** Lets go of what the view knows by now. */
+  #settle(): void {
+    const { deliveries } = this.#deps;
+    this.#settling = this.#settling.filter(({ name, partition, offset }) => {
+      if (!deliveries.has(partition, offset + 1)) return true;
+      this.#taken.delete(name);
+      return false;
+    });
+  }
+
+  /** Until it is over, or waits: until a time, or for its endpoint. `at` is the offset of the last step said. */
+  async #deliver(
+    job: Job,
+    signal: AbortSignal,
+  ): Promise<{ readonly at: number; readonly waits: number | 'circuit' | null }> {
+    const { created, isRepeat } = job;
+    const say = (step: StepOf): Promise<number> => this.#say(job, step, signal);
+    let { dueAt } = job;
+    let at = job.offset;
+    let operation: Operation | null = null;
+    for (let attempt = job.attempts + 1; ; attempt += 1) {
+      const waitMs = dueAt === null ? 0 : dueAt - this.#deps.clock.now();
+      if (waitMs > sleepMaxMs && !isRepeat) return { at, waits: dueAt };
+      if (waitMs > 0) await this.#sleep(waitMs, signal);
+      const sent = await this.#attempt(job, attempt, signal);
+      if (sent === 'circuit') {
+        if (!this.#isGivenUp(created)) return { at, waits: 'circuit' };
+        at = await say({ action: 'exhausted', attempt: attempt - 1, errorCode: 'circuit_open' });
+        return { at, waits: null };
+      }
+      operation ??= this.#beginLog(created);
+      if (sent === null) {
+        at = await say({ action: 'cancelled', attempt });
+        operation.end('cancelled', 'No URL is configured any more');
+        return { at, waits: null };
+      }
+      const { result, waitsMs } = sent;
+      const level = result.isDelivered ? 'info' : 'warn';
+      operation.write(level, 'HTTP attempt', JSON.stringify({ attempt, ...result }));
+      if (result.isDelivered) {
+        at = await say({ action: 'attempt_succeeded', attempt, result });
+        operation.end('success', 'The webhook was delivered');
+        return { at, waits: null };
+      }
+      const retryMs = retryWaitMs(result, attempt, waitsMs);
+      dueAt = retryMs === null ? null : this.#deps.clock.now() + retryMs + jitterOf(created, retryMs);
+      at = await say({ action: 'attempt_failed', attempt, result, dueAt });
+      if (dueAt === null) {
+        at = await say({ action: 'exhausted', attempt, result });
+        operation.end('failed', `The webhook was not delivered after ${attempt} attempts`);
+        return { at, waits: null };
+      }
+    }
+  }
+
+  /** Null when nothing is to be sent; `circuit` while the endpoint fails and the delivery waits elsewhere. */
+  async #attempt(job: Job, attempt: number, signal: AbortSignal): Promise<Sent | null | 'circuit'> {
+    const name = lineOf(job.created);
+    while (!(await this.#line(name).enter(signal))) {
+      if (!job.isRepeat) return 'circuit';
+      await this.#sleep(repeatPauseMs, signal);
+    }
+    let outcome: 'answered' | 'failed' | 'abandoned' = 'abandoned';
+    try {
+      const sent = await sendOnce(this.#deps, job.created, attempt, signal);
+      const isFailure = sent !== null && !sent.result.isDelivered && sent.result.isRetryable;
+      outcome = isFailure ? 'failed' : 'answered';
+      return sent;
+    } finally {
+      const line = this.#line(name);
+      line.leave(outcome);
+      if (line.isIdle) this.#lines.delete(name);
+    }
+  }
+
+  #line(name: string): EndpointLine {
+    const known = this.#lines.get(name);
+    if (known !== undefined) return known;
+    const line = new EndpointLine(this.#deps.clock);
+    this.#lines.set(name, line);
+    return line;
+  }
+
+  #isGivenUp({ occurred_at }: WebhookOut): boolean {
+    return this.#deps.clock.now() - millis(occurred_at) > limits.webhookWaitMaxMs;
+  }
+
+  /** Resolves with an offset at or after the step's. */
+  #say({ created, partition }: Job, step: StepOf, signal: AbortSignal): Promise<number> {
+    const { action, attempt, result, dueAt = null, errorCode } = step;
+    const { run_id } = created;
+    const of = {
+      environmentUid: created.environment_id,
+      connection: {
+        integrationKey: created.integration ?? '',
+        connectionId: created.connection_id,
+      },
+      ...(run_id === null ? {} : { runId: run_id }),
+    };
+    const message = deliveryMessage(of, {
+      message_id: created.message_id,
+      endpoint_id: created.endpoint_id,
+      event_kind: created.event_kind,
+      action,
+      body: null,
+      address: null,
+      headers: null,
+      attempt,
+      status: result?.status ?? null,
+      latency_ms: result?.latencyMs ?? null,
+      next_attempt_at: dueAt === null ? null : micros(dueAt),
+      error_code: errorCode ?? result?.errorCode ?? null,
+      replay_of: null,
+    });
+    return this.#steps.say(message, partition, signal);
+  }
+
+  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const sleep = this.#deps.sleep ?? ((time, ended) => wait(time, undefined, { signal: ended }));
+    return sleep(ms, signal);
+  }
+
+  #beginLog(created: WebhookOut): Operation {
+    const { message_id, endpoint_id, event_kind, integration, connection_id, run_id } = created;
+    const of = {
+      operationId: `${message_id}.${endpoint_id}`,
+      operationType: `webhook:${event_kind}`,
+      environmentUid: created.environment_id,
+      integration: integration ?? '',
+      connectionId: connection_id ?? '',
+      ...(run_id === null ? {} : { runId: run_id }),
+    };
+    return this.#deps.logs.begin(of, `Webhook to the ${endpoint_id} URL`);
+  }
+}
+
+const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId}/${endpointId}`;
+
+/** Up to a twentieth more, told by the message: what failed together is not tried again together. */
+function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
+  const drawn = Number.parseInt(message_id.slice(-2), 16);
+  return Number.isNaN(drawn) ? 0 : Math.round((waitMs * drawn) / 255 / 20);
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '../../../src/kernel/time.ts';
+import { Circuit } from './circuit.ts';
+
+/** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
+const runningMax = 20;
+/** Deliveries of one endpoint that wait in memory; the others wait in the log. */
+const waitingMax = 1_000;
+/** What the backlog keeps ready for an endpoint beyond what is running. */
+const readyMax = 100;
+
+export type AttemptOutcome = 'answered' | 'failed' | 'abandoned';
+
+interface Waiter {
+  readonly admit: (hasPlace: boolean) => void;
+}
+
+/** The deliveries of one endpoint that this process has at hand. */
+export class EndpointLine {
+  readonly #circuit: Circuit;
+  readonly #waiting = new Set<Waiter>();
+  #running = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#circuit = new Circuit(clock);
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#waiting.size === 0 && this.#circuit.isBlank;
+  }
+
+  /** Whether a delivery that has just been asked for may wait here. */
+  get hasRoom(): boolean {
+    return !this.#circuit.isOpen && this.#waiting.size < waitingMax;
+  }
+
+  /** How many deliveries may come from the backlog. */
+  get backlogRoom(): number {
+    if (this.#circuit.isOpen) return this.#canTry ? 1 : 0;
+    return Math.max(0, readyMax - this.#waiting.size);
+  }
+
+  get #canTry(): boolean {
+    return this.#circuit.mayTry && this.#running === 0;
+  }
+
+  /**
+   * Resolves with true when there is a place, in the order of the calls; with false while the endpoint fails:
+   * the delivery waits elsewhere. @throws the signal's reason
+   */
+  enter(signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    if (this.#circuit.isOpen && !this.#canTry) return Promise.resolve(false);
+    if (this.#running < runningMax && this.#waiting.size === 0) {
+      this.#begin();
+      return Promise.resolve(true);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const gone = (): void => {
+      this.#waiting.delete(waiter);
+      reject(signal.reason as Error);
+    };
+    const waiter: Waiter = {
+      admit: (hasPlace) => {
+        signal.removeEventListener('abort', gone);
+        this.#waiting.delete(waiter);
+        if (hasPlace) this.#begin();
+        resolve(hasPlace);
+      },
+    };
+    signal.addEventListener('abort', gone, { once: true });
+    this.#waiting.add(waiter);
+    return promise;
+  }
+
+  /** Gives the place back. */
+  leave(outcome: AttemptOutcome): void {
+    this.#running -= 1;
+    if (outcome === 'answered') this.#circuit.succeeded();
+    else if (outcome === 'failed') this.#circuit.failed();
+    else this.#circuit.abandoned();
+    const isOpen = this.#circuit.isOpen;
+    for (const waiter of this.#waiting) {
+      if (!isOpen && this.#running >= runningMax) return;
+      waiter.admit(!isOpen);
+    }
+  }
+
+  #begin(): void {
+    this.#circuit.begin();
+    this.#running += 1;
+  }
+}

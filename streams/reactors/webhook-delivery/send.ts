@@ -1,0 +1,97 @@
+import type { ControlPlane } from '../../../src/control-plane/control-plane.ts';
+import { limits } from '../../../src/kernel/limits.ts';
+import type { Clock } from '../../../src/kernel/time.ts';
+import { findConnection } from '../../../src/modules/connections/queries.ts';
+import { openSigningKeys } from '../../../src/modules/credentials/sealing.ts';
+import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import type { Environment } from '../../../src/modules/environments/state.ts';
+import { attemptDelivery, type AttemptResult } from '../../../src/modules/webhooks-out/attempt.ts';
+import {
+  addressContext,
+  deliveryContext,
+  headersContext,
+  type WebhookOut,
+} from '../../../src/modules/webhooks-out/events.ts';
+import { urlOf } from '../../../src/modules/webhooks-out/outbox.ts';
+import { signDelivery } from '../../../src/modules/webhooks-out/signature.ts';
+import type { HttpClient } from '../../../src/ports/http-client.ts';
+
+export interface SendDeps {
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly userAgent: string;
+}
+
+/** One attempt, and the waits of the environment's schedule. */
+export interface Sent {
+  readonly result: AttemptResult;
+  readonly waitsMs: readonly number[];
+}
+
+/**
+ * Sends the delivery once. Null when nothing is to be sent: the address or the environment is gone.
+ * @throws the signal's reason: an attempt that the end of the process cut off is none
+ */
+export async function sendOnce(
+  deps: SendDeps,
+  created: WebhookOut,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<Sent | null> {
+  const { vault, http, clock, userAgent } = deps;
+  const { environment_id: uid, message_id: id } = created;
+  const target = await targetOf(deps, created);
+  if (target === null || created.body === null) return null;
+  const { environment, url } = target;
+  await vault.ready(uid);
+  const body = vault.openBytes(uid, created.body, deliveryContext(uid, id));
+  const at = clock.now();
+  const keys = await openSigningKeys(vault, environment, at);
+  const headers = {
+    ...forwarded(vault, created),
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'webhook-attempt': String(attempt),
+    // Receivers know a message that is sent again by its first id.
+    ...signDelivery(keys, { id: created.replay_of ?? id, body, at }),
+  };
+  const result = await attemptDelivery(http, { url, headers, body }, signal);
+  signal.throwIfAborted();
+  return { result, waitsMs: environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs };
+}
+
+async function targetOf(
+  deps: SendDeps,
+  created: WebhookOut,
+): Promise<{ readonly environment: Environment; readonly url: string } | null> {
+  const { control, vault } = deps;
+  const { environment_id: uid, endpoint_id, message_id: id, address } = created;
+  const { integration, connection_id } = created;
+  const find = async () => {
+    const environment = control.view.find<Environment>('environment', [uid]);
+    if (environment === null) return null;
+    if (address !== null) {
+      await vault.ready(uid);
+      const url = Buffer.from(vault.openBytes(uid, address, addressContext(uid, id))).toString();
+      return { environment, url };
+    }
+    const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
+    const url = await urlOf({ control, vault }, endpoint_id, environment, connection);
+    return url === null ? null : { environment, url };
+  };
+  const known = await find();
+  if (known !== null) return known;
+  // Another node may have set the address a moment ago.
+  await control.view.caughtUp();
+  return find();
+}
+
+/** What of a provider's headers goes along with its forwarded webhook. */
+function forwarded(vault: Vault, created: WebhookOut): Readonly<Record<string, string>> {
+  const { environment_id: uid, message_id: id, headers } = created;
+  if (headers === null) return {};
+  const text = Buffer.from(vault.openBytes(uid, headers, headersContext(uid, id))).toString();
+  return JSON.parse(text) as Record<string, string>;
+}
