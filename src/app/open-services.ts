@@ -18,7 +18,7 @@ import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
-import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
+import { openDeliveries, type Deliveries } from '../modules/webhooks-out/deliveries.ts';
 import type { Base } from './base.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
@@ -67,14 +67,7 @@ export async function openServices(
     schemas,
     publisher,
     deadLetters: await openLetters(stack, base),
-    deliveries: stack.use(
-      await openDeliveries({
-        ...base.log,
-        clock,
-        logger,
-        file: `${base.folders.views}/webhooks-out.sqlite`,
-      }),
-    ),
+    deliveries: await openWebhooks(stack, base),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
@@ -117,4 +110,10 @@ async function openLetters(stack: AsyncDisposableStack, base: Base): Promise<Dea
   const { clock, logger, folders } = base;
   const file = `${folders.views}/dead-letters.sqlite`;
   return stack.use(await openDeadLetters({ ...base.log, clock, logger, file }));
+}
+
+async function openWebhooks(stack: AsyncDisposableStack, base: Base): Promise<Deliveries> {
+  const { clock, logger, folders } = base;
+  const file = `${folders.views}/webhooks-out.sqlite`;
+  return stack.use(await openDeliveries({ ...base.log, clock, logger, file }));
 }

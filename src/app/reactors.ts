@@ -30,29 +30,12 @@ export async function startReactors(
   opened: OpenedServices,
 ): Promise<void> {
   const { services } = opened;
-  const { control, vault, records, http, logs, publisher, deadLetters, deliveries } = services;
+  const { control, vault, logs, publisher, deadLetters } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
   const orders = (group: ConsumerGroupName) => openOrders(services, group);
   const { roles } = config;
   if (roles.has('webhooks')) {
-    const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
-    stack.use(
-      await startWebhookDeliveries({
-        ...common,
-        orders: orders('svc.webhook-deliveries'),
-        http,
-        deliveries,
-        userAgent,
-      }),
-    );
-    stack.use(
-      await startSyncWebhooks({
-        ...common,
-        orders: orders('svc.sync-webhooks'),
-        reader: records.reader,
-      }),
-    );
-    stack.use(await startAuthWebhooks({ ...common, orders: orders('svc.auth-webhooks') }));
+    await startWebhooks(stack, services, common);
     stack.use(
       await startTypedTopics({
         ...common,
@@ -101,6 +84,22 @@ async function startRuns(
       openHost: (run) => openHost(services, run),
     }),
   );
+}
+
+/** Makes the webhooks to the application and sends them. */
+async function startWebhooks(
+  stack: AsyncDisposableStack,
+  services: Services,
+  common: Common,
+): Promise<void> {
+  const { http, deliveries, records } = services;
+  const orders = (group: ConsumerGroupName) => openOrders(services, group);
+  const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
+  const sending = { ...common, http, deliveries, userAgent };
+  stack.use(await startWebhookDeliveries({ ...sending, orders: orders('svc.webhook-deliveries') }));
+  const { reader } = records;
+  stack.use(await startSyncWebhooks({ ...common, reader, orders: orders('svc.sync-webhooks') }));
+  stack.use(await startAuthWebhooks({ ...common, orders: orders('svc.auth-webhooks') }));
 }
 
 function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services): void {

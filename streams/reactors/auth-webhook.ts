@@ -83,9 +83,11 @@ async function announce(
   if (!isAuthWanted(event, environment.webhookFlags)) return;
   const payload = authPayload(event, environment, connection);
   const messageId = uuidV5(change.event_id, 'auth');
-  const messages = await deliveriesOf({ control, vault }, { environment, connection, kind: 'auth' }, [
-    { messageId, payload },
-  ]);
+  const messages = await deliveriesOf(
+    { control, vault },
+    { environment, connection, kind: 'auth' },
+    [{ messageId, payload }],
+  );
   const missing = missingOf(messages, made);
   if (missing.length > 0) await publisher.publish(missing, 'system');
 }

@@ -5,7 +5,6 @@ import type { EventLog, Position } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { topics } from '../topics.ts';
 
-
 const deliveriesTopic = 'svc.webhooks-out.v1';
 const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
 /** How far the clocks of two nodes may be apart. */

@@ -180,9 +180,7 @@ export class DeliveryStore {
   ): Delivery[] {
     const sql = `SELECT * FROM deliveries WHERE state = 'pending' AND partition = ? AND line = ?
       AND place > ? AND place <= ? ORDER BY place LIMIT ?`;
-    return this.#prepared(sql)
-      .all(partition, line, page.after, upTo, page.limit)
-      .map(deliveryOf);
+    return this.#prepared(sql).all(partition, line, page.after, upTo, page.limit).map(deliveryOf);
   }
 
   /** Forgets what is older than the log keeps. */

@@ -117,7 +117,11 @@ function repeatedMessages(vault: Vault, created: WebhookOut, id: string): Public
   const again = (sealed: Uint8Array | null, context: (uid: string, id: string) => string) =>
     sealed === null
       ? null
-      : vault.sealBytes(uid, vault.openBytes(uid, sealed, context(uid, message_id)), context(uid, id));
+      : vault.sealBytes(
+          uid,
+          vault.openBytes(uid, sealed, context(uid, message_id)),
+          context(uid, id),
+        );
   const of = {
     environmentUid: uid,
     connection: { integrationKey: created.integration ?? '', connectionId: created.connection_id },

@@ -166,7 +166,10 @@ const replay = defineRoute({
   async handle(input) {
     const { ids, dry_run: _dryRun, limit: _limit, ...wanted } = input.body;
     const filter = filterOf(wanted);
-    return answerReplay(input, ids === undefined ? { ...filter, isFirst: true } : { ...filter, ids });
+    return answerReplay(
+      input,
+      ids === undefined ? { ...filter, isFirst: true } : { ...filter, ids },
+    );
   },
 });
 

@@ -76,7 +76,7 @@ export class Backlog {
       try {
         for (const [line, behind] of [...this.#lines]) await this.#look(line, behind, signal);
       } catch (err) {
-        if (signal.aborted) return;
+        if (isOver(signal)) return;
         const { logger } = this.#deps;
         logger.warn({ err, partition: this.#partition }, 'the webhooks that wait were not read');
       }
@@ -85,8 +85,8 @@ export class Backlog {
   }
 
   async #look(line: string, behind: Behind, signal: AbortSignal): Promise<void> {
-    const { deliveries, clock, room, start } = this.#deps;
-    let left = room(line);
+    const { deliveries, clock } = this.#deps;
+    let left = this.#deps.room(line);
     if (left === 0 || behind.lookAt > clock.now()) return;
     const { upTo } = behind;
     await deliveries.until(this.#partition, upTo + 1);
@@ -102,7 +102,7 @@ export class Backlog {
         const dueAt = this.#dueAt(delivery);
         if (left > 0 && dueAt <= clock.now() && !signal.aborted) {
           left -= 1;
-          void start(delivery, signal).then(
+          void this.#deps.start(delivery, signal).then(
             () => this.#failed.delete(nameOf(delivery)),
             (error: unknown) => this.#hold(delivery, line, error, signal),
           );
@@ -155,3 +155,6 @@ export class Backlog {
 }
 
 const nameOf = ({ messageId, endpointId }: Delivery): string => `${messageId}/${endpointId}`;
+
+/** A signal that may have ended while something was awaited. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;

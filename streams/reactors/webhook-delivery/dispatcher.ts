@@ -210,7 +210,8 @@ export class Dispatcher implements Disposable {
         return { at, waits: null };
       }
       const retryMs = retryWaitMs(result, attempt, waitsMs);
-      dueAt = retryMs === null ? null : this.#deps.clock.now() + retryMs + jitterOf(created, retryMs);
+      dueAt =
+        retryMs === null ? null : this.#deps.clock.now() + retryMs + jitterOf(created, retryMs);
       at = await say({ action: 'attempt_failed', attempt, result, dueAt });
       if (dueAt === null) {
         at = await say({ action: 'exhausted', attempt, result });

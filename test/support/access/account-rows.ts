@@ -79,8 +79,6 @@ const operatorRows: readonly Row[] = [
 
 /** Named by the design beside the contract. */
 const absentRows: readonly Row[] = [
-  absent('GET /webhook-endpoints', K('*')),
-  absent('POST /webhook-endpoints', K('*')),
 ];
 
 export const accountRows: readonly Row[] = [

@@ -108,9 +108,7 @@ describe('deliveries', () => {
     const connection = { ...hooks.world.connection, ...changes };
     await using _ = await hooks.startDeliveries();
     const of = { environment: hooks.currentEnvironment(), connection, kind: 'sync' as const };
-    const messages = await deliveriesOf(hooks.world.node, of, [
-      { messageId: 'm1', payload: {} },
-    ]);
+    const messages = await deliveriesOf(hooks.world.node, of, [{ messageId: 'm1', payload: {} }]);
     await hooks.world.publisher.publish(messages, actor);
     await hooks.receiver.got(1, '/own');
     await until(async () => (await hooks.actionsOf('connection')).includes('attempt_succeeded'));

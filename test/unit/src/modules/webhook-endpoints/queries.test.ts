@@ -39,8 +39,8 @@ describe('a webhook endpoint', () => {
       false,
     ]);
     const unattributed = { ...sync, kind: 'forward', connectionId: null } as const;
-    expect(
-      wants(endpoint({ integrationKey: 'crm', connectionId: 'acme' }), unattributed),
-    ).toBe(false);
+    expect(wants(endpoint({ integrationKey: 'crm', connectionId: 'acme' }), unattributed)).toBe(
+      false,
+    );
   });
 });

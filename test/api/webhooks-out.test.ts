@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openOrders } from '../../streams/reactors/orders.ts';
+import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
+import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
+import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
+import { codeOf, startApi, type Api, type ApiAnswer } from '../support/api.ts';
+import { movedClock } from '../support/clock.ts';
+import { everythingOn } from '../support/control.ts';
+import { until } from '../support/runs.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const clock = movedClock();
+const secretPath = '/hook/of-a-secret-4711';
+let stack: AsyncDisposableStack;
+let api: Api;
+let receiver: WebhookReceiver;
+let connections = 0;
+
+beforeAll(async () => {
+  stack = new AsyncDisposableStack();
+  receiver = stack.use(await openWebhookReceiver());
+  api = stack.use(await startApi({ clock, egressAllow: [new URL(receiver.url).host] }));
+  const parts = { ...api.services, clock };
+  stack.use(await startAuthWebhooks({ ...parts, orders: openOrders(parts, 'svc.auth-webhooks') }));
+  const orders = openOrders(parts, 'svc.webhook-deliveries');
+  const sleep = async (ms: number): Promise<void> => clock.forward(ms);
+  stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1', sleep }));
+  await api.call('POST', '/integrations', { body: { provider: 'open-meteo', unique_key: 'open' } });
+});
+afterAll(() => stack.disposeAsync());
+
+interface Shown {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly state: string;
+  readonly error_code: string | null;
+  readonly attempts: number;
+  readonly replay_of: string | null;
+}
+
+async function endpoint(path: string, more: object = {}): Promise<string> {
+  const made = await api.call('POST', '/webhook-endpoints', {
+    body: { url: `${receiver.url}${path}`, ...more },
+  });
+  expect(codeOf(made)).toBe('201 ');
+  return made.at('data.id') as string;
+}
+
+const removed = (id: string) => api.call('DELETE', `/webhook-endpoints/${id}`);
+
+/** Makes a connection, of which the application is told. */
+async function connect(): Promise<string> {
+  const id = `c${++connections}`;
+  const made = await api.call('POST', '/connections', {
+    body: { provider_config_key: 'open', connection_id: id, credentials: { type: 'NONE' } },
+  });
+  expect(codeOf(made)).toBe('201 ');
+  return id;
+}
+
+async function messages(query: Readonly<Record<string, string>> = {}): Promise<Shown[]> {
+  const search = new URLSearchParams(query).toString();
+  const listed = await api.call('GET', `/webhook-messages?${search}`);
+  expect(codeOf(listed)).toBe('200 ');
+  return listed.at('data') as Shown[];
+}
+
+/** Waits until the endpoint has so many in the state. */
+async function settled(endpoint_id: string, state: string, count = 1): Promise<Shown[]> {
+  await until(async () => (await messages({ endpoint_id, state })).length >= count);
+  return messages({ endpoint_id, state });
+}
+
+const tested = async (id: string): Promise<string> => {
+  const sent = await api.call('POST', `/webhook-endpoints/${id}/test`);
+  expect(codeOf(sent)).toBe('202 ');
+  return sent.at('data.message_ids.0') as string;
+};
+
+describe('webhook endpoints', () => {
+  it('are made, listed beside the addresses of the environment, changed and deleted', async () => {
+    const { services, keys } = api;
+    const answered = await api.call('GET', '/environments', { key: keys.account });
+    const path = `/environments/${String(answered.at('data.0.id'))}`;
+    const set = (webhook_url: string) =>
+      api.call('PATCH', path, { key: keys.account, body: { webhook_url } });
+    expect(codeOf(await set(`${receiver.url}/own`))).toBe('200 ');
+    const id = await endpoint(secretPath, { display_name: 'Billing', kinds: ['sync', 'sync'] });
+    const listed = await api.call('GET', '/webhook-endpoints');
+    expect(listed.at('data')).toMatchObject([
+      { id: 'primary', managed_by: 'environment', url: `${receiver.url}/own` },
+      { id, display_name: 'Billing', kinds: ['sync'], enabled: true, managed_by: 'endpoint' },
+    ]);
+    const changes = { kinds: null, enabled: false };
+    const changed = await api.call('PATCH', `/webhook-endpoints/${id}`, { body: changes });
+    expect(changed.at('data')).toMatchObject({ ...changes, display_name: 'Billing' });
+    expect(
+      codeOf(await api.call('PATCH', `/webhook-endpoints/${id}`, { key: keys.prod, body: {} })),
+    ).toBe('404 not_found');
+    expect(codeOf(await removed(id))).toBe('200 ');
+    expect(codeOf(await removed(id))).toBe('404 not_found');
+    await set('');
+    expect(await everythingOn(services.log)).not.toContain(secretPath);
+  });
+
+  it('name the integration of their connection', async () => {
+    const body = { url: `${receiver.url}/x`, connection_id: 'c1' };
+    const refused = await api.call('POST', '/webhook-endpoints', { body });
+    expect(codeOf(refused)).toBe('400 invalid_body');
+    expect(refused.at('error.errors.0.path')).toEqual(['provider_config_key']);
+  });
+
+  it('get what they want and nothing else', async () => {
+    const ids = {
+      auth: await endpoint('/auth', { kinds: ['auth'] }),
+      sync: await endpoint('/sync', { kinds: ['sync'] }),
+      other: await endpoint('/other', { provider_config_key: 'another' }),
+      own: await endpoint('/own', {
+        provider_config_key: 'open',
+        connection_id: `c${connections + 1}`,
+      }),
+    };
+    const first = await connect();
+    await connect();
+    await receiver.got(2, '/auth');
+    const paths = receiver.received.map(({ path }) => path);
+    expect(paths.filter((path) => path === '/own')).toHaveLength(1);
+    expect(paths).not.toContain('/sync');
+    expect(paths).not.toContain('/other');
+    const [own] = await messages({ endpoint_id: ids.own });
+    const shown = await api.call('GET', `/webhook-messages/${own?.id ?? ''}`);
+    expect(shown.at('data')).toMatchObject({
+      kind: 'auth',
+      payload: { connectionId: first, operation: 'creation' },
+    });
+    for (const id of Object.values(ids)) await removed(id);
+  });
+
+  it('are sent a test, signed with both keys after a rotation', async () => {
+    const id = await endpoint('/tested');
+    const answered = await api.call('POST', '/environment/webhook-signing-key/rotate');
+    const key = answered.at('data.webhook_signing_key') as string;
+    const messageId = await tested(id);
+    const [request] = await receiver.got(1, '/tested');
+    const { headers = {}, body = '' } = request ?? {};
+    expect(JSON.parse(body)).toMatchObject({ type: 'test', from: 'svc', endpointId: id });
+    expect(verifyDelivery(key, body, String(headers['x-svc-hmac-sha256']))).toBe(true);
+    expect(headers['webhook-id']).toBe(messageId);
+    expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
+    const again = await api.call('POST', '/environment/webhook-signing-key/rotate');
+    expect(codeOf(again)).toBe('409 multiple_webhook_signing_keys');
+    await removed(id);
+  });
+});
+
+describe('webhooks that failed', () => {
+  const answer = { now: 500 };
+  const recover = (body: object): Promise<ApiAnswer> =>
+    api.call('POST', '/webhook-messages/recover', { body });
+
+  it('are listed with their attempts, and recovered once', async () => {
+    receiver.answer = ({ path }) => (path === '/failing' ? answer.now : 200);
+    const since = new Date(clock.now() - 1000).toISOString();
+    const id = await endpoint('/failing');
+    const first = await tested(id);
+    const [failed] = await settled(id, 'failed');
+    expect(failed).toMatchObject({ id: first, attempts: 3 });
+    const answered = await api.call('GET', `/webhook-messages/${first}`);
+    expect(answered.at('data.deliveries.0.attempt_list')).toMatchObject(
+      [1, 2, 3].map((attempt) => ({ attempt, success: false, status: 500 })),
+    );
+    answer.now = 200;
+    const wanted = { since, endpoint_id: id };
+    const dry = await recover({ ...wanted, dry_run: true });
+    expect(dry.at('data')).toMatchObject({ matched: 1, replayed: 0, message_ids: [first] });
+    const done = await recover(wanted);
+    expect(done.at('data')).toMatchObject({ matched: 1, replayed: 1, has_more: false });
+    const [delivered] = await settled(id, 'delivered');
+    expect(delivered).toMatchObject({ replay_of: first, attempts: 1 });
+    const [last] = (await receiver.got(4, '/failing')).slice(-1);
+    expect(last?.headers['webhook-id']).toBe(first);
+    expect((await recover(wanted)).at('data.matched')).toBe(0);
+    await removed(id);
+  });
+
+  it('are tried by the schedule of the environment', async () => {
+    const key = api.keys.account;
+    const answered = await api.call('GET', '/environments', { key });
+    const path = `/environments/${String(answered.at('data.0.id'))}`;
+    const body = { webhook_retry_waits_seconds: [60] };
+    const set = await api.call('PATCH', path, { key, body });
+    expect(set.at('data.webhook_retry_waits_seconds')).toEqual([60]);
+    receiver.answer = ({ path: asked }) => (asked === '/scheduled' ? 503 : 200);
+    const id = await endpoint('/scheduled');
+    await tested(id);
+    await receiver.got(1, '/scheduled');
+    await until(async () => (await messages({ endpoint_id: id }))[0]?.attempts === 1);
+    // The second waits in the log, and not in memory.
+    clock.forward(61_000);
+    clock.forward(60_000 / 20);
+    const [failed] = await settled(id, 'failed');
+    expect(failed?.attempts).toBe(2);
+    await api.call('PATCH', path, { key, body: { webhook_retry_waits_seconds: [3, 6] } });
+    await removed(id);
+  });
+
+  it('wait while their endpoint fails, which costs them no attempt', async () => {
+    answer.now = 500;
+    receiver.answer = ({ path }) => (path === '/broken' ? answer.now : 200);
+    const id = await endpoint('/broken');
+    const before = [await tested(id), await tested(id)];
+    await settled(id, 'failed', 1);
+    const after = await Promise.all([tested(id), tested(id), tested(id)]);
+    await until(async () => (await messages({ endpoint_id: id })).length === 5);
+    const tries = receiver.received.filter(({ path }) => path === '/broken').length;
+    expect(tries).toBeLessThanOrEqual(before.length * 3);
+    answer.now = 200;
+    await until(async () => {
+      clock.forward(60_000);
+      return (await messages({ endpoint_id: id, state: 'delivered' })).length >= after.length;
+    });
+    const delivered = await messages({ endpoint_id: id, state: 'delivered' });
+    const waited = delivered.filter(({ id: of }) => after.includes(of));
+    expect(waited.map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
+    await removed(id);
+  });
+
+  it('for an address that may not be reached are listed as such', async () => {
+    const body = { url: 'http://127.0.0.1:9/metadata' };
+    const made = await api.call('POST', '/webhook-endpoints', { body });
+    const id = made.at('data.id') as string;
+    await tested(id);
+    const [failed] = await settled(id, 'failed');
+    expect(failed).toMatchObject({ error_code: 'url_not_allowed', attempts: 1 });
+    await removed(id);
+  });
+});
+
+describe('webhooks that were delivered', () => {
+  it('are sent again one by one, by filter and by time', async () => {
+    const id = await endpoint('/again');
+    const [first, second] = [await tested(id), await tested(id)];
+    await settled(id, 'delivered', 2);
+    const resent = await api.call('POST', `/webhook-messages/${first}/resend`, { body: {} });
+    expect(codeOf(resent)).toBe('202 ');
+    await settled(id, 'delivered', 3);
+    const replay = (body: object): Promise<ApiAnswer> =>
+      api.call('POST', '/webhook-messages/replay', { body });
+    const window = { since: '2026-01-01T00:00:00Z', endpoint_id: id };
+    const dry = await replay({ ...window, dry_run: true });
+    expect((dry.at('data.message_ids') as string[]).sort()).toEqual([first, second].sort());
+    expect((await replay({ ...window, kind: 'test' })).at('data.replayed')).toBe(2);
+    await settled(id, 'delivered', 5);
+    expect((await replay({ ids: [second] })).at('data.replayed')).toBe(1);
+    const all = await settled(id, 'delivered', 6);
+    expect(all.filter(({ replay_of }) => replay_of === second)).toHaveLength(2);
+    expect(codeOf(await replay({ kind: 'test' }))).toBe('400 invalid_body');
+    const other = await replay({ ...window, until: '2026-01-02T00:00:00Z' });
+    expect(other.at('data.matched')).toBe(0);
+    await removed(id);
+  });
+
+  it('are paged, newest first', async () => {
+    const id = await endpoint('/paged');
+    for (let count = 0; count < 3; count += 1) await tested(id);
+    await settled(id, 'delivered', 3);
+    const page = async (cursor: string | null) => {
+      const more = cursor === null ? '' : `&cursor=${cursor}`;
+      return api.call('GET', `/webhook-messages?endpoint_id=${id}&limit=2${more}`);
+    };
+    const first = await page(null);
+    const second = await page(first.at('next_cursor') as string);
+    const ids = [first, second].flatMap((of) => (of.at('data') as Shown[]).map((one) => one.id));
+    expect(new Set(ids).size).toBe(3);
+    expect(second.at('next_cursor')).toBeNull();
+    expect(codeOf(await api.call('GET', '/webhook-messages?cursor=x'))).toBe(
+      '400 invalid_cursor_value',
+    );
+    await removed(id);
+  });
+});
