@@ -28,6 +28,7 @@ export const environmentShape = data(
       on_sync_error: z.boolean(),
       on_sync_completion_always: z.boolean(),
       on_async_action_completion: z.boolean(),
+      webhook_retry_waits_seconds: z.array(z.number()),
       payload_mode: z.enum(['plain', 'sealed']),
       connect_ui: z.strictObject({
         theme: z.strictObject({ light: primary, dark: primary }),

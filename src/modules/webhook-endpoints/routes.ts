@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, integrationKey, text, webAddress } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
@@ -10,6 +11,7 @@ import { isoMillis } from '../../kernel/time.ts';
 import type { Environment } from '../environments/state.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
+import { sentShape } from '../webhooks-out/shapes.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -19,6 +21,7 @@ import {
   requireOwnAddress,
 } from './handlers.ts';
 import { listEndpoints, requireEndpoint } from './queries.ts';
+import { endpointsShape, oneEndpointShape } from './shapes.ts';
 import type { WebhookEndpoint } from './state.ts';
 
 const scopes = ['environment:*'];
@@ -72,6 +75,7 @@ const list = defineRoute({
   credential: 'environment',
   scopes,
   summary: 'Where webhooks go: the addresses of the environment, then the endpoints, oldest first.',
+  answers: { 200: json('All of them.', endpointsShape) },
   errors: [],
   async handle({ caller, services }) {
     const { environmentUid } = caller;
@@ -98,6 +102,7 @@ const create = defineRoute({
     connection_id: settings.connection_id.optional(),
     enabled: settings.enabled.optional(),
   }),
+  answers: { 201: json('The endpoint.', oneEndpointShape) },
   errors: ['resource_capped', 'conflict'],
   async handle(input) {
     const { body, caller, services } = input;
@@ -122,6 +127,7 @@ const patch = defineRoute({
   summary: 'Changes what is sent; null takes a filter away.',
   params: path,
   body: z.strictObject(settings).partial(),
+  answers: { 200: json('The endpoint.', oneEndpointShape) },
   errors: ['not_found'],
   async handle(input) {
     const { params, body, caller, services } = input;
@@ -147,6 +153,7 @@ const remove = defineRoute({
   scopes,
   summary: 'Takes the address away; what waits for it is cancelled.',
   params: path,
+  answers: succeeded,
   errors: ['not_found'],
   async handle(input) {
     const { params, caller, services } = input;
@@ -163,6 +170,7 @@ const testSend = defineRoute({
   scopes,
   summary: 'Sends a webhook of the type test to the address: an endpoint, or primary or secondary.',
   params: z.strictObject({ id: z.union([z.enum(ownAddresses), z.uuid()]) }),
+  answers: { 202: json('Ids of the messages.', sentShape) },
   errors: ['not_found'],
   async handle({ params: { id }, caller, services, idempotency }) {
     const { environmentUid: uid, actor } = caller;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json, type Answers } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteInput } from '../../http/define-route.ts';
 import { connectionId, integrationKey, listOf, text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -7,11 +8,17 @@ import { deliveryStates, type Delivery, type DeliveryFilter } from './delivery-s
 import { webhookKinds } from './events.ts';
 import { presentAttempt, presentDelivery } from './presenter.ts';
 import { bodyOf, repeat, replayMatching, type Ordering, type Replayed } from './replay.ts';
+import { messageShape, messagesShape, replayedShape, sentShape } from './shapes.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
 const replayLimitDefault = 1_000;
 const replayLimitMax = 10_000;
+
+const replayAnswers: Answers = {
+  200: json('What would be sent again.', replayedShape),
+  202: json('What is sent again.', replayedShape),
+};
 
 /** A time, as microseconds since the epoch. */
 const moment = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
@@ -51,6 +58,7 @@ const list = defineRoute({
     cursor: text(1, 512).optional(),
     limit: wholeNumber(1, 1000).optional(),
   }),
+  answers: { 200: json('A page.', messagesShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services: { deliveries } }) {
     const { cursor, limit = pageSizeDefault, ...wanted } = query;
@@ -89,6 +97,7 @@ const get = defineRoute({
   scopes,
   summary: 'One webhook with its body, and its attempts at each endpoint.',
   params: path,
+  answers: { 200: json('The webhook.', messageShape) },
   errors: ['not_found'],
   async handle({ params, caller, services }) {
     const { deliveries } = services;
@@ -112,6 +121,7 @@ const resend = defineRoute({
   summary: 'Sends one webhook once more, to all endpoints that it went to or to one of them.',
   params: path,
   body: z.strictObject({ endpoint_id: text(1, 64).optional() }),
+  answers: { 202: json('Ids of the new messages.', sentShape) },
   errors: ['not_found'],
   async handle(input) {
     const { params, body, caller, services } = input;
@@ -142,6 +152,7 @@ const recover = defineRoute({
   scopes,
   summary: 'Sends once more what failed since a time and was not recovered yet.',
   body: z.strictObject({ since: moment, endpoint_id: text(1, 64).optional(), ...orders }),
+  answers: replayAnswers,
   errors: [],
   async handle(input) {
     const { since, endpoint_id: endpointId } = input.body;
@@ -162,6 +173,7 @@ const replay = defineRoute({
       message: 'Name messages with ids, or a time with since.',
       path: ['since'],
     }),
+  answers: replayAnswers,
   errors: [],
   async handle(input) {
     const { ids, dry_run: _dryRun, limit: _limit, ...wanted } = input.body;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { A, absent, changing, K, row, type Row } from './row.ts';
+import { A, changing, row, type Row } from './row.ts';
 
 const ofEnvironment = ({ environmentId }: { readonly environmentId: number }) => ({
   path: `/environments/${environmentId}`,
@@ -77,13 +77,4 @@ const operatorRows: readonly Row[] = [
   })),
 ];
 
-/** Named by the design beside the contract. */
-const absentRows: readonly Row[] = [
-];
-
-export const accountRows: readonly Row[] = [
-  ...environmentRows,
-  ...keyRows,
-  ...operatorRows,
-  ...absentRows,
-];
+export const accountRows: readonly Row[] = [...environmentRows, ...keyRows, ...operatorRows];
