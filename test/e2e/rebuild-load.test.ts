@@ -44,12 +44,14 @@ describe('50,000 records that are written and read meanwhile', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const records = 50_000;
+  /** Where only the end counts. */
+  const fewRecords = 10_000;
   const models = ['Contact', 'Deal', 'Note', 'Task'] as const;
   const key = `svc_env_${randomBytes(32).toString('base64url')}`;
   const accountKey = `svc_acct_${randomBytes(32).toString('base64url')}`;
 
-  async function start() {
-    const child = startChild('./load-child.ts', [folder, records, seed], {
+  async function start(count = records) {
+    const child = startChild('./load-child.ts', [folder, count, seed], {
       SVC_BOOTSTRAP_KEY_DEV: key,
       SVC_BOOTSTRAP_ACCOUNT_KEY: accountKey,
     });
@@ -164,7 +166,7 @@ describe('50,000 records that are written and read meanwhile', () => {
   });
 
   it('are rebuilt to the end after a kill in the middle', async () => {
-    const first = await start();
+    const first = await start(fewRecords);
     const begun = await svc(
       first,
       'rebuild',
@@ -186,7 +188,7 @@ describe('50,000 records that are written and read meanwhile', () => {
     );
     const before = await building(first);
     await first.kill();
-    const second = await start();
+    const second = await start(fewRecords);
     const after = await building(second);
     console.log(
       `killed at ${before.state} ${before.position}/${before.end}, on at ${after.position}`,

@@ -1,0 +1,149 @@
+/**
+ * `node test/bench/functions.ts [--kafka] [--runs=300]`: what a run of a function costs, in the sandbox alone and from an
+ * HTTP request to its answer; `--kafka` has the gateway work on Kafka, a registry and Redis, which it starts. A start is
+ * counted up to the first call that reaches the host, the way between the processes included.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { openSandbox, type SandboxOptions } from '../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { openCrmWorld } from '../support/crm-world.ts';
+import { startOwnServices } from '../support/own-services.ts';
+import { runGuest } from '../unit/src/adapters/sandbox/guest.ts';
+import { percentile, report, round, seconds, type Figures } from './measure.ts';
+
+const { values: options } = parseArgs({
+  options: { kafka: { type: 'boolean', default: false }, runs: { type: 'string', default: '300' } },
+});
+const runs = Number(options.runs);
+const callsOfOne = 100;
+/** Between two starts: a realm in its place takes 3 ms. */
+const pauseMs = 20;
+/** Realms that live at the same time. */
+const living = 64;
+
+const p50p99 = (name: string, samples: readonly number[]): Figures => ({
+  [`${name}_ms_p50`]: round(percentile(samples, 50)),
+  [`${name}_ms_p99`]: round(percentile(samples, 99)),
+});
+
+async function inSandbox<T>(
+  given: SandboxOptions,
+  work: (sandbox: Sandbox) => Promise<T>,
+): Promise<T> {
+  await using sandbox = await openSandbox(given);
+  return await work(sandbox);
+}
+
+/** Milliseconds to the first host call, and from there to the end of `callsOfOne` of them. */
+async function startOf(sandbox: Sandbox): Promise<{ toFirst: number; toLast: number }> {
+  const body = `for (let at = 0; at < ${callsOfOne}; at++) await svc.getCheckpoint();`;
+  const started = performance.now();
+  let first = 0;
+  const getCheckpoint = (): Promise<string> => {
+    if (first === 0) first = performance.now();
+    return Promise.resolve('null');
+  };
+  const result = await runGuest(sandbox, body, { host: { getCheckpoint } });
+  if (result.status === 'error') throw new Error(result.error.message);
+  return { toFirst: first - started, toLast: performance.now() - first };
+}
+
+async function starts(name: string, spares: number): Promise<Figures> {
+  return inSandbox({ spares }, async (sandbox) => {
+    const samples: { toFirst: number; toLast: number }[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      await sleep(pauseMs);
+      samples.push(await startOf(sandbox));
+    }
+    return {
+      ...p50p99(
+        `${name}_start`,
+        samples.map(({ toFirst }) => toFirst),
+      ),
+      ...p50p99(
+        `${name}_${callsOfOne}_calls`,
+        samples.map(({ toLast }) => toLast),
+      ),
+    };
+  });
+}
+
+/** Runs that call nothing, in one process, as many at a time as it takes. */
+function rate(): Promise<Figures> {
+  return inSandbox({ childrenMax: 1 }, async (sandbox) => {
+    const count = 3 * runs;
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next++ < count) await runGuest(sandbox, 'return input;', { input: 1 });
+    };
+    const spent = await seconds(() => Promise.all(Array.from({ length: 4 }, lane)));
+    return { runs_per_s_and_core: Math.round(count / spent) };
+  });
+}
+
+/** What a realm at rest adds to the resident memory of its process. */
+function memory(): Promise<Figures> {
+  const given = { childrenMax: 1, runsPerChild: living, spares: 1 };
+  return inSandbox(given, async (sandbox) => {
+    const before = childrenMb();
+    const release = Promise.withResolvers<string>();
+    let waiting = 0;
+    const host = {
+      getCheckpoint: () => {
+        waiting += 1;
+        return release.promise;
+      },
+    };
+    const all = Array.from({ length: living }, () =>
+      runGuest(sandbox, 'await svc.getCheckpoint();', { host }),
+    );
+    while (waiting < living) await sleep(pauseMs);
+    const after = childrenMb();
+    release.resolve('null');
+    await Promise.all(all);
+    return { mb_per_realm: round((after - before) / living) };
+  });
+}
+
+/** Resident memory of the processes that this one has started, by Linux' own count. */
+function childrenMb(): number {
+  const folder = `/proc/${process.pid}/task`;
+  const children = readdirSync(folder).flatMap((thread) =>
+    readFileSync(`${folder}/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  const pages = children.map((pid) => readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]);
+  return pages.reduce((sum, count) => sum + (Number(count) * 4096) / 1024 ** 2, 0);
+}
+
+/** An action that calls nothing, from the request to the answer. */
+async function actions(): Promise<Figures> {
+  await using services = options.kafka ? await startOwnServices() : null;
+  await using world = await openCrmWorld();
+  const { headers } = await world.connect();
+  const body = JSON.stringify({ action_name: 'echo', input: { text: 'x' } });
+  const authorization = `Bearer ${world.gateway.key}`;
+  const samples: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const started = performance.now();
+    const answer = await fetch(`${world.gateway.url}/action/trigger`, {
+      method: 'POST',
+      headers: { ...headers, authorization, 'content-type': 'application/json' },
+      body,
+    });
+    const text = await answer.text();
+    if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${text}`);
+    samples.push(performance.now() - started);
+    await sleep(pauseMs);
+  }
+  return p50p99(services === null ? 'action_embedded' : 'action_kafka', samples);
+}
+
+report({
+  ...(await starts('pooled', 2)),
+  ...(await starts('cold', 0)),
+  ...(await rate()),
+  ...(await memory()),
+  ...(await actions()),
+});
