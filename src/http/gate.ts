@@ -133,6 +133,11 @@ export function checkScope(route: Guarded, caller: Caller): void {
   throw new GatewayError('forbidden', { message });
 }
 
+/** The query as the schema takes it. @throws GatewayError `invalid_query_params` */
+export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.output<S> {
+  return parsePart(schema, parseQuery(search), 'invalid_query_params') as z.output<S>;
+}
+
 function checkContentType(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;

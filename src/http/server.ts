@@ -47,19 +47,20 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const authenticator = await openAuthenticator(services);
   const app = new Koa();
   app.silent = true;
-  let isClosing = false;
+  const closing = new AbortController();
   app.use(async (context) => {
     await answer(context, { router, services, authenticator });
     // Otherwise the connection would stay open, idle, until the client has enough of it.
-    if (isClosing) context.set('connection', 'close');
+    if (closing.signal.aborted) context.set('connection', 'close');
   });
   const handle = app.callback();
-  const streams = createStreamHandler(options.streamRoutes ?? [], { services, authenticator });
+  const parts = { services, authenticator, closing: closing.signal };
+  const streams = createStreamHandler(options.streamRoutes ?? [], parts);
   const accepts = { maxHeaderSize: 32 * 1024, shouldUpgradeCallback: isSocketRequest };
   const server = createServer(accepts, (request, response) => {
     inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
       if (streams.takes(request)) {
-        if (isClosing) response.setHeader('connection', 'close');
+        if (closing.signal.aborted) response.setHeader('connection', 'close');
         void streams.handle(request, response);
       } else void handle(request, response);
     });
@@ -79,7 +80,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     url: `http://${shownHost}:${port}`,
     port,
     async [Symbol.asyncDispose]() {
-      isClosing = true;
+      closing.abort();
       await sockets[Symbol.asyncDispose]();
       await close(server, options.closeWithinMs ?? 20_000);
       await authenticator[Symbol.asyncDispose]();

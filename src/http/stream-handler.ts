@@ -18,12 +18,14 @@ export interface StreamHandler {
 interface Parts {
   readonly services: Services;
   readonly authenticator: Authenticator;
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal;
 }
 
 /** Answers the routes that stream, on the server itself: no framework stands between the sockets. */
 export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts): StreamHandler {
   const find = ({ url = '/' }: IncomingMessage): StreamRoute | undefined =>
-    routes.find(({ prefix }) => url.startsWith(prefix));
+    routes.find(({ prefix }) => isBelow(url, prefix));
   return {
     takes: (request) => find(request) !== undefined,
     async handle(request, response) {
@@ -45,11 +47,16 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
   };
 }
 
+function isBelow(url: string, prefix: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  return prefix.endsWith('/') || url.length === prefix.length || url[prefix.length] === '?';
+}
+
 async function pass(
   route: StreamRoute,
   request: IncomingMessage,
   response: ServerResponse,
-  { services, authenticator }: Parts,
+  { services, authenticator, closing }: Parts,
 ): Promise<void> {
   const { method = 'GET', url = '/' } = request;
   if (!route.methods.includes(method)) {
@@ -72,8 +79,9 @@ async function pass(
     if (!response.writableFinished) gone.abort();
   };
   response.once('close', onClose);
-  const target = url.slice(route.prefix.length - 1);
-  await route.handle({ request, response, target, caller, services, signal: gone.signal });
+  const target = route.prefix.endsWith('/') ? url.slice(route.prefix.length - 1) : url;
+  const { signal } = gone;
+  await route.handle({ request, response, target, caller, services, signal, closing });
 }
 
 function refuse(response: ServerResponse, { status, body, headers }: RouteAnswer): void {

@@ -7,12 +7,14 @@ import type { Services } from './services.ts';
 export interface StreamCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Path and query below the prefix, as they came; begins with `/`. */
+  /** Path and query below the prefix, as they came; begins with `/`. Of a path that stands alone: the whole of it. */
   readonly target: string;
   readonly caller: Caller;
   readonly services: Services;
   /** Aborted when the client goes away before it has the whole answer. */
   readonly signal: AbortSignal;
+  /** Aborted when the server closes: an answer that has no end of its own ends then. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface StreamCall {
  * same gate as every other: credentials, rate limit, scope.
  */
 export interface StreamRoute {
-  /** Every path below it, with a slash at the end. */
+  /** With a slash at the end: every path below it. Without: this path alone. */
   readonly prefix: string;
   /** As the contract shows the path. */
   readonly path: string;
@@ -30,6 +32,8 @@ export interface StreamRoute {
   readonly summary: string;
   /** What it reads of the request's headers. */
   readonly headers: z.ZodObject;
+  /** Of a path that stands alone; its handler checks it with `checkQuery`. */
+  readonly query?: z.ZodObject;
   /** Codes besides those that the gate answers on every route (`gateErrors`). */
   readonly errors: readonly RouteError[];
   /** A throw before the head of the answer is answered like any other; after it the connection is cut. */
