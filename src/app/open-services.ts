@@ -74,7 +74,7 @@ export async function openServices(
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
     http: stack.use(createHttpClient({ allow: config.egressAllow })),
-    logs: stack.use(createRunLogs(publisher, logger)),
+    logs: stack.use(createRunLogs({ publisher, logger, clock })),
     clock,
     logger,
   };

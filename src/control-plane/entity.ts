@@ -64,6 +64,8 @@ export interface PublicMessage {
   readonly integration?: string;
   readonly connectionId?: string;
   readonly runId?: string;
+  /** When it happened; when it is written where that is absent, µs. */
+  readonly at?: number;
   /** The trace that it belongs to; that of what is being done when absent. */
   readonly trace?: string;
 }

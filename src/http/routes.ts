@@ -11,6 +11,8 @@ import { environmentRoutes } from '../modules/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/routes.ts';
 import { healthRoutes } from '../modules/health/routes.ts';
 import { integrationRoutes } from '../modules/integrations/routes.ts';
+import { logRoutes } from '../modules/logs/routes.ts';
+import { tailRoute } from '../modules/logs/tail.ts';
 import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
@@ -42,6 +44,7 @@ export const routes: readonly AnyRoute[] = [
   ...functionRoutes,
   ...syncRoutes,
   ...actionRoutes,
+  ...logRoutes,
   ...projectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,
@@ -55,4 +58,4 @@ export const routes: readonly AnyRoute[] = [
 ];
 
 /** Every endpoint that streams. */
-export const streamRoutes: readonly StreamRoute[] = [proxyRoute];
+export const streamRoutes: readonly StreamRoute[] = [proxyRoute, tailRoute];

@@ -60,6 +60,8 @@ export const limits = {
   environmentKeysMax: 50,
   environmentVariablesMax: 100,
   connectionTagsMax: 10,
+  /** Operations and messages that users read (design section 3). */
+  logsKeptDays: 15,
   idempotencyMs: 24 * 3_600_000,
   pruneAfterMs: 30 * 86_400_000,
   purgeAfterMs: 60 * 86_400_000,

@@ -63,6 +63,8 @@ export interface TableDefinition {
   readonly orderBy: readonly string[];
   /** How many tokens of inserts the table remembers; 0 = it takes each insert. */
   readonly tokensKept: number;
+  /** When a row may go, as an expression of its columns. */
+  readonly ttl?: string;
   readonly settings?: Readonly<Record<string, number>>;
 }
 

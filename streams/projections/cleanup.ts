@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import type { TableSet } from './define.ts';
+import type { RecordTableSet } from './records.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */
 const supersededMin = 50_000;
@@ -21,7 +21,7 @@ export interface Cleanup {
 
 export function createCleanup(deps: {
   readonly store: ProjectionStore;
-  readonly tables: TableSet;
+  readonly tables: RecordTableSet;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Whether the stored position covers every insert, and none is under way, of unknown outcome or to come late. */
   readonly isSafe: () => boolean;
@@ -74,7 +74,7 @@ export function createCleanup(deps: {
 /** Live positions are known from the bitmaps, which also remember what was cleaned before. */
 async function isHalfDead(
   store: ProjectionStore,
-  { names: { records, segments } }: TableSet,
+  { names: { records, segments } }: RecordTableSet,
   partition: number,
 ): Promise<boolean> {
   const [live] = await store.queryRows<{ positions: string }>(
@@ -95,7 +95,7 @@ async function isHalfDead(
 
 async function clean(
   store: ProjectionStore,
-  { replacing }: TableSet,
+  { replacing }: RecordTableSet,
   partition: number,
   logger: Pick<Logger, 'info'>,
 ): Promise<void> {

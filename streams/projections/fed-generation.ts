@@ -1,8 +1,5 @@
-import { createStreamHeads, type StreamHeads } from '../../src/modules/records/heads.ts';
-import type { RecordReader, RecordSource } from '../../src/modules/records/reader.ts';
-import type { SourceDeps } from '../../src/modules/records/source.ts';
 import type { TableSet } from './define.ts';
-import { records } from './records.ts';
+import type { Publication } from './publication.ts';
 
 /** What this process does to keep the tables of one generation up to date. */
 export interface Feed extends AsyncDisposable {
@@ -17,9 +14,8 @@ export interface Feed extends AsyncDisposable {
   readonly stopped: Promise<void>;
 }
 
-export interface FeedOptions {
-  readonly tables: TableSet;
-  readonly heads: StreamHeads;
+export interface FeedOptions<T extends TableSet = TableSet> {
+  readonly tables: T;
   readonly advanced: (partition: number, next: number) => void;
   /** Whether it is being built, which gives way to others. */
   readonly isBuilding: () => boolean;
@@ -29,46 +25,52 @@ export interface FeedOptions {
 /** How far the tables of one generation can be read, whoever projects them. */
 export interface Reach extends AsyncDisposable {
   readonly advance: (partition: number, next: number) => void;
-  readonly published: RecordReader['published'];
+  readonly published: Publication['published'];
   /** The next offset that cannot be read yet, as far as is known here. */
   readonly next: (partition: number) => number;
   /** Brings `next` up to date. */
   readonly refresh: () => Promise<void>;
 }
 
-export interface FeedDeps {
-  readonly openReach: (tables: TableSet) => Reach;
+/** What who reads a generation is given. */
+export interface SourceGround<T extends TableSet> {
+  readonly tables: T;
+  readonly published: Reach['published'];
+  /** Whether this process projects the partition at this moment. */
+  readonly isCurrent: (partition: number) => boolean;
+  /** @throws GatewayError `projection_unavailable` */
+  readonly beforeReading: (partition: number) => Promise<void>;
+}
+
+/** `S`: what reads a generation. */
+export interface FeedDeps<S, T extends TableSet = TableSet> {
+  readonly tableSet: (generation: number) => T;
+  readonly openReach: (tables: T) => Reach;
   /** Makes the tables where they are missing, and starts to feed them. */
-  readonly openFeed: (options: FeedOptions) => Promise<Feed>;
-  readonly openSource: (
-    of: Required<
-      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'isCurrent' | 'beforeReading'>
-    >,
-  ) => RecordSource;
+  readonly openFeed: (options: FeedOptions<T>) => Promise<Feed>;
+  readonly openSource: (of: SourceGround<T>) => S;
   /** Told when the feed of a generation cannot go on. */
   readonly failed: (generation: number, error: unknown) => void;
 }
 
 /** One generation on this node: its tables, what feeds them, and who reads them. */
-export class FedGeneration implements AsyncDisposable {
+export class FedGeneration<S, T extends TableSet = TableSet> implements AsyncDisposable {
   readonly number: number;
-  readonly tables: TableSet;
-  readonly source: RecordSource;
+  readonly tables: T;
+  readonly source: S;
   readonly reach: Reach;
   isBuilding = false;
   pacePercent = 100;
-  readonly #deps: FeedDeps;
-  readonly #heads = createStreamHeads();
+  readonly #deps: FeedDeps<S, T>;
   #feed: Feed | null = null;
 
-  constructor(deps: FeedDeps, number: number) {
+  constructor(deps: FeedDeps<S, T>, number: number) {
     this.#deps = deps;
     this.number = number;
-    this.tables = records.tableSet(number);
+    this.tables = deps.tableSet(number);
     this.reach = deps.openReach(this.tables);
     this.source = deps.openSource({
-      tables: this.tables.names,
-      heads: this.#heads,
+      tables: this.tables,
       published: this.reach.published,
       isCurrent: (partition) => this.holds(partition),
       beforeReading: async (partition) => this.#feed?.readable(partition),
@@ -83,16 +85,10 @@ export class FedGeneration implements AsyncDisposable {
     return this.#feed?.holds(partition) ?? false;
   }
 
-  /** What was read of it before must be read again. */
-  forget(): void {
-    this.#heads.drop('all');
-  }
-
   async start(): Promise<void> {
     if (this.#feed !== null) return;
     const feed = await this.#deps.openFeed({
       tables: this.tables,
-      heads: this.#heads,
       advanced: this.reach.advance,
       isBuilding: () => this.isBuilding,
       pacePercent: () => (this.isBuilding ? this.pacePercent : 100),

@@ -5,13 +5,12 @@ import type { Clock } from '../../src/kernel/time.ts';
 import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
 import type { GenerationTold, ProjectionTold } from '../../src/modules/projections/public.ts';
 import type { Place, VerifiedPart } from '../../src/modules/projections/state.ts';
-import type { RecordSource } from '../../src/modules/records/reader.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import { createActiveSource, type ActiveSource } from './active-source.ts';
+import type { TopicName } from '../topics.ts';
+import type { TableSet } from './define.ts';
+import { dropTables } from './drop-tables.ts';
 import { FedGeneration, type FeedDeps } from './fed-generation.ts';
-import { records } from './records.ts';
-import { dropCopies, dropTables } from './verify.ts';
 
 /** Readers of other nodes may take so long to hear of a switch; what they had read ahead lives shorter. */
 const readersLeaveMs = 10_000;
@@ -41,13 +40,28 @@ export type Report = { readonly generation: number } & (
   | { readonly type: 'ReportRetired' }
 );
 
-export interface GenerationsDeps extends Omit<FeedDeps, 'failed'> {
+/** Reads the generation that is active, and goes over to another. */
+export interface Active<S> {
+  switchTo(source: S): void;
+  /** Told of each generation that may be read. */
+  watch(source: S): void;
+}
+
+/** `S` reads one generation, `A` the active one. */
+export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> extends Omit<
+  FeedDeps<S, T>,
+  'failed'
+> {
+  readonly topic: TopicName;
   readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** SVC_PARTITIONS. */
+  /** Of the topic. */
   readonly partitions: number;
+  readonly openActive: (first: S) => A;
+  /** Removes what a comparison left of the generation. */
+  readonly dropCopies: (generation: number) => Promise<void>;
   /** What is decided. */
   readonly projection: FollowedProjection;
   readonly report: (report: Report) => Promise<void>;
@@ -57,17 +71,17 @@ export interface GenerationsDeps extends Omit<FeedDeps, 'failed'> {
   ) => Promise<Readonly<Record<string, VerifiedPart>>>;
 }
 
-export interface Generations extends AsyncDisposable {
+export interface Generations<A> extends AsyncDisposable {
   /** Reads whatever generation is active. */
-  readonly source: RecordSource;
-  /** What was read before must be read again. */
-  forget(): void;
+  readonly source: A;
   /** Rejects when the active generation cannot be kept up to date. */
   readonly stopped: Promise<void>;
 }
 
-/** Feeds every generation of the records projection that is decided to be there, and reads the active one. */
-export async function startGenerations(deps: GenerationsDeps): Promise<Generations> {
+/** Feeds every generation of a projection that is decided to be there, and reads the active one. */
+export async function startGenerations<S, A extends Active<S>, T extends TableSet>(
+  deps: GenerationsDeps<S, A, T>,
+): Promise<Generations<A>> {
   const generations = new RunningGenerations(deps);
   try {
     await generations.open();
@@ -78,14 +92,14 @@ export async function startGenerations(deps: GenerationsDeps): Promise<Generatio
   return generations;
 }
 
-class RunningGenerations implements Generations {
-  readonly source: ActiveSource;
-  readonly #deps: GenerationsDeps;
+class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements Generations<A> {
+  readonly source: A;
+  readonly #deps: GenerationsDeps<S, A, T>;
   readonly #failed = Promise.withResolvers<never>();
-  readonly #fed = new Map<number, FedGeneration>();
+  readonly #fed = new Map<number, FedGeneration<S, T>>();
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #active: FedGeneration;
+  #active: FedGeneration<S, T>;
   #work: Promise<void> = Promise.resolve();
   #ticks = 0;
   /** By partition, where the topic ended at the last tick. */
@@ -94,10 +108,10 @@ class RunningGenerations implements Generations {
   /** How often the comparison came to nothing here. */
   #unfinished = { id: '', times: 0 };
 
-  constructor(deps: GenerationsDeps) {
+  constructor(deps: GenerationsDeps<S, A, T>) {
     this.#deps = deps;
     this.#active = this.#add(deps.projection.current.active_generation);
-    this.source = createActiveSource(this.#active.source);
+    this.source = deps.openActive(this.#active.source);
     this.source.watch(this.#active.source);
     this.stopped.catch(() => undefined);
     this.#timer = setInterval(() => this.#then(() => this.#tick()), tickMs).unref();
@@ -105,10 +119,6 @@ class RunningGenerations implements Generations {
 
   get stopped(): Promise<void> {
     return this.#failed.promise;
-  }
-
-  forget(): void {
-    for (const fed of this.#fed.values()) fed.forget();
   }
 
   async open(): Promise<void> {
@@ -148,15 +158,18 @@ class RunningGenerations implements Generations {
     return first?.holds(0) ?? false;
   }
 
-  #add(number: number): FedGeneration {
-    const { openReach, openFeed, openSource } = this.#deps;
+  #add(number: number): FedGeneration<S, T> {
+    const { tableSet, openReach, openFeed, openSource } = this.#deps;
     const failed = (generation: number, error: unknown): void => this.#fail(generation, error);
-    const fed = new FedGeneration({ openReach, openFeed, openSource, failed }, number);
+    const fed = new FedGeneration<S, T>(
+      { tableSet, openReach, openFeed, openSource, failed },
+      number,
+    );
     this.#fed.set(number, fed);
     return fed;
   }
 
-  #addBeside(number: number): FedGeneration {
+  #addBeside(number: number): FedGeneration<S, T> {
     const fed = this.#add(number);
     this.source.watch(fed.source);
     return fed;
@@ -226,18 +239,18 @@ class RunningGenerations implements Generations {
 
   /** Drops the tables once nobody can read them any more. */
   async #retire({ generation, switched_at: switchedAt }: GenerationTold): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store, clock, tableSet } = this.#deps;
     const fed = this.#fed.get(generation);
     if (fed === this.#active) return;
     if (clock.now() < (switchedAt ?? 0) / 1000 + readersLeaveMs) return;
     if (fed !== undefined) await this.#forget(fed);
     if (!this.#isLeading) return;
-    await dropCopies(store, generation);
-    await dropTables(store, records.tableSet(generation));
+    await this.#deps.dropCopies(generation);
+    await dropTables(store, tableSet(generation));
     this.#tell({ type: 'ReportRetired', generation });
   }
 
-  async #forget(fed: FedGeneration): Promise<void> {
+  async #forget(fed: FedGeneration<S, T>): Promise<void> {
     if (fed === this.#active) return;
     this.#fed.delete(fed.number);
     await fed[Symbol.asyncDispose]();
@@ -303,14 +316,14 @@ class RunningGenerations implements Generations {
 
   /** A partition has caught up when it has passed where the topic ended a tick ago. */
   async #progress(generation: number): Promise<void> {
-    const { log, partitions } = this.#deps;
+    const { log, partitions, topic } = this.#deps;
     const fed = this.#fed.get(generation);
     if (fed === undefined) return;
     await fed.reach.refresh();
     const places: Record<string, Place> = {};
     for (const partition of allOf(partitions)) {
-      const start = await log.startOffset(records.topic, partition);
-      const end = await log.endOffset(records.topic, partition);
+      const start = await log.startOffset(topic, partition);
+      const end = await log.endOffset(topic, partition);
       const next = Math.max(start, fed.reach.next(partition));
       const isCaughtUp = next >= (this.#ends.get(partition) ?? Infinity);
       this.#ends.set(partition, end);
@@ -321,11 +334,11 @@ class RunningGenerations implements Generations {
     this.#tell({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(fed) });
   }
 
-  async #rowsOf({ tables }: FedGeneration): Promise<number> {
+  async #rowsOf({ tables }: FedGeneration<S, T>): Promise<number> {
     const [found] = await this.#deps.store.queryRows<{ rows: string }>(
       `SELECT sum(rows) AS rows FROM system.parts
        WHERE active AND database = currentDatabase() AND table = {table:String}`,
-      { table: tables.names.records },
+      { table: tables.tables[0] },
     );
     return Number(found?.rows ?? 0);
   }

@@ -3,12 +3,11 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
 import type { Batch, Entry } from './batch.ts';
-import type { TableSet } from './define.ts';
-import { records, writeMarked } from './records.ts';
+import { records, writeMarked, type RecordTableSet } from './records.ts';
 
 interface InserterDeps {
   readonly store: ProjectionStore;
-  readonly tables: TableSet;
+  readonly tables: RecordTableSet;
   readonly logger: Pick<Logger, 'error'>;
   /** The lane of the inserts, asked before each; default `insert`. */
   readonly lane?: () => Lane;

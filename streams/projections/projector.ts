@@ -10,14 +10,13 @@ import type { Codec } from '../../src/ports/schemas.ts';
 import { Batch } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup } from './cleanup.ts';
-import type { TableSet } from './define.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { Intake } from './intake.ts';
 import type { StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
 import type { Publication } from './publication.ts';
 import { createPublication } from './publication.ts';
-import { records } from './records.ts';
+import { records, type RecordTableSet } from './records.ts';
 import { buryTombstones } from './tombstones.ts';
 
 /** One insert: 20,000 changes write up to 40,000 rows. Above the bytes the engine might cut it in two. */
@@ -42,7 +41,7 @@ const retryMaxMs = 5_000;
 export interface ProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
-  readonly tables: TableSet;
+  readonly tables: RecordTableSet;
   readonly codec: Codec<RecordChange>;
   readonly heads: Pick<StreamHeads, 'advance' | 'drop'>;
   readonly clock: Clock;

@@ -1,8 +1,9 @@
 import type { RecordChange } from '../../src/modules/records/events.ts';
-import { recordTables } from '../../src/modules/records/tables.ts';
+import { recordTables, type RecordTables } from '../../src/modules/records/tables.ts';
 import type { TableDefinition, ViewDefinition } from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import { defineProjection, type TableSet } from './define.ts';
+import { positionsTable } from './positions-table.ts';
 
 /** Where the rows of a stream lie. */
 export interface StreamPlace {
@@ -103,23 +104,11 @@ const byIdView = (name: string, byId: string, records: string): ViewDefinition =
     FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`,
 });
 
-/** How far the projector has come; written after the rows. The highest revision counts. */
-const positionsTable: TableDefinition = {
-  name: 'projector_positions',
-  columns: [
-    'name String',
-    'log_partition UInt16',
-    'next_offset UInt64',
-    'owner_epoch UInt64',
-    "at_end_at DateTime64(3, 'UTC')",
-    'revision UInt64',
-  ],
-  engine: 'ReplacingMergeTree(revision)',
-  orderBy: ['name', 'log_partition'],
-  tokensKept: 0,
-};
+export interface RecordTableSet extends TableSet {
+  readonly names: RecordTables;
+}
 
-function tableSet(generation: number, use: 'read' | 'compare' = 'read'): TableSet {
+function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordTableSet {
   const names = recordTables(generation, use);
   const { records: table, segments, byId } = names;
   const views = [`${segments}_of_records`, `${byId}_of_records`] as const;
@@ -142,7 +131,7 @@ function tableSet(generation: number, use: 'read' | 'compare' = 'read'): TableSe
   };
 }
 
-export const records = defineProjection<RecordChange, StreamPlace>()({
+export const records = defineProjection<RecordChange, StreamPlace, RecordTableSet>()({
   name: 'records',
   topic: 'svc.records.v1',
   schemaVersion: 1,

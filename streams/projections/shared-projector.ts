@@ -2,24 +2,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { EventLog, Membership } from '../../src/ports/event-log.ts';
 import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
-import type { TableSet } from './define.ts';
+import type { Logger } from 'pino';
+import type { TopicName } from '../topics.ts';
+import type { ProjectionTables, TableSet } from './define.ts';
 import { InsertWatch } from './insert-watch.ts';
-import { startProjector, type Projector, type ProjectorDeps } from './projector.ts';
-import { records } from './records.ts';
 
 /** Each generation is projected by a group of its own. */
-const groupOf = ({ generation }: TableSet): string =>
-  generation === 1 ? 'svc.records-projection' : `svc.records-projection-g${generation}`;
+export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>
+  generation === 1 ? `svc.${name}-projection` : `svc.${name}-projection-g${generation}`;
 
 /** How often this process shows itself that it runs, and after what silence it was stopped and replaced. */
 const tickMs = 500;
 const silenceMaxMs = 5_000;
-/** Inserts of a former projector may arrive for so long: requests time out after half of it. */
-const cleanupAfterMs = 10 * 60_000;
 const retryMs = 500;
 
-export interface SharedProjectorDeps extends Omit<ProjectorDeps, 'log' | 'held'> {
+/** Projects some partitions. */
+export interface HeldProjector extends AsyncDisposable {
+  /** Rejects when it cannot go on. */
+  readonly stopped: Promise<void>;
+}
+
+export interface SharedProjectorDeps {
   readonly log: EventLog;
+  readonly store: ProjectionStore;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly topic: TopicName;
+  /** The group that shares the partitions out. */
+  readonly group: string;
+  /** Starts to project the partitions from their stored positions on, into this store. */
+  readonly begin: (held: readonly number[], store: ProjectionStore) => Promise<HeldProjector>;
+  /** Told when what is known of the tables here may be behind what others have written. */
+  readonly forget: () => void;
   /** Makes the tables what they have to be; asked again until it succeeds. */
   readonly prepare: () => Promise<void>;
 }
@@ -66,14 +79,15 @@ class Shared implements SharedProjector {
     this.#deps = deps;
     this.#store = this.#guarded(deps.store);
     // What was read ahead is older than what waits to be inserted.
-    this.#inserts = new InsertWatch(() => deps.heads.drop('all'));
+    this.#inserts = new InsertWatch(() => deps.forget());
     this.stopped = this.#failed.promise;
     this.stopped.catch(() => undefined);
     this.#timer = setInterval(() => this.#tick(), tickMs).unref();
   }
 
   async join(): Promise<void> {
-    this.#membership = this.#deps.log.join(groupOf(this.#deps.tables), [records.topic], {
+    const { log, group, topic } = this.#deps;
+    this.#membership = log.join(group, [topic], {
       assigned: (partitions) => {
         this.#assigned = new Set([...this.#assigned, ...partitions]);
         void this.#restart();
@@ -130,19 +144,14 @@ class Shared implements SharedProjector {
   }
 
   /** Null when the signal came first: an outage is waited out. */
-  async #start(held: readonly number[], signal: AbortSignal): Promise<Projector | null> {
-    const { logger, heads } = this.#deps;
+  async #start(held: readonly number[], signal: AbortSignal): Promise<HeldProjector | null> {
+    const { logger, forget, begin } = this.#deps;
     while (!isOver(signal)) {
       try {
         await this.#deps.prepare();
-        // Others have projected since these heads were learnt.
-        heads.drop('all');
-        const projector = await startProjector({
-          cleanupAfterMs,
-          ...this.#deps,
-          store: this.#store,
-          held,
-        });
+        // Others have projected since.
+        forget();
+        const projector = await begin(held, this.#store);
         this.#inserts.reset();
         return projector;
       } catch (error) {

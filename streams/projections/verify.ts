@@ -4,6 +4,7 @@ import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { comparePartition } from './compare.ts';
 import type { TableSet } from './define.ts';
+import { dropTables } from './drop-tables.ts';
 import { Positions } from './positions.ts';
 import { startProjector, type ProjectorDeps } from './projector.ts';
 import { records } from './records.ts';
@@ -49,13 +50,6 @@ export async function verifyGeneration(
 /** Removes the copies of a generation that a comparison made, if there are any. */
 export async function dropCopies(store: ProjectionStore, generation: number): Promise<void> {
   await dropTables(store, records.tableSet(generation, 'compare'));
-}
-
-/** Removes the tables of the set, if there are any. */
-export async function dropTables(store: ProjectionStore, set: TableSet): Promise<void> {
-  for (const name of [...set.views, ...set.tables]) {
-    await store.drop(name);
-  }
 }
 
 /** Without a note of it: copies come and go. */

@@ -139,6 +139,7 @@ function beginLog(deps: RunDeps, change: RunChanged): Operation {
   const of = {
     operationId: log_id,
     operationType: operationTypeOf(change),
+    functionName: change.function,
     runId: run_id ?? '',
     environmentUid: environment_id,
     integration: integration ?? '',

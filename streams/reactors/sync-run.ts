@@ -42,7 +42,7 @@ export async function runSync(
   const of = { operationId: change.log_id, operationType: 'sync:run', runId };
   const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
   const operation = deps.logs.begin(
-    { ...of, ...where, connectionId: instance.connectionId },
+    { ...of, ...where, connectionId: instance.connectionId, functionName: change.function },
     `Sync ${change.function} started`,
   );
   using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', runId, attempt }, actor }, abort);

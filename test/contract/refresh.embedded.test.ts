@@ -57,7 +57,7 @@ async function startNode(more: Partial<RefreshDeps> = {}): Promise<Node> {
     ...control,
     http: stack.use(await openHttpClient()),
     providers: { find: () => provider, all: () => [provider] },
-    logs: stack.use(createRunLogs(publisher, silent)),
+    logs: stack.use(createRunLogs({ publisher, logger: silent, clock })),
     logger: silent,
     clock,
     ...more,

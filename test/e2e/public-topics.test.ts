@@ -99,7 +99,9 @@ const promised: Readonly<Partial<Record<TopicName, Promised>>> = {
     place: ofConnection,
   },
   'svc.logs.v1': {
-    fields: words('operation_id level message operation_type state context'),
+    fields: words(
+      'operation_id level message operation_type state started_at function source context',
+    ),
     key: keyOf('environment_id', 'operation_id'),
   },
   'svc.projections.v1': {

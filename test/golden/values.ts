@@ -305,6 +305,9 @@ const logEntry = {
   message: 'The run failed.',
   operation_type: 'sync:run',
   state: 'failed',
+  started_at: at - 2_000_000,
+  function: 'contacts',
+  source: 'internal',
   context: '{"status":500}',
 };
 

@@ -146,7 +146,7 @@ async function openNode(
       options.overlayPath === undefined
         ? builtInCatalogue()
         : loadCatalogue({ overlayPath: options.overlayPath }),
-    logs: stack.use(createRunLogs(publisher, silent)),
+    logs: stack.use(createRunLogs({ publisher, logger: silent, clock })),
     clock,
     logger: silent,
   };

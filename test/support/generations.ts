@@ -9,7 +9,10 @@ import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { createRecordSource } from '../../src/modules/records/source.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import { startGenerations, type Generations } from '../../streams/projections/generations.ts';
+import {
+  startRecordGenerations,
+  type RecordGenerations,
+} from '../../streams/projections/record-generations.ts';
 import { startProjector } from '../../streams/projections/projector.ts';
 import { createPublication } from '../../streams/projections/publication.ts';
 import { records } from '../../streams/projections/records.ts';
@@ -67,7 +70,7 @@ export class TestGenerations implements AsyncDisposable {
   readonly log: MemoryLog;
   readonly store: ProjectionStore;
   readonly owner: TestOwner;
-  readonly generations: Generations;
+  readonly generations: RecordGenerations;
   readonly reader: RecordReader;
   /** How often this node has begun to compare. */
   comparisons = 0;
@@ -77,7 +80,7 @@ export class TestGenerations implements AsyncDisposable {
     log: MemoryLog,
     store: ProjectionStore,
     owner: TestOwner,
-    generations: Generations,
+    generations: RecordGenerations,
     clock: Clock,
   ) {
     this.log = log;
@@ -96,7 +99,7 @@ export class TestGenerations implements AsyncDisposable {
   ): Promise<TestGenerations> {
     let begin = (): void => undefined;
     const ports = { log, store, codec: changeCodec, clock, logger: silent, partitions };
-    const generations = await startGenerations({
+    const generations = await startRecordGenerations({
       ...ports,
       projection: owner,
       openReach: () => {

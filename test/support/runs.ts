@@ -140,7 +140,7 @@ export async function openRunWorld({
   const ends = stack.use(await followRunEnds({ log, schemas, logger: silent }));
   const runs = createRunsClient({ control, bodies, ends });
   const publisher = createPublisher({ log, schemas, clock });
-  const logs = stack.use(createRunLogs(publisher, silent));
+  const logs = stack.use(createRunLogs({ publisher, logger: silent, clock }));
   const deadLetters = stack.use(
     await openDeadLetters({ log, schemas, clock, logger: silent, file: ':memory:' }),
   );

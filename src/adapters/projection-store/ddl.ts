@@ -15,13 +15,14 @@ export function createStatement(
   if ('select' in definition) {
     return `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${definition.to} AS ${definition.select}`;
   }
-  const { columns, partitionBy, orderBy } = definition;
+  const { columns, partitionBy, orderBy, ttl } = definition;
   const settings = Object.entries(tableSettings(definition, cluster !== null));
   return [
     `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')})`,
     `ENGINE = ${cluster === null ? '' : 'Replicated'}${definition.engine}`,
     ...(partitionBy === undefined ? [] : [`PARTITION BY ${partitionBy}`]),
     `ORDER BY (${orderBy.join(', ')})`,
+    ...(ttl === undefined ? [] : [`TTL ${ttl}`]),
     `SETTINGS ${settings.map(([setting, value]) => `${setting} = ${value}`).join(', ')}`,
   ].join(' ');
 }

@@ -2,15 +2,26 @@ import type { Logger } from 'pino';
 import type { RecordNews } from '../../modules/records/news.ts';
 import type { RecordReader } from '../../modules/records/reader.ts';
 import type { EventLog } from '../../ports/event-log.ts';
-import type { Feed, FeedDeps, FeedOptions } from '../../../streams/projections/fed-generation.ts';
+import type { Feed, Reach } from '../../../streams/projections/fed-generation.ts';
+import type {
+  RecordFeedOptions as FeedOptions,
+  RecordGenerationsDeps,
+} from '../../../streams/projections/record-generations.ts';
+import { records } from '../../../streams/projections/records.ts';
 import { startProjector, type ProjectorDeps } from '../../../streams/projections/projector.ts';
 import { createPublication } from '../../../streams/projections/publication.ts';
 import { createReadAtEnd } from '../../../streams/projections/read-at-end.ts';
-import { startSharedProjector } from '../../../streams/projections/shared-projector.ts';
+import {
+  projectorGroup,
+  startSharedProjector,
+} from '../../../streams/projections/shared-projector.ts';
 import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
 import type { Ground, ThreadData } from './ground.ts';
 
-type Projecting = Pick<FeedDeps, 'openReach' | 'openFeed'>;
+type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
+
+/** Inserts of a former projector may arrive for so long: requests time out after half of it. */
+const cleanupAfterMs = 10 * 60_000;
 
 type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> & {
   readonly log: EventLog;
@@ -41,11 +52,21 @@ export function projectRecords(
       const stop = news.hear(tables.name, { dropped: (streams) => heads.drop(streams) });
       const feed =
         data.projecting === 'none'
-          ? nothing()
+          ? nothingFed()
           : await startSharedProjector({
               ...ports,
-              ...told(steered(options), news),
+              topic: records.topic,
+              group: projectorGroup(records, tables),
               prepare: () => prepare(tables),
+              begin: (held, into) =>
+                startProjector({
+                  ...ports,
+                  ...told(steered(options), news),
+                  cleanupAfterMs,
+                  store: into,
+                  held,
+                }),
+              forget: () => told(steered(options), news).heads.drop('all'),
             });
       return {
         holds: (partition) => feed.holds(partition),
@@ -91,14 +112,7 @@ function projectAll(
 ): Projecting {
   const { log } = ports;
   return {
-    openReach() {
-      const publication = createPublication();
-      return {
-        ...publication,
-        refresh: () => Promise.resolve(),
-        [Symbol.asyncDispose]: () => Promise.resolve(),
-      };
-    },
+    openReach: reachOfOwn,
     async openFeed(options) {
       await prepare(options.tables);
       const projector = await startProjector({ ...ports, ...steered(options) });
@@ -121,8 +135,17 @@ function steered({ tables, heads: all, advanced, isBuilding, pacePercent }: Feed
   return { tables, heads, advanced, lane, pacePercent };
 }
 
+/** How far tables can be read that this process alone projects into. */
+export function reachOfOwn(): Reach {
+  return {
+    ...createPublication(),
+    refresh: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
 /** Others project, this process reads. */
-const nothing = (): Feed => ({
+export const nothingFed = (): Feed => ({
   holds: () => false,
   readable: () => Promise.resolve(),
   stopped: Promise.withResolvers<undefined>().promise,

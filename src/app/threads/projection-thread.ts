@@ -10,13 +10,15 @@ import { followProjection } from '../../modules/projections/follow.ts';
 import type { RecordChange } from '../../modules/records/events.ts';
 import { openRecordNews } from '../../modules/records/news.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
-import { startGenerations } from '../../../streams/projections/generations.ts';
+import { startRecordGenerations } from '../../../streams/projections/record-generations.ts';
 import { takeTurns } from '../../../streams/projections/insert-turns.ts';
+import { appendedProjections } from '../../../streams/projections/all.ts';
 import { records } from '../../../streams/projections/records.ts';
 import type { TableSet } from '../../../streams/projections/define.ts';
 import { openCoordination } from '../open-coordination.ts';
 import { openTables } from '../open-tables.ts';
 import { verifyGeneration } from '../../../streams/projections/verify.ts';
+import { projectAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
 import { watchTables } from './watch-tables.ts';
@@ -45,7 +47,7 @@ serveThread(async (ground, stack, data, main) => {
   const filled = clickhouse.cluster === null ? store : takeTurns(store, { coordination, logger });
   const prepare = (tables: TableSet) => migrate(store, tables.migrations);
   const generations = stack.use(
-    await startGenerations({
+    await startRecordGenerations({
       ...ports,
       ...projectRecords({ ...ports, store: filled }, ground, data, { prepare, news }),
       projection,
@@ -70,6 +72,9 @@ serveThread(async (ground, stack, data, main) => {
     logger.fatal({ err }, 'the records projector cannot go on');
     main.emit('fatal', 'the records projector cannot go on');
   });
+  for (const projection of appendedProjections) {
+    await projectAppended(stack, { ...ports, schemas, store: filled }, projection, data);
+  }
   announceDropped(generations.source, main);
   return { ...recordSourceMethods(generations.source), ...projectionStoreMethods(store) };
 });

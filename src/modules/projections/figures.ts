@@ -1,6 +1,7 @@
 import type { Services } from '../../http/services.ts';
 import type { SqlParams } from '../../ports/projection-store.ts';
-import { records } from '../../../streams/projections/records.ts';
+import { partitionsOf, topics } from '../../../streams/topics.ts';
+import type { ProjectionTables } from '../../../streams/projections/define.ts';
 import type { Generation, Projection } from './state.ts';
 
 export interface PartitionFigures {
@@ -24,6 +25,7 @@ export interface GenerationFigures {
 }
 
 export interface ProjectionFigures {
+  readonly of: ProjectionTables;
   readonly projection: Projection;
   readonly generations: readonly GenerationFigures[];
 }
@@ -32,9 +34,13 @@ type Deps = Pick<Services, 'log' | 'tables' | 'settings'>;
 type Place = Omit<PartitionFigures, 'position'>;
 
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
-export async function figuresOf(deps: Deps, projection: Projection): Promise<ProjectionFigures> {
-  const sets = projection.generations.map(({ number }) => records.tableSet(number));
-  const places = await placesOf(deps);
+export async function figuresOf(
+  deps: Deps,
+  of: ProjectionTables,
+  projection: Projection,
+): Promise<ProjectionFigures> {
+  const sets = projection.generations.map(({ number }) => of.tableSet(number));
+  const places = await placesOf(deps, of);
   const reached = await reachedOf(
     deps,
     sets.map(({ name }) => name),
@@ -53,12 +59,12 @@ export async function figuresOf(deps: Deps, projection: Projection): Promise<Pro
     const bytes = tables.reduce((sum, table) => sum + (sizes.get(table)?.bytes ?? 0), 0);
     return { generation, tables, partitions, rows: sizes.get(name)?.rows ?? 0, bytes };
   });
-  return { projection, generations };
+  return { of, projection, generations };
 }
 
-async function placesOf({ log, settings }: Deps): Promise<Place[]> {
-  const { topic } = records;
-  const partitions = Array.from({ length: settings.partitions }, (_, partition) => partition);
+async function placesOf({ log, settings }: Deps, { topic }: ProjectionTables): Promise<Place[]> {
+  const length = partitionsOf(topics[topic], settings.partitions);
+  const partitions = Array.from({ length }, (_, partition) => partition);
   return Promise.all(
     partitions.map(async (partition) => ({
       partition,

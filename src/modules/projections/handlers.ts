@@ -3,26 +3,26 @@ import type { AskOptions } from '../../control-plane/control-plane.ts';
 import type { CommandBody } from '../../control-plane/entity.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { records } from '../../../streams/projections/records.ts';
+import { partitionsOf, topics } from '../../../streams/topics.ts';
+import { projections } from '../../../streams/projections/all.ts';
+import type { ProjectionTables } from '../../../streams/projections/define.ts';
 import { projectionRef } from './entity.ts';
 import { figuresOf, type ProjectionFigures } from './figures.ts';
 import { untouched, type Projection } from './state.ts';
 
 type Deps = Pick<Services, 'control' | 'log' | 'tables' | 'settings'>;
 
-const names = [records.name] as const;
-
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {
   await deps.control.view.caughtUp();
-  return Promise.all(names.map((name) => figuresOf(deps, stateOf(deps, name))));
+  return Promise.all(projections.map((of) => figuresOf(deps, of, stateOf(deps, of.name))));
 }
 
 /** @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable` */
 export async function findProjection(deps: Deps, name: string): Promise<ProjectionFigures> {
-  requireName(name);
+  const of = tablesOf(name);
   await deps.control.view.caughtUp();
-  return figuresOf(deps, stateOf(deps, name));
+  return figuresOf(deps, of, stateOf(deps, name));
 }
 
 /**
@@ -35,8 +35,8 @@ export async function rebuildProjection(
   { pacePercent }: { readonly pacePercent: number },
   options: AskOptions,
 ): Promise<ProjectionFigures> {
-  const { schemaVersion } = records;
-  const { partitions } = deps.settings;
+  const { schemaVersion, topic } = tablesOf(name);
+  const partitions = partitionsOf(topics[topic], deps.settings.partitions);
   return ask(deps, name, { type: 'Rebuild', schemaVersion, partitions, pacePercent }, options);
 }
 
@@ -72,16 +72,19 @@ async function ask(
   body: CommandBody,
   options: AskOptions,
 ): Promise<ProjectionFigures> {
-  requireName(name);
+  const of = tablesOf(name);
   await deps.control.ask<Projection>(projectionRef(name), { ...body, name }, options);
-  return figuresOf(deps, stateOf(deps, name));
+  return figuresOf(deps, of, stateOf(deps, name));
 }
 
 const stateOf = ({ control }: Deps, name: string): Projection =>
   control.view.find<Projection>('projection', [name]) ?? untouched(name);
 
-function requireName(name: string): void {
-  if (names.some((known) => known === name)) return;
-  const message = `No projection named "${name}"; there is ${names.join(', ')}.`;
-  throw new GatewayError('not_found', { message });
+function tablesOf(name: string): ProjectionTables {
+  const found = projections.find((known) => known.name === name);
+  if (found !== undefined) return found;
+  const names = projections.map((known) => known.name).join(', ');
+  throw new GatewayError('not_found', {
+    message: `No projection named "${name}"; there are ${names}.`,
+  });
 }

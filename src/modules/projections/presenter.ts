@@ -1,5 +1,4 @@
 import { isoMillis, type Instant } from '../../kernel/time.ts';
-import { records } from '../../../streams/projections/records.ts';
 import type { GenerationFigures, PartitionFigures, ProjectionFigures } from './figures.ts';
 import type { Generation, Verification } from './state.ts';
 import { verificationState } from './state.ts';
@@ -8,16 +7,19 @@ const time = (at: Instant | null): string | null => (at === null ? null : isoMil
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** A projection: what is read, and every generation beside it. Positions are offsets of the topic. */
-export function presentProjection({ projection, generations }: ProjectionFigures, now: Instant) {
+export function presentProjection(
+  { of, projection, generations }: ProjectionFigures,
+  now: Instant,
+) {
   const { name, active, partitions } = projection;
   const shown = generations.map((one) => presentGeneration(one, partitions, now));
   const read = shown.find(({ generation }) => generation === active);
   return {
     name,
-    topic: records.topic,
+    topic: of.topic,
     active_generation: active,
-    schema_version: read?.schema_version ?? records.schemaVersion,
-    latest_schema_version: records.schemaVersion,
+    schema_version: read?.schema_version ?? of.schemaVersion,
+    latest_schema_version: of.schemaVersion,
     position: read?.position ?? 0,
     end: read?.end ?? 0,
     lag: read?.lag ?? 0,

@@ -105,5 +105,10 @@ function noteCall(
   const facts = { method, url: outcome?.url ?? path, status, code: failure, durationMs };
   const said = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
   const context = JSON.stringify({ ...facts, attempts: outcome?.attempts ?? 0 });
-  logs.note(of, isSuccess ? 'success' : 'failed', `${method} ${path} ${said}`, context);
+  logs.note(of, {
+    state: isSuccess ? 'success' : 'failed',
+    text: `${method} ${path} ${said}`,
+    contextJson: context,
+    tookMs: durationMs,
+  });
 }

@@ -1,6 +1,7 @@
 import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Instant, Micros } from '../../kernel/time.ts';
 import type { ModelPlace, ModelResult } from '../syncs/events.ts';
+import { redactText } from './redact.ts';
 
 export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
 export type RunAction =
@@ -84,13 +85,7 @@ const messageBytesMax = 2048;
  * providers like to repeat tokens in their answers.
  */
 export function scrub(message: string): string {
-  const clean = message
-    .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 [removed]')
-    .replaceAll(
-      /\b(\w*(?:token|secret|password|api[_-]?key|authorization)\w*["']?\s*[:=]\s*["']?)[^\s"',&}]+/gi,
-      '$1[removed]',
-    )
-    .replaceAll(/:\/\/[^\s/@]+@/g, '://[removed]@');
+  const clean = redactText(message);
   const bytes = Buffer.from(clean);
   if (bytes.length <= messageBytesMax) return clean;
   return `${bytes

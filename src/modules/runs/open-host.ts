@@ -99,7 +99,8 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     coordination,
     log: {
       lines: (lines) => {
-        for (const { level, message, payload } of lines) operation.write(level, message, payload);
+        for (const { level, message, payload } of lines)
+          operation.write(level, message, payload, 'user');
       },
       http: (line) => {
         const isOk = line.status !== null && line.status < 400;

@@ -49,7 +49,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         const partition = partitionOf(message.partitionBy ?? message.key, partitions);
         const slot = `${topic}/${partition}`;
         const list = placed.get(slot) ?? { topic, partition, messages: [] };
-        const said = { at: deps.clock.nowMicros(), actor, causationId: null };
+        const at = message.at ?? deps.clock.nowMicros();
+        const said = { at, actor, causationId: null };
         list.messages.push(encodePublic(message, said, codec));
         placed.set(slot, list);
       }

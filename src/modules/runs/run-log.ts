@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import type { PublicMessage } from '../../control-plane/entity.ts';
 import { currentTrace } from '../../control-plane/trace.ts';
 import { joinKey } from '../../kernel/ids.ts';
+import type { Clock, Micros } from '../../kernel/time.ts';
 import { scrub } from './events.ts';
+import { redactJson, redactText } from './redact.ts';
 import type { Publisher } from './publisher.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'off'] as const;
@@ -22,19 +24,37 @@ interface OperationOf {
   readonly integration: string;
   readonly connectionId: string;
   readonly runId?: string;
+  /** The function that it runs. */
+  readonly functionName?: string;
 }
 
 /** One operation of the log that users read. Nothing here waits or fails: logging never fails a run. */
 export interface Operation {
-  /** Kept whatever its level: the caller has filtered what user code wrote. */
-  write(level: EntryLevel, message: string, contextJson?: string | null): void;
+  /**
+   * Kept whatever its level: the caller has filtered what user code wrote. What looks like a secret is taken out of
+   * text and context.
+   */
+  write(
+    level: EntryLevel,
+    message: string,
+    contextJson?: string | null,
+    source?: 'internal' | 'user',
+  ): void;
   end(state: OperationState, message: string): void;
+}
+
+export interface EndedOperation {
+  readonly state: OperationState;
+  readonly text: string;
+  /** Without any secret. */
+  readonly contextJson: string;
+  readonly tookMs: number;
 }
 
 export interface RunLogs extends AsyncDisposable {
   begin(of: OperationOf, message: string): Operation;
-  /** An operation that has ended already, as one entry. `contextJson` may hold no secret. */
-  note(of: OperationOf, state: OperationState, message: string, contextJson: string): void;
+  /** An operation that has ended already, as one entry. */
+  note(of: OperationOf, ended: EndedOperation): void;
   /** Resolves when everything written so far is in the log, or was given up. */
   flush(): Promise<void>;
 }
@@ -47,7 +67,15 @@ const contextBytesMax = 16 * 1024;
 const messageCharsMax = 99_000;
 
 /** Appends operations and their messages to `svc.logs.v1`, in batches and in the background. */
-export function createRunLogs(publisher: Publisher, logger: Logger): RunLogs {
+export function createRunLogs({
+  publisher,
+  logger,
+  clock,
+}: {
+  readonly publisher: Publisher;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly clock: Pick<Clock, 'nowMicros'>;
+}): RunLogs {
   let waiting: PublicMessage[] = [];
   let dropped = 0;
   let sending: Promise<void> | null = null;
@@ -76,42 +104,62 @@ export function createRunLogs(publisher: Publisher, logger: Logger): RunLogs {
   };
 
   return {
-    begin(of, message) {
-      const trace = currentTrace();
-      const say = (...said: Parameters<typeof entry>): void => add({ ...entry(...said), trace });
-      say(of, 'info', message, { operation_type: of.operationType, state: 'running' });
-      return {
-        write: (level, text, context) => say(of, level, text, { context: cut(context) }),
-        end(state, text) {
-          const level = state === 'success' ? 'info' : 'error';
-          say(of, level, text, { operation_type: of.operationType, state });
-        },
-      };
-    },
-    note(of, state, message, contextJson) {
-      const level = state === 'success' ? 'info' : 'error';
-      const more = { operation_type: of.operationType, state, context: cut(contextJson) };
-      add({ ...entry(of, level, message, more), trace: currentTrace() });
+    begin: (of, message) => begun(of, message, { add, clock }),
+    note(of, { state, text, contextJson, tookMs }) {
+      const at = clock.nowMicros();
+      const started_at = at - Math.round(tookMs * 1000);
+      const ends = { operation_type: of.operationType, started_at, state };
+      const said = { at, level: levelOf(state), text };
+      add({ ...entry(of, said, { ...ends, context: cut(contextJson) }), trace: currentTrace() });
     },
     flush,
     [Symbol.asyncDispose]: flush,
   };
 }
 
+function begun(
+  of: OperationOf,
+  message: string,
+  {
+    add,
+    clock,
+  }: { readonly add: (m: PublicMessage) => void; readonly clock: Pick<Clock, 'nowMicros'> },
+): Operation {
+  const trace = currentTrace();
+  const ends = { operation_type: of.operationType, started_at: clock.nowMicros() };
+  const say = (level: EntryLevel, text: string, more: EntryFields): void =>
+    add({ ...entry(of, { at: clock.nowMicros(), level, text }, more), trace });
+  say('info', message, { ...ends, state: 'running' });
+  return {
+    write(level, text, context, source = 'internal') {
+      const kept = context == null ? null : cut(redactJson(context));
+      say(level, redactText(text), { context: kept, source });
+    },
+    end: (state, text) => say(levelOf(state), text, { ...ends, state }),
+  };
+}
+
+const levelOf = (state: OperationState): EntryLevel =>
+  state === 'success' || state === 'running' ? 'info' : 'error';
+
+type EntryFields = Readonly<Record<string, string | number | null>>;
+
 function entry(
   of: OperationOf,
-  level: EntryLevel,
-  message: string,
-  more: Readonly<Record<string, string | null>>,
+  { at, level, text }: { readonly at: Micros; readonly level: EntryLevel; readonly text: string },
+  more: EntryFields,
 ): PublicMessage {
-  const { environmentUid, integration, connectionId, runId, operationId } = of;
+  const { environmentUid, integration, connectionId, runId, operationId, functionName } = of;
   const value = {
     operation_id: operationId,
     level,
-    message: message.slice(0, messageCharsMax),
+    message: text.slice(0, messageCharsMax),
     operation_type: null,
     state: null,
     context: null,
+    started_at: null,
+    function: functionName ?? null,
+    source: 'internal',
     ...more,
   };
   return {
@@ -121,13 +169,14 @@ function entry(
     environmentUid,
     integration,
     connectionId,
+    at,
     ...(runId === undefined ? {} : { runId }),
     value,
   };
 }
 
 /** JSON beyond the limit is kept as its beginning: a JSON string, so that the field stays JSON. */
-function cut(context: string | null | undefined): string | null {
-  if (context == null || Buffer.byteLength(context) <= contextBytesMax) return context ?? null;
+function cut(context: string): string {
+  if (Buffer.byteLength(context) <= contextBytesMax) return context;
   return JSON.stringify({ cut: scrub(context) });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { absent, changing, creating, K, KorC, row, type Names, type Row } from './row.ts';
 
 const query = (values: Readonly<Record<string, string>>) => new URLSearchParams(values).toString();
@@ -239,14 +240,24 @@ const webhookRows: readonly Row[] = [
   })),
 ];
 
-/** Named by the contract, sections 1, 11 and 12. */
+/** A key that may not list connections names them. */
+const logRows: readonly Row[] = [
+  row('POST /logs/operations', K('logs:read'), 200, ({ connection }) => ({
+    body: { connections: [connection] },
+  })),
+  row('GET /logs/operations/{operationId}', K('logs:read'), 404, () => ({
+    path: `/logs/operations/${randomUUID()}`,
+  })),
+  row('POST /logs/messages', K('logs:read'), 404, () => ({ body: { operationId: randomUUID() } })),
+  // Otherwise it would not end.
+  row('GET /logs/tail', K('logs:read'), 400, () => ({ path: '/logs/tail?nothing=1' })),
+];
+
+/** Named by the contract, sections 1 and 12. */
 const absentRows: readonly Row[] = [
   absent('POST /integrations/quickstart', K('integrations:create')),
   absent('POST /sync/deploy/confirmation', K('deploy')),
   absent('POST /sync/deploy', K('deploy')),
-  absent('POST /logs/operations', K('logs:read')),
-  absent('GET /logs/operations/{operationId}', K('logs:read')),
-  absent('POST /logs/messages', K('logs:read')),
   absent('POST /mcp', K('mcp')),
   absent('GET /mcp', K('mcp')),
 ];
@@ -259,5 +270,6 @@ export const environmentRows: readonly Row[] = [
   ...runRows,
   ...settingRows,
   ...webhookRows,
+  ...logRows,
   ...absentRows,
 ];

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PublicMessage } from '../../../../../src/control-plane/entity.ts';
 import { inTrace, traceOf } from '../../../../../src/control-plane/trace.ts';
 import { createRunLogs } from '../../../../../src/modules/runs/run-log.ts';
+import { systemClock } from '../../../../../src/kernel/time.ts';
 import { silent } from '../../../../support/control.ts';
 
 const of = {
@@ -19,27 +20,44 @@ describe('the log of a run', () => {
     const publisher = {
       publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
     };
-    const logs = createRunLogs(publisher, silent);
+    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
     const operation = logs.begin(of, 'Sync started');
     operation.write('warn', 'careful', '{"n":1}');
+    operation.write(
+      'info',
+      'Bearer abcdef123456 sent',
+      '{"access_token":"t","n":"password=x"}',
+      'user',
+    );
     operation.write('warn', 'much', JSON.stringify('x'.repeat(20_000)));
     operation.end('failed', 'no');
     await logs.flush();
     expect(sent.map(({ topic, key }) => `${topic} ${key}`)).toEqual(
-      Array(4).fill('svc.logs.v1 env/r1'),
+      Array(5).fill('svc.logs.v1 env/r1'),
     );
     expect(
       sent.map(({ value }) => [value?.['level'], value?.['message'], value?.['state']]),
     ).toEqual([
       ['info', 'Sync started', 'running'],
       ['warn', 'careful', null],
+      ['info', 'Bearer [removed] sent', null],
       ['warn', 'much', null],
       ['error', 'no', 'failed'],
     ]);
     const contexts = sent.map(({ value }) => value?.['context'] as string | null);
     expect(contexts[1]).toBe('{"n":1}');
-    expect(Buffer.byteLength(contexts[2] ?? '')).toBeLessThanOrEqual(16 * 1024);
-    expect(() => JSON.parse(contexts[2] ?? '') as unknown).not.toThrow();
+    expect(contexts[2]).toBe('{"access_token":"[removed]","n":"password=[removed]"}');
+    expect(sent.map(({ value }) => value?.['source'])).toContain('user');
+    const begun = sent[0]?.value?.['started_at'];
+    expect(sent.map(({ value }) => value?.['started_at'])).toEqual([
+      begun,
+      null,
+      null,
+      null,
+      begun,
+    ]);
+    expect(Buffer.byteLength(contexts[3] ?? '')).toBeLessThanOrEqual(16 * 1024);
+    expect(() => JSON.parse(contexts[3] ?? '') as unknown).not.toThrow();
   });
 
   it('belongs to the trace in which it began, whatever it travels with', async () => {
@@ -47,7 +65,7 @@ describe('the log of a run', () => {
     const publisher = {
       publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
     };
-    const logs = createRunLogs(publisher, silent);
+    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
     const traces = [traceOf(undefined), traceOf(undefined)];
     const [one, other] = traces.map((trace) =>
       inTrace(trace, () => logs.begin(of, 'Sync started')),
@@ -59,7 +77,11 @@ describe('the log of a run', () => {
   });
 
   it('fails nobody when the log cannot be written', async () => {
-    const logs = createRunLogs({ publish: () => Promise.reject(new Error('down')) }, silent);
+    const logs = createRunLogs({
+      publisher: { publish: () => Promise.reject(new Error('down')) },
+      logger: silent,
+      clock: systemClock,
+    });
     logs.begin(of, 'Sync started').end('success', 'done');
     await logs[Symbol.asyncDispose]();
   });

@@ -1,0 +1,109 @@
+import { migrate } from '../../adapters/projection-store/migrate.ts';
+import type { Schemas } from '../../ports/schemas.ts';
+import type { ProjectionStore } from '../../ports/projection-store.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import type { Clock } from '../../kernel/time.ts';
+import type { Logger } from 'pino';
+import { openTeller } from '../../control-plane/tell.ts';
+import { projectionRef } from '../../modules/projections/entity.ts';
+import { followProjection } from '../../modules/projections/follow.ts';
+import {
+  startAppendedProjector,
+  type AppendedProjectorDeps,
+} from '../../../streams/projections/appended-projector.ts';
+import type { AnyAppendedProjection } from '../../../streams/projections/appended.ts';
+import type { Feed, FeedOptions } from '../../../streams/projections/fed-generation.ts';
+import { startGenerations, type Active } from '../../../streams/projections/generations.ts';
+import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
+import {
+  projectorGroup,
+  startSharedProjector,
+} from '../../../streams/projections/shared-projector.ts';
+import { verifyAppended } from '../../../streams/projections/verify-appended.ts';
+import type { ThreadData } from './ground.ts';
+import { nothingFed, reachOfOwn } from './project-records.ts';
+
+interface Ports {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly store: ProjectionStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Feeds the generations of a projection of one row a message, on `stack`. */
+export async function projectAppended(
+  stack: AsyncDisposableStack,
+  ports: Ports,
+  projection: AnyAppendedProjection,
+  { projecting }: Pick<ThreadData, 'projecting'>,
+): Promise<void> {
+  const { log, schemas, store, clock, logger } = ports;
+  const { name, topic, tableSet } = projection;
+  const decided = stack.use(await followProjection({ log, schemas, logger }, name));
+  const report = await openTeller({ log, schemas, clock });
+  const partitions = await log.partitions(topic);
+  const codec = await schemas.codec(topic);
+  const generations = stack.use(
+    await startGenerations({
+      log,
+      store,
+      clock,
+      logger,
+      partitions,
+      topic,
+      tableSet,
+      projection: decided,
+      openReach: (tables) =>
+        projecting === 'all'
+          ? reachOfOwn()
+          : createSharedPublication({ store, name: tables.name, logger }),
+      openFeed: (options) => feed({ ...ports, projection, codec, partitions }, options, projecting),
+      openSource: () => null,
+      openActive: () => readByName,
+      dropCopies: () => Promise.resolve(),
+      report: (said) => report(projectionRef(name), { ...said, name }, { actor: 'system' }),
+      verify: (compared, signal) =>
+        verifyAppended({ log, store, partitions }, projection, compared, signal),
+    }),
+  );
+  generations.stopped.catch((err: unknown) => {
+    logger.error({ err, projection: name }, 'a projection is not kept up to date any more');
+  });
+}
+
+type Fed = Ports & Pick<AppendedProjectorDeps, 'projection' | 'codec' | 'partitions'>;
+
+async function feed(
+  deps: Fed,
+  options: FeedOptions,
+  projecting: ThreadData['projecting'],
+): Promise<Feed> {
+  const { store, projection } = deps;
+  const { tables } = options;
+  const prepare = () => migrate(store, tables.migrations);
+  const begin = (into: Pick<AppendedProjectorDeps, 'store' | 'held'>) =>
+    startAppendedProjector({ ...deps, ...options, ...into });
+  if (projecting === 'none') return nothingFed();
+  if (projecting === 'shared') {
+    return startSharedProjector({
+      ...deps,
+      topic: projection.topic,
+      group: projectorGroup(projection, tables),
+      prepare,
+      begin: (held, guarded) => begin({ store: guarded, held }),
+      forget: () => undefined,
+    });
+  }
+  await prepare();
+  const projector = await begin({ store });
+  return {
+    holds: () => true,
+    readable: () => Promise.resolve(),
+    stopped: projector.stopped,
+    [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
+  };
+}
+
+/** Readers take the active generation from their view of the control plane. */
+const readByName: Active<null> = { switchTo: () => undefined, watch: () => undefined };

@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { Codec } from '../../src/ports/schemas.ts';
+import { AppendedBatch, type Entry } from './appended-batch.ts';
+import type { AnyAppendedProjection } from './appended.ts';
+import type { TableSet } from './define.ts';
+import { Positions, startPositions, type StoredPosition } from './positions.ts';
+
+/** One insert. */
+const rowsMax = 20_000;
+const bytesMax = 16 * 1024 ** 2;
+/** Rows of so long go together: nobody waits for them, and each insert has a fixed cost. */
+const gatherMs = 400;
+/** Not that of the records: readers wait for those. */
+const lane = 'build';
+/** A position that is written later than its rows only costs reading them again. */
+const positionEveryMs = 2_000;
+const retryFirstMs = 100;
+const retryMaxMs = 5_000;
+
+export interface AppendedProjectorDeps {
+  readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
+  readonly store: ProjectionStore;
+  readonly projection: AnyAppendedProjection;
+  readonly tables: TableSet;
+  readonly codec: Codec<unknown>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Of the topic. */
+  readonly partitions: number;
+  /** Numbers of the partitions that it projects; all when absent. */
+  readonly held?: readonly number[];
+  /** Told up to where a partition can be read, each time that it grows. */
+  readonly advanced: (partition: number, next: number) => void;
+  /** Share of the time that its inserts may take, in percent, asked after each. */
+  readonly pacePercent: () => number;
+}
+
+export interface AppendedProjector extends AsyncDisposable {
+  /** Rejects when it could not go on. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Starts to write the messages of the topic into the table, from the stored positions on. A message that cannot be
+ * read or that the table refuses is left out, and the service's log says which.
+ * @throws GatewayError `projection_unavailable`, `log_unavailable`
+ */
+export async function startAppendedProjector(
+  deps: AppendedProjectorDeps,
+): Promise<AppendedProjector> {
+  const positions = new Positions(deps.store, deps.tables.name);
+  const start = await startPositions(deps, deps.projection.topic, deps.tables, positions);
+  return new RunningAppended(deps, positions, start.positions);
+}
+
+class RunningAppended implements AppendedProjector {
+  readonly stopped: Promise<void>;
+  readonly #deps: AppendedProjectorDeps;
+  readonly #positions: Positions;
+  readonly #reached = new Map<number, StoredPosition>();
+  readonly #stop = new AbortController();
+  /** Filled by the reading side while the other one is inserted. */
+  #open: AppendedBatch;
+  #spare: AppendedBatch;
+  #opened = Promise.withResolvers<undefined>();
+  #taken = Promise.withResolvers<undefined>();
+  #isSaved = true;
+  #savedAt = 0;
+
+  constructor(deps: AppendedProjectorDeps, positions: Positions, start: readonly StoredPosition[]) {
+    this.#deps = deps;
+    this.#positions = positions;
+    this.#open = new AppendedBatch(deps.projection);
+    this.#spare = new AppendedBatch(deps.projection);
+    for (const position of start) {
+      this.#reached.set(position.partition, position);
+      deps.advanced(position.partition, position.next);
+    }
+    this.stopped = this.#run();
+    // Whoever cares awaits `stopped`; until then a failure must not end the process.
+    this.stopped.catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.stopped.catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await Promise.all([this.#read(), this.#write()]);
+    } catch (error) {
+      if (this.#isStopped()) return;
+      this.#stop.abort(error);
+      const { name } = this.#deps.projection;
+      this.#deps.logger.error({ err: error, projection: name }, 'a projector stopped');
+      throw error;
+    }
+  }
+
+  /** The reading side: log to open batch. */
+  async #read(): Promise<void> {
+    const { signal } = this.#stop;
+    const { topic } = this.#deps.projection;
+    const next = new Map([...this.#reached].map(([at, position]) => [at, position.next]));
+    const follow = async (): Promise<void> => {
+      const from = [...next].map(([partition, offset]) => ({ topic, partition, offset }));
+      for await (const batch of this.#deps.log.follow(from, { signal, maxBytes: 1024 ** 2 })) {
+        await this.#room();
+        this.#take(batch, next.get(batch.partition) ?? 0);
+        next.set(batch.partition, batch.next);
+      }
+    };
+    try {
+      while (!this.#isStopped()) await this.#retrying(follow);
+    } catch (error) {
+      if (!this.#isStopped()) throw error;
+    }
+  }
+
+  #take({ partition, messages, next }: LogBatch, first: number): void {
+    const { codec, logger, projection } = this.#deps;
+    for (const { value, offset } of messages) {
+      if (value === null) continue;
+      try {
+        this.#open.add({ partition, offset, event: codec.decode(value) });
+      } catch (error) {
+        logger.error({ err: error, topic: projection.topic, partition, offset }, 'not projected');
+      }
+    }
+    this.#open.reach(partition, first, next, messages.at(-1)?.timestamp ?? 0);
+    this.#opened.resolve(undefined);
+  }
+
+  /** Waits while the open batch is full. */
+  async #room(): Promise<void> {
+    while (this.#open.entries.length >= rowsMax || this.#open.bytes >= bytesMax) {
+      await this.#taken.promise;
+    }
+  }
+
+  /** The writing side: gathered batch to table, one after the other. */
+  async #write(): Promise<void> {
+    const { signal } = this.#stop;
+    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    while (!this.#isStopped()) {
+      if (!this.#isSaved)
+        await Promise.race([this.#opened.promise, pause(positionEveryMs, signal)]);
+      if (this.#open.ranges.size === 0 && !this.#isSaved) await this.#save();
+      await this.#opened.promise;
+      await pause(gatherMs, signal);
+      if (this.#isStopped()) break;
+      const batch = this.#swap();
+      const startedAt = performance.now();
+      await this.#publish(batch);
+      batch.clear();
+      this.#spare = batch;
+      await this.#rest(performance.now() - startedAt);
+    }
+    // What was inserted is not read again after an orderly stop.
+    if (!this.#isSaved) await this.#save().catch(() => undefined);
+  }
+
+  #wake(): void {
+    this.#opened.resolve(undefined);
+    this.#taken.resolve(undefined);
+  }
+
+  #swap(): AppendedBatch {
+    const batch = this.#open;
+    this.#open = this.#spare;
+    this.#opened = Promise.withResolvers();
+    this.#taken.resolve(undefined);
+    this.#taken = Promise.withResolvers();
+    return batch;
+  }
+
+  async #publish(batch: AppendedBatch): Promise<void> {
+    if (batch.entries.length > 0) {
+      this.#isSaved = false;
+      await this.#insert(batch.rows, batch.entries, batch.token);
+    }
+    for (const [partition, range] of batch.ranges) {
+      const before = this.#reached.get(partition);
+      const atEndAt = Math.max(before?.atEndAt ?? 0, range.lastAt);
+      this.#reached.set(partition, { partition, next: range.next, ownerEpoch: 0, atEndAt });
+      this.#deps.advanced(partition, range.next);
+    }
+    this.#isSaved = false;
+    if (this.#deps.clock.now() - this.#savedAt >= positionEveryMs) await this.#save();
+  }
+
+  /** A failed insert may have been written: the same rows under the same token until it succeeds. */
+  async #insert(rows: Uint8Array, entries: readonly Entry[], token: string): Promise<void> {
+    const { store, tables, projection } = this.#deps;
+    const [table] = tables.tables;
+    const { columns } = projection;
+    try {
+      await this.#retrying(() =>
+        store.insert({ table, columns, rows, deduplicationToken: token, lane }),
+      );
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await this.#insertParts(entries, token, error);
+    }
+  }
+
+  /** Finds the messages that the table refuses by halving, and leaves them out. */
+  async #insertParts(entries: readonly Entry[], token: string, refusal: unknown): Promise<void> {
+    const { logger, projection } = this.#deps;
+    const [first] = entries;
+    if (first === undefined) return;
+    if (entries.length === 1) {
+      const { partition, offset } = first;
+      const { topic } = projection;
+      logger.error({ err: refusal, topic, partition, offset }, 'the table refused a message');
+      return;
+    }
+    const middle = entries.length >> 1;
+    for (const [at, part] of [entries.slice(0, middle), entries.slice(middle)].entries()) {
+      const batch = new AppendedBatch(projection);
+      for (const entry of part) batch.add(entry);
+      await this.#insert(batch.rows, part, `${token}/${at}`);
+    }
+  }
+
+  async #save(): Promise<void> {
+    await this.#retrying(() => this.#positions.save([...this.#reached.values()]));
+    this.#isSaved = true;
+    this.#savedAt = this.#deps.clock.now();
+  }
+
+  /** Leaves the rest of the time to others, where only a share of it may be taken. */
+  async #rest(tookMs: number): Promise<void> {
+    const percent = this.#deps.pacePercent();
+    if (percent < 100) await pause((tookMs * (100 - percent)) / percent, this.#stop.signal);
+  }
+
+  async #retrying(work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    for (let waitMs = retryFirstMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        if (this.#isStopped() || !isOutage(error)) throw error;
+        this.#deps.logger.warn({ err: error }, 'log or tables failed; trying again');
+        await pause(waitMs, signal);
+      }
+    }
+  }
+
+  /** A call, because the answer changes while others are awaited. */
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+}
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === 'projection_refused';
+
+/** Ends early, without an error, when the signal aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+}

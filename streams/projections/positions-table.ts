@@ -1,0 +1,17 @@
+import type { TableDefinition } from '../../src/ports/projection-store.ts';
+
+/** How far a projector has come; written after the rows. The highest revision counts. */
+export const positionsTable: TableDefinition = {
+  name: 'projector_positions',
+  columns: [
+    'name String',
+    'log_partition UInt16',
+    'next_offset UInt64',
+    'owner_epoch UInt64',
+    "at_end_at DateTime64(3, 'UTC')",
+    'revision UInt64',
+  ],
+  engine: 'ReplacingMergeTree(revision)',
+  orderBy: ['name', 'log_partition'],
+  tokensKept: 0,
+};

@@ -1,0 +1,60 @@
+import { createStreamHeads, type StreamHeads } from '../../src/modules/records/heads.ts';
+import type { RecordSource } from '../../src/modules/records/reader.ts';
+import type { SourceDeps } from '../../src/modules/records/source.ts';
+import { createActiveSource } from './active-source.ts';
+import type { Feed, FeedDeps, FeedOptions } from './fed-generation.ts';
+import { startGenerations, type GenerationsDeps, type Generations } from './generations.ts';
+import { records, type RecordTableSet } from './records.ts';
+import { dropCopies } from './verify.ts';
+
+export interface RecordFeedOptions extends FeedOptions<RecordTableSet> {
+  readonly heads: StreamHeads;
+}
+
+type General = GenerationsDeps<RecordSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
+type Given = 'topic' | 'tableSet' | 'openActive' | 'dropCopies' | 'openFeed' | 'openSource';
+
+export interface RecordGenerationsDeps extends Omit<General, Given> {
+  readonly openReach: FeedDeps<RecordSource, RecordTableSet>['openReach'];
+  readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
+  readonly openSource: (
+    of: Required<
+      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'isCurrent' | 'beforeReading'>
+    >,
+  ) => RecordSource;
+}
+
+export interface RecordGenerations extends Generations<RecordSource> {
+  /** What was read before must be read again. */
+  forget(): void;
+}
+
+/** The generations of the records projection: each has heads of its streams, which its readers go by. */
+export async function startRecordGenerations(
+  deps: RecordGenerationsDeps,
+): Promise<RecordGenerations> {
+  const heads = new Map<number, StreamHeads>();
+  const headsOf = ({ generation }: RecordTableSet): StreamHeads => {
+    const known = heads.get(generation) ?? createStreamHeads();
+    heads.set(generation, known);
+    return known;
+  };
+  const generations = await startGenerations({
+    ...deps,
+    topic: records.topic,
+    tableSet: records.tableSet,
+    openActive: createActiveSource,
+    dropCopies: (generation) => dropCopies(deps.store, generation),
+    openFeed: (options) => deps.openFeed({ ...options, heads: headsOf(options.tables) }),
+    openSource: ({ tables, ...of }) =>
+      deps.openSource({ ...of, tables: tables.names, heads: headsOf(tables) }),
+  });
+  return {
+    source: generations.source,
+    stopped: generations.stopped,
+    forget() {
+      for (const known of heads.values()) known.drop('all');
+    },
+    [Symbol.asyncDispose]: () => generations[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,245 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-call --
+   a test looks into any answer */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '../support/crm-world.ts';
+import { eventsOf } from '../support/event-stream.ts';
+
+let world: CrmWorld;
+let crm: CrmConnection;
+let other: CrmConnection;
+beforeAll(async () => {
+  world = await openCrmWorld();
+  crm = await world.connect();
+  other = await world.connect();
+  crm.account.contacts = [{ id: 'c-1', name: 'Ada' }];
+  await crm.run('contacts');
+  await other.run('contacts');
+  await crm.action('fail', { how: 'action-error', payload: { code: 'x' } });
+  for (const path of ['/proxy/contacts?api_key=hidden', '/proxy/nothing-here']) {
+    await world.gateway.call('GET', path, { headers: crm.headers });
+  }
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const operations = (body: object = {}, key?: string) =>
+  world.gateway.call('POST', '/logs/operations', { body, ...(key ? { key } : {}) });
+const messages = (body: object, key?: string) =>
+  world.gateway.call('POST', '/logs/messages', { body, ...(key ? { key } : {}) });
+/** Those of the connection, once all that `beforeAll` did is shown. */
+const shown = (body: object = {}) =>
+  eventually(
+    async () => succeeded(await operations({ connections: [crm.id], ...body })),
+    ({ data }) =>
+      data.length > 0 && data.every(({ state }: { state: string }) => state !== 'running'),
+  );
+const typesOf = (data: { operation: { type: string; action: string } }[]) =>
+  data.map(({ operation: { type, action } }) => `${type}:${action}`);
+
+describe('operations of the log', () => {
+  it('are listed newest first, with what they were about', async () => {
+    const { data, pagination } = await eventually(
+      () => shown(),
+      (page) => page.pagination.total >= 5,
+    );
+    expect(typesOf(data)).toEqual(
+      expect.arrayContaining(['proxy:call', 'action:run', 'sync:run', 'webhook:sync']),
+    );
+    expect(pagination).toEqual({ total: data.length, cursor: null });
+    const times = data.map(({ createdAt }: { createdAt: string }) => Date.parse(createdAt));
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+    const sync = data.find(
+      ({ syncConfigName }: { syncConfigName: string }) => syncConfigName === 'contacts',
+    );
+    expect(sync).toMatchObject({
+      operation: { type: 'sync', action: 'run' },
+      state: 'success',
+      level: 'info',
+      environmentId: world.environmentId,
+      environmentName: 'dev',
+      integrationId: 'crm',
+      connectionId: crm.id,
+      syncConfigName: 'contacts',
+      runId: sync.id,
+    });
+    expect(sync.durationMs).toBeGreaterThanOrEqual(0);
+    expect(Date.parse(sync.endedAt)).toBeGreaterThanOrEqual(Date.parse(sync.startedAt));
+    expect(await world.gateway.call('GET', `/logs/operations/${sync.id}`)).toMatchObject({
+      status: 200,
+      body: { data: sync },
+    });
+  });
+
+  it.each([
+    [{ types: ['action'] }, ['action:run']],
+    [{ types: ['sync:run'], states: ['success'], syncs: ['contacts'] }, ['sync:run']],
+    [{ syncs: ['contacts'], types: ['sync'] }, ['sync:run']],
+    [{ states: ['failed'], levels: ['error'], types: ['proxy'] }, ['proxy:call']],
+    [{ search: 'NOTHING-here' }, ['proxy:call']],
+    [{ syncs: ['contacts'], integrations: ['crm'], states: ['all'] }, ['sync:run']],
+  ])('are found by %j', async (body, types) => {
+    expect(typesOf((await shown(body)).data)).toEqual(types);
+  });
+
+  it.each([
+    [{ states: ['cancelled'] }],
+    [{ integrations: ['none'] }],
+    [{ types: ['sync:pause'] }],
+    [{ search: 'no such text' }],
+    [{ period: { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' } }],
+  ])('are not found by %j', async (body) => {
+    const none = { data: [], pagination: { total: 0, cursor: null } };
+    expect(succeeded(await operations(body))).toEqual(none);
+  });
+
+  it('come page by page, each once', async () => {
+    const { data: all } = await shown();
+    const walked: unknown[] = [];
+    for (let cursor: string | null = null; ;) {
+      const page = succeeded(await operations({ connections: [crm.id], limit: 2, cursor }));
+      expect(page.pagination.total).toBe(all.length);
+      walked.push(...page.data);
+      cursor = page.pagination.cursor;
+      if (cursor === null) break;
+    }
+    expect(walked).toEqual(all);
+  });
+
+  it('are of one environment, and of named connections where the key may not list them', async () => {
+    const [{ id }] = (await shown()).data;
+    const { prodKey } = world.gateway;
+    expect(succeeded(await operations({}, prodKey)).data).toEqual([]);
+    const foreign = { status: 404, body: { error: { code: 'not_found' } } };
+    const path = `/logs/operations/${id}`;
+    expect(await world.gateway.call('GET', path, { key: prodKey })).toMatchObject(foreign);
+    expect(await messages({ operationId: id }, prodKey)).toMatchObject(foreign);
+    const made = await world.gateway.call('POST', '/environment/api-keys', {
+      key: world.gateway.accountKey,
+      body: {
+        environment_id: world.environmentId,
+        display_name: 'logs',
+        scopes: ['environment:logs:read'],
+      },
+    });
+    const key = succeeded(made).data.secret as string;
+    expect((await operations({}, key)).status).toBe(403);
+    expect((await operations({ connections: [crm.id] }, key)).body.data.length).toBeGreaterThan(0);
+    const one = succeeded(await world.gateway.call('GET', path, { key })).data;
+    expect(one).toMatchObject({ id, connectionId: null, connectionName: null, endUserId: null });
+    const tail = await world.gateway.call('GET', '/logs/tail', { key });
+    expect(tail.status).toBe(403);
+  });
+
+  it('refuse what they do not know', async () => {
+    expect(await operations({ cursor: 'nonsense' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_cursor_value' } },
+    });
+    const path = `/logs/operations/${randomUUID()}`;
+    expect((await world.gateway.call('GET', path)).status).toBe(404);
+    const period = { from: '1960-01-01T00:00:00Z', to: '2020-01-01T00:00:00Z' };
+    expect((await operations({ period })).body.error.errors[0].path).toEqual(['period', 'from']);
+  });
+});
+
+describe('messages of an operation', () => {
+  it('tell what the code of a function and the service wrote, without what looks like a secret', async () => {
+    const [sync] = (await shown({ syncs: ['contacts'] })).data;
+    const { data, pagination } = succeeded(await messages({ operationId: sync.id }));
+    expect(pagination.total).toBe(data.length);
+    expect(data.at(-1)).toMatchObject({ message: 'Sync contacts started', level: 'info' });
+    expect(data).toContainEqual(
+      expect.objectContaining({
+        source: 'user',
+        level: 'warn',
+        type: 'log',
+        message: 'Saved 1 contacts',
+        meta: expect.anything(),
+      }),
+    );
+    const http = data.find(({ type }: { type: string }) => type === 'http');
+    expect(http).toMatchObject({
+      source: 'internal',
+      request: { method: 'GET' },
+      response: { code: 200 },
+    });
+    const proxied = (await shown({ types: ['proxy'], states: ['success'] })).data;
+    expect(JSON.stringify(proxied)).not.toContain('hidden');
+  });
+
+  it('come page by page in both directions', async () => {
+    const [sync] = (await shown({ syncs: ['contacts'] })).data;
+    const operationId: string = sync.id;
+    const all = succeeded(await messages({ operationId })).data;
+    const first = succeeded(await messages({ operationId, limit: 2 }));
+    expect(first.data).toEqual(all.slice(0, 2));
+    const { cursorBefore } = first.pagination;
+    const rest = succeeded(await messages({ operationId, cursorBefore }));
+    expect([...first.data, ...rest.data]).toEqual(all);
+    expect(rest.pagination.cursorBefore).toBeNull();
+    const oldest = succeeded(await messages({ operationId, cursorBefore, limit: 1 }));
+    const { cursorAfter } = oldest.pagination;
+    const newer = succeeded(await messages({ operationId, cursorAfter }));
+    expect(newer.data).toEqual(first.data);
+    const head = first.pagination.cursorAfter;
+    const none = succeeded(await messages({ operationId, cursorAfter: head }));
+    expect(none).toMatchObject({ data: [], pagination: { cursorAfter: head } });
+    expect((await messages({ operationId, cursorAfter, cursorBefore })).status).toBe(400);
+  });
+
+  it.each([
+    [{ levels: ['warn'] }, 'Saved 1 contacts'],
+    [{ search: 'SAVED 1' }, 'Saved 1 contacts'],
+    [{ states: ['running'] }, 'Sync contacts started'],
+  ])('are found by %j', async (body, text) => {
+    const [sync] = (await shown({ syncs: ['contacts'] })).data;
+    const { data } = succeeded(await messages({ operationId: sync.id, ...body }));
+    expect(data.map(({ message }: { message: string }) => message)).toEqual([text]);
+  });
+});
+
+describe('the tail of the log', () => {
+  it('shows what is written from now on, and goes on where a reader left it', async () => {
+    const url = `${world.gateway.url}/logs/tail?connections=${other.id}&levels=error`;
+    const headers = { authorization: `Bearer ${world.gateway.key}` };
+    await using first = await eventsOf(url, { headers });
+    await other.action('fail', { how: 'action-error', payload: { n: 1 } });
+    const seen = await first.next();
+    expect(seen).toMatchObject({ event: 'message', data: { connectionId: other.id } });
+    await first[Symbol.asyncDispose]();
+    await other.action('fail', { how: 'action-error', payload: { n: 2 } });
+    await using second = await eventsOf(url, { headers: { ...headers, 'last-event-id': seen.id } });
+    const next = await second.next();
+    expect(next.data.parentId).not.toBe(seen.data.parentId);
+    const bad = await fetch(url, { headers: { ...headers, 'last-event-id': 'nonsense' } });
+    expect(bad.status).toBe(400);
+  });
+});
+
+describe('the projection of the log', () => {
+  it('is listed, built anew from the log, compared, and read the same', async () => {
+    const before = await shown();
+    const key = world.gateway.accountKey;
+    const ask = (method: string, path: string, body?: object) =>
+      world.gateway.call(method, `/projections/logs${path}`, { key, ...(body ? { body } : {}) });
+    const listed = succeeded(await world.gateway.call('GET', '/projections', { key })).data;
+    expect(listed.map(({ name }: { name: string }) => name)).toContain('logs');
+    succeeded(await ask('POST', '/rebuild', {}));
+    const built = async () => succeeded(await ask('GET', '')).data.generations[1];
+    await eventually(built, ({ state }) => state === 'ready');
+    succeeded(await ask('POST', '/verify'));
+    const compared = await eventually(
+      built,
+      ({ verification }) => verification?.state !== 'running',
+    );
+    expect(compared.verification).toMatchObject({ state: 'passed', differences: 0 });
+    succeeded(await ask('POST', '/switch', {}));
+    expect(await shown()).toEqual(before);
+  });
+});

@@ -1,0 +1,59 @@
+export interface ReadEvent {
+  readonly id: string;
+  readonly event: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into any event
+  readonly data: any;
+}
+
+export interface EventReader extends AsyncDisposable {
+  /** The next event; throws when the stream ended. */
+  next(): Promise<ReadEvent>;
+}
+
+/** Reads server-sent events as a browser does. Resolves when the answer has begun. */
+export async function eventsOf(
+  url: string,
+  { headers }: { readonly headers: Readonly<Record<string, string>> },
+): Promise<EventReader> {
+  const leaving = new AbortController();
+  const answer = await fetch(url, { headers, signal: leaving.signal });
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${await answer.text()}`);
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    async next() {
+      for (;;) {
+        const end = text.indexOf('\n\n');
+        if (end >= 0) {
+          const event = parsed(text.slice(0, end));
+          text = text.slice(end + 2);
+          if (event !== null) return event;
+          continue;
+        }
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream ended');
+        text += value;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await reader.closed.catch(() => undefined);
+    },
+  };
+}
+
+/** Null of comments and of what is no event. */
+function parsed(block: string): ReadEvent | null {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(': ');
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
+  }
+  const data = fields.get('data');
+  if (data === undefined) return null;
+  return {
+    id: fields.get('id') ?? '',
+    event: fields.get('event') ?? 'message',
+    data: JSON.parse(data) as unknown,
+  };
+}
