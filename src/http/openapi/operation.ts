@@ -31,8 +31,34 @@ export function operationOf(route: AnyRoute, pool: SchemaPool): JsonObject {
   };
 }
 
-/** A route whose body and answer are another's: nothing is said of them. */
+/** A route whose answer streams. */
 export function streamOperation(route: StreamRoute, method: string, pool: SchemaPool): JsonObject {
+  return route.answers === undefined
+    ? passingOperation(route, method, pool)
+    : ownStreamOperation(route, route.answers, method, pool);
+}
+
+/** One that answers of its own accord. */
+function ownStreamOperation(
+  route: StreamRoute,
+  answered: Answers,
+  method: string,
+  pool: SchemaPool,
+): JsonObject {
+  const { path, summary, query, headers } = route;
+  const own = Object.entries(answered).map(([status, shape]) => [status, answer(shape, pool)]);
+  return {
+    operationId: operationId(method, path),
+    summary,
+    tags: [tagOf(path)],
+    ...security(route),
+    parameters: [...parameters(query, 'query', pool), ...parameters(headers, 'header', pool)],
+    responses: { ...(Object.fromEntries(own) as JsonObject), ...refusals(route, pool) },
+  };
+}
+
+/** One whose body and answer are another's: nothing is said of them. */
+function passingOperation(route: StreamRoute, method: string, pool: SchemaPool): JsonObject {
   const name = { name: 'path', in: 'path', required: true, schema: { type: 'string' } };
   const any = { '*/*': { schema: {} } };
   return {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, functionName, integrationKey, text } from '../../http/fields.ts';
+import { messagesShape, oneOperationShape, operationsShape } from './shapes.ts';
 import { messagesOf, operationsPage, requireOperation } from './handlers.ts';
 
 const limit = z.number().int().min(1).max(500).default(100);
@@ -38,7 +40,8 @@ const listOperations = defineRoute({
     levels: levels.optional(),
     period: period.optional(),
   }),
-  errors: ['invalid_cursor_value', 'projection_unavailable'],
+  answers: { 200: json('A page of operations.', operationsShape) },
+  errors: ['invalid_cursor_value'],
   async handle({ body, caller, services }) {
     return { status: 200, body: await operationsPage(services, caller, body) };
   },
@@ -51,7 +54,8 @@ const getOperation = defineRoute({
   scopes,
   summary: 'One operation of the log.',
   params: z.strictObject({ operationId }),
-  errors: ['not_found', 'projection_unavailable'],
+  answers: { 200: json('The operation.', oneOperationShape) },
+  errors: ['not_found'],
   async handle({ params, caller, services }) {
     const data = await requireOperation(services, caller, params.operationId);
     return { status: 200, body: { data } };
@@ -74,7 +78,8 @@ const listMessages = defineRoute({
     cursorAfter: cursor.nullable().optional(),
     period: period.optional(),
   }),
-  errors: ['not_found', 'invalid_cursor_value', 'projection_unavailable'],
+  answers: { 200: json('A page of messages.', messagesShape) },
+  errors: ['not_found', 'invalid_cursor_value'],
   async handle({ body, caller, services }) {
     return { status: 200, body: await messagesOf(services, caller, body) };
   },

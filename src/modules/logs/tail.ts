@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { content } from '../../http/answers.ts';
 import { openEventStream } from '../../http/event-stream.ts';
 import { connectionId, functionName, integrationKey, listOf } from '../../http/fields.ts';
 import { checkQuery } from '../../http/gate.ts';
@@ -43,7 +44,9 @@ export const tailRoute: StreamRoute = {
   scopes: ['environment:logs:read'],
   summary: 'The log as it is written, as server-sent events.',
   query,
-  errors: ['invalid_query_params', 'invalid_cursor_value', 'too_many_request'],
+  headers: z.object({ 'last-event-id': z.string().optional() }),
+  answers: { 200: content('Events named `message`, one for each entry.', 'text/event-stream') },
+  errors: ['invalid_query_params', 'invalid_cursor_value'],
   async handle(call) {
     const wanted = checkQuery(query, call.target.split('?', 2)[1] ?? '');
     requireNamed(call.caller, wanted.connections);
