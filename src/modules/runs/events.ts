@@ -1,7 +1,7 @@
 import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Instant, Micros } from '../../kernel/time.ts';
 import type { ModelPlace, ModelResult } from '../syncs/events.ts';
-import { redactText } from './redact.ts';
+import { redactText } from '../../kernel/redact.ts';
 
 export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
 export type RunAction =

@@ -5,7 +5,7 @@ import { currentTrace } from '../../control-plane/trace.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import type { Clock, Micros } from '../../kernel/time.ts';
 import { scrub } from './events.ts';
-import { redactJson, redactText } from './redact.ts';
+import { redactJson, redactText } from '../../kernel/redact.ts';
 import type { Publisher } from './publisher.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'off'] as const;
