@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { browserFiles, installChromium } from './browser/chromium.ts';
+import { fuzz } from './fuzz/run.ts';
 import { ServiceUnavailable } from './services/commands.ts';
 import { leaveOut, prepareServices, report } from './services/run.ts';
 
@@ -108,6 +109,28 @@ async function testsWithBrowser(): Promise<void> {
   }
 }
 
+/** Schemathesis is fetched; without Python the fuzz is not run. */
+async function fuzzing(): Promise<void> {
+  const started = performance.now();
+  console.log('\n== fuzz');
+  try {
+    const { passed, failed } = await fuzz();
+    totals.passed += passed;
+    totals.failed += failed;
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`== fuzz: ${failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
+  } catch (error) {
+    if (error instanceof ServiceUnavailable) {
+      const notRun = { files: ['test/fuzz/run.ts'], reasons: [error.message] };
+      report(notRun);
+      totals.notRun += notRun.files.length;
+      return;
+    }
+    console.error(error);
+    totals.failed += 1;
+  }
+}
+
 function readReport(file: string): VitestReport {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
@@ -119,6 +142,7 @@ function readReport(file: string): VitestReport {
 try {
   await checks(['lint', 'types', 'format', 'deps', 'schemas:check']);
   for (const project of ['fast', 'system']) tests(project);
+  await fuzzing();
   await testsWithBrowser();
   await testsWithServices();
 } finally {

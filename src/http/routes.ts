@@ -1,3 +1,4 @@
+import { mcpRoutes } from '../mcp/routes.ts';
 import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
 import { connectPageRoutes } from '../modules/connect-page/routes.ts';
@@ -52,6 +53,7 @@ export const routes: readonly AnyRoute[] = [
   ...deadLetterRoutes,
   ...connectPageRoutes,
   ...rootKeyRoutes,
+  ...mcpRoutes,
   ...referenceRoutes(() => ({ routes, streamRoutes })),
   ...webhookEndpointRoutes,
   ...webhookMessageRoutes,

@@ -8,4 +8,6 @@ export const versions = {
   mavenDependencyPlugin: '2.8',
   /** Built with Go, for `npm run test:helm` only. */
   helm: '3.19.0',
+  /** Fuzzes the API by its OpenAPI document. */
+  schemathesis: '4.32.5',
 } as const;

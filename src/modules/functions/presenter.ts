@@ -73,14 +73,30 @@ export function presentTools(functions: readonly DeployedFunction[]): Record<str
     data: actions.map((action) => ({
       name: action.name,
       description: action.description,
-      parameters: parametersOf(action),
+      parameters: toolParameters(action) ?? noParameters,
     })),
   };
 }
 
-function parametersOf({ inputModel, jsonSchema }: DeployedFunction): JsonObject {
+interface ToolParameters {
+  readonly type: 'object';
+  readonly properties: JsonObject;
+  readonly required: readonly Json[];
+}
+
+const noParameters: ToolParameters = { type: 'object', properties: {}, required: [] };
+
+/** What the input of an action may hold; null where it is no object. */
+export function toolParameters({
+  inputModel,
+  jsonSchema,
+}: DeployedFunction): ToolParameters | null {
+  if (inputModel === null) return noParameters;
   const definitions: Json | undefined = jsonSchema['definitions'];
-  const input = isJsonObject(definitions) ? definitions[inputModel ?? ''] : undefined;
-  const { properties, required } = isJsonObject(input) ? input : {};
-  return { type: 'object', properties: properties ?? {}, required: required ?? [] };
+  const input = isJsonObject(definitions) ? definitions[inputModel] : undefined;
+  if (!isJsonObject(input)) return null;
+  const { type, properties = {}, required = [] } = input;
+  if (type === 'null') return noParameters;
+  if (type !== 'object' || !isJsonObject(properties) || !Array.isArray(required)) return null;
+  return { type, properties, required };
 }

@@ -186,6 +186,11 @@ const runRows: readonly Row[] = [
   row('GET /action/{id}', K('actions:execute'), 200, ({ action }) => ({
     path: `/action/${action}`,
   })),
+  row('POST /mcp', K('mcp'), 200, (names) => ({
+    headers: headersOf(names),
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  })),
+  row('GET /mcp', K('mcp'), 405),
 ];
 
 const settingRows: readonly Row[] = [
@@ -258,8 +263,6 @@ const absentRows: readonly Row[] = [
   absent('POST /integrations/quickstart', K('integrations:create')),
   absent('POST /sync/deploy/confirmation', K('deploy')),
   absent('POST /sync/deploy', K('deploy')),
-  absent('POST /mcp', K('mcp')),
-  absent('GET /mcp', K('mcp')),
 ];
 
 export const environmentRows: readonly Row[] = [

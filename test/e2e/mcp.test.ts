@@ -1,0 +1,82 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkAnswer } from '../support/answers.ts';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+
+let world: CrmWorld;
+let crm: CrmConnection;
+let client: Client;
+beforeAll(async () => {
+  world = await openCrmWorld();
+  crm = await world.connect();
+  client = await connected(crm.headers);
+});
+afterAll(async () => {
+  await client.close();
+  await world[Symbol.asyncDispose]();
+});
+
+/** A client of the protocol's own library, each of whose answers is held against the document. */
+async function connected(named: Readonly<Record<string, string>>): Promise<Client> {
+  const { url, key } = world.gateway;
+  const made = new Client({ name: 'test', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', url), {
+    requestInit: { headers: { ...named, authorization: `Bearer ${key}` } },
+    fetch: async (address, init) => {
+      const answer = await fetch(address, init);
+      const { status, headers } = answer;
+      const text = await answer.clone().text();
+      checkAnswer(init?.method ?? 'GET', String(address), { status, headers, text });
+      return answer;
+    },
+  });
+  await made.connect(transport);
+  return made;
+}
+
+const ask = (body: object, headers: Readonly<Record<string, string>> = crm.headers) =>
+  world.gateway.call('POST', '/mcp', { body, headers });
+
+describe('MCP', () => {
+  it('lists the actions of the integration with what they take', async () => {
+    const { tools } = await client.listTools();
+    const echo = tools.find(({ name }) => name === 'inspect');
+    expect(echo).toMatchObject({ inputSchema: { type: 'object' } });
+    expect(tools.map(({ name }) => name)).not.toContain('contacts');
+    for (const { inputSchema } of tools) expect(inputSchema.type).toBe('object');
+  });
+
+  it('runs a tool as the action that it is', async () => {
+    const { content } = await client.callTool({ name: 'inspect' });
+    const [{ text }] = content as [{ text: string }];
+    const { body } = (await crm.action('inspect')) as { body: unknown };
+    expect(JSON.parse(text)).toEqual(body);
+  });
+
+  it('answers the error of an action, and of a tool that is not there, as one of the protocol', async () => {
+    await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({
+      code: -32_000,
+      data: { code: 'unknown_action' },
+    });
+  });
+
+  it('refuses a connection that is not there, and a request that names none', async () => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const unknown = await ask(list, { ...crm.headers, 'connection-id': 'nobody' });
+    expect(unknown).toMatchObject({ status: 400, body: { error: { code: 'unknown_connection' } } });
+    const unnamed = await ask(list, {});
+    expect(unnamed).toMatchObject({ status: 400, body: { error: { code: 'invalid_headers' } } });
+  });
+
+  it('has no stream, and refuses what is not of the protocol', async () => {
+    const stream = await world.gateway.call('GET', '/mcp', { headers: crm.headers });
+    expect(stream).toMatchObject({
+      status: 405,
+      body: { jsonrpc: '2.0', error: { code: -32_000, message: 'Method not allowed.' }, id: null },
+    });
+    expect(await ask({ hello: 'there' })).toMatchObject({ status: 400, body: { jsonrpc: '2.0' } });
+    const notified = await ask({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect(notified.status).toBe(202);
+  });
+});

@@ -1,0 +1,92 @@
+/**
+ * `npm run fuzz`: schemathesis asks a real gateway what its OpenAPI document allows, and what it does not. No 5xx,
+ * nothing that the document does not name, no way past the credentials.
+ */
+import { routes } from '../../src/http/routes.ts';
+import { openCrmWorld, succeeded } from '../support/crm-world.ts';
+import { seedOfRun } from '../support/random.ts';
+import { installSchemathesis, runSchemathesis, type Asked } from './schemathesis.ts';
+
+/** Seconds that schemathesis may take: for all endpoints, and for those that end what the others need. */
+const secondsMax = 85;
+const endingSecondsMax = 10;
+
+/** They remove the key's environment, the token's session, or what the examples name. */
+const endings = [
+  'DELETE /connect/session',
+  'DELETE /environments/{environmentId}',
+  'DELETE /integrations/{uniqueKey}',
+  'DELETE /connections/{connectionId}',
+  'DELETE /connection/{connectionId}',
+];
+
+export interface FuzzCounts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** @throws ServiceUnavailable where schemathesis cannot be had */
+export async function fuzz(): Promise<FuzzCounts> {
+  const packages = await installSchemathesis();
+  const seed = seedOfRun();
+  console.log(`SVC_TEST_SEED=${seed}`);
+  await using world = await openCrmWorld({ env: { SVC_RATE_LIMIT_PER_MINUTE: '0' } });
+  const { gateway } = world;
+  // As the examples of the document have it.
+  await world.connect({ connection_id: 'acme-1' });
+  const made = await gateway.call('POST', '/connect/sessions', {
+    body: { end_user: { id: 'u1' } },
+  });
+  const { token } = (succeeded(made) as { data: { token: string } }).data;
+  const credentials = {
+    environmentCredential: gateway.key,
+    accountCredential: gateway.accountKey,
+    connectCredential: token,
+    connectTokenInQuery: token,
+  };
+  const ground = { packages, url: gateway.url, seed, credentials };
+  const names = (option: string) => endings.flatMap((name) => [option, name]);
+  const most = await runSchemathesis({
+    ...ground,
+    secondsMax,
+    phases: ['examples', 'coverage', 'fuzzing'],
+    // What lies behind the proxy is another's.
+    select: [...names('--exclude-name'), '--exclude-path', '/proxy/{path}'],
+  });
+  const last = await runSchemathesis({
+    ...ground,
+    secondsMax: endingSecondsMax,
+    phases: ['examples', 'fuzzing'],
+    select: names('--include-name'),
+  });
+  const asked = [...most.asked, ...last.asked];
+  const problems = [
+    ...[most, last].flatMap(({ isGreen, output }) => (isGreen ? [] : [output])),
+    ...unheard(asked),
+    ...gateway.log.filter((line) => line.includes('request failed')),
+  ];
+  for (const problem of problems) console.error(problem);
+  console.log(
+    `${asked.length} requests to ${new Set(asked.map((one) => one.endpoint)).size} endpoints`,
+  );
+  return { passed: asked.length, failed: problems.length };
+}
+
+/** A credential that is always refused would hide everything behind it. */
+function unheard(asked: readonly Asked[]): string[] {
+  const kinds = ['environment', 'account', 'connect'] as const;
+  return kinds.flatMap((kind) => {
+    const endpoints = routes
+      .filter(({ credential }) => credential === kind)
+      .map(({ method, path }) => `${method} ${path}`);
+    const isHeard = asked.some(
+      ({ endpoint, status }) => endpoints.includes(endpoint) && ![401, 403, 405].includes(status),
+    );
+    return isHeard ? [] : [`no request with the credential of ${kind} got past the gate`];
+  });
+}
+
+if (import.meta.main) {
+  const { failed } = await fuzz();
+  process.exitCode = failed === 0 ? 0 : 1;
+}

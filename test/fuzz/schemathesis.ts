@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cached } from '../services/cache.ts';
+import { announce, isOnPath, run, ServiceUnavailable } from '../services/commands.ts';
+import { versions } from '../services/versions.ts';
+
+const how = 'Install Python 3.11 or newer with pip: apt-get install -y python3 python3-pip';
+const minorMin = 11;
+
+/** Checks of schemathesis: those of the document, and that no credential is passed over. */
+const checks = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'ignored_auth',
+];
+
+/** The folder of its packages, outside the repository. @throws ServiceUnavailable without Python, or the packages */
+export async function installSchemathesis(): Promise<string> {
+  if (!isOnPath('python3')) throw new ServiceUnavailable(`The fuzz needs python3. ${how}`);
+  const said = await run('python3', ['--version']);
+  const minor = Number(/Python 3\.(\d+)/.exec(said)?.[1] ?? 0);
+  if (minor < minorMin) throw new ServiceUnavailable(`The fuzz finds ${said.trim()}. ${how}`);
+  const { schemathesis: version } = versions;
+  return cached(`schemathesis-${version}-py3.${minor}`, async (folder) => {
+    announce(`fetching schemathesis ${version}`);
+    const quiet = ['--quiet', '--disable-pip-version-check', '--no-input'];
+    const args = ['-m', 'pip', 'install', ...quiet, '--target', folder, `schemathesis==${version}`];
+    try {
+      await run('python3', args);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ServiceUnavailable(`schemathesis cannot be had: ${reason}`);
+    }
+  });
+}
+
+export interface FuzzOptions {
+  readonly packages: string;
+  readonly url: string;
+  readonly seed: number;
+  /** Whole run, in seconds. */
+  readonly secondsMax: number;
+  /** By security scheme of the document. */
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly phases: readonly string[];
+  readonly select: readonly string[];
+}
+
+/** A request as it was answered. */
+export interface Asked {
+  /** `GET /connections` */
+  readonly endpoint: string;
+  readonly status: number;
+}
+
+export interface FuzzOutcome {
+  readonly isGreen: boolean;
+  readonly output: string;
+  readonly asked: readonly Asked[];
+}
+
+/** Runs schemathesis to its end. */
+export async function runSchemathesis(options: FuzzOptions): Promise<FuzzOutcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-fuzz-'));
+  try {
+    const [config, report] = [join(folder, 'schemathesis.toml'), join(folder, 'report.ndjson')];
+    await writeFile(config, configText(options.credentials), { mode: 0o600 });
+    const { url, phases, secondsMax, seed, select } = options;
+    const args = ['-m', 'schemathesis.cli', '--config-file', config, 'run', `${url}/openapi.json`];
+    const child = spawn(
+      'python3',
+      [
+        ...[...args, '--url', url, '--phases', phases.join(','), '--checks', checks.join(',')],
+        ...['--max-time', String(secondsMax), '--seed', String(seed), '--workers', '2'],
+        ...['--max-examples', '10', '--no-shrink', '--continue-on-failure', '--warnings', 'off'],
+        ...['--report', 'ndjson', '--report-ndjson-path', report, '--request-timeout', '60'],
+        ...select,
+      ],
+      { cwd: folder, env: { PATH: process.env['PATH'], PYTHONPATH: options.packages } },
+    );
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    }
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { isGreen: code === 0, output, asked: askedIn(await readFile(report, 'utf8')) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function configText(credentials: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(credentials).map(([scheme, secret]) => {
+    const how = scheme.endsWith('InQuery') ? 'api_key' : 'bearer';
+    return `[auth.openapi.${scheme}]\n${how} = ${JSON.stringify(secret)}\n`;
+  });
+  return entries.join('\n');
+}
+
+interface ReportLine {
+  readonly ScenarioFinished?: {
+    readonly recorder: {
+      readonly label: string;
+      readonly interactions?: Readonly<Record<string, Interaction>>;
+    };
+  };
+}
+
+interface Interaction {
+  readonly response?: { readonly status_code: number };
+}
+
+function askedIn(report: string): Asked[] {
+  const lines = report.split('\n').filter((line) => line !== '');
+  return lines.flatMap((line) => {
+    const { ScenarioFinished: scenario } = JSON.parse(line) as ReportLine;
+    if (scenario === undefined) return [];
+    const { label: endpoint, interactions = {} } = scenario.recorder;
+    return Object.values(interactions).flatMap(({ response }) =>
+      response ? [{ endpoint, status: response.status_code }] : [],
+    );
+  });
+}
