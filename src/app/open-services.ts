@@ -18,7 +18,9 @@ import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createRunLogs } from '../modules/runs/run-log.ts';
-import { openDeliveries, type Deliveries } from '../modules/webhooks-out/deliveries.ts';
+import { createConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
+import { openIncoming } from '../modules/webhooks-in/incoming.ts';
+import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
 import type { Base } from './base.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
@@ -67,7 +69,8 @@ export async function openServices(
     schemas,
     publisher,
     deadLetters: await openLetters(stack, base),
-    deliveries: await openWebhooks(stack, base),
+    ...(await openWebhooks(stack, base)),
+    connectionFinder: stack.use(createConnectionFinder({ control, vault })),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
@@ -112,8 +115,15 @@ async function openLetters(stack: AsyncDisposableStack, base: Base): Promise<Dea
   return stack.use(await openDeadLetters({ ...base.log, clock, logger, file }));
 }
 
-async function openWebhooks(stack: AsyncDisposableStack, base: Base): Promise<Deliveries> {
+async function openWebhooks(
+  stack: AsyncDisposableStack,
+  base: Base,
+): Promise<Pick<Services, 'deliveries' | 'incoming'>> {
   const { clock, logger, folders } = base;
-  const file = `${folders.views}/webhooks-out.sqlite`;
-  return stack.use(await openDeliveries({ ...base.log, clock, logger, file }));
+  const deps = { ...base.log, clock, logger };
+  const file = (name: string): string => `${folders.views}/${name}.sqlite`;
+  return {
+    deliveries: stack.use(await openDeliveries({ ...deps, file: file('webhooks-out') })),
+    incoming: stack.use(await openIncoming({ ...deps, file: file('webhooks-in') })),
+  };
 }

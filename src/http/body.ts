@@ -31,7 +31,11 @@ export async function readJson(
   return value;
 }
 
-async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/**
+ * Reads a body as it is; the limit is kept while reading.
+ * @throws GatewayError `request_too_large`, `invalid_request` (it breaks off)
+ */
+export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -25,6 +25,8 @@ import { topicRoutes } from '../modules/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/typed-topics/routes.ts';
 import { variableRoutes } from '../modules/variables/routes.ts';
 import { webhookEndpointRoutes } from '../modules/webhook-endpoints/routes.ts';
+import { webhookRoute } from '../modules/webhooks-in/ingress.ts';
+import { webhookDeliveryRoutes } from '../modules/webhooks-in/routes.ts';
 import { webhookMessageRoutes } from '../modules/webhooks-out/routes.ts';
 import type { AnyRoute } from './define-route.ts';
 import type { StreamRoute } from './stream-route.ts';
@@ -57,7 +59,8 @@ export const routes: readonly AnyRoute[] = [
   ...referenceRoutes(() => ({ routes, streamRoutes })),
   ...webhookEndpointRoutes,
   ...webhookMessageRoutes,
+  ...webhookDeliveryRoutes,
 ];
 
 /** Every endpoint that streams. */
-export const streamRoutes: readonly StreamRoute[] = [proxyRoute, tailRoute];
+export const streamRoutes: readonly StreamRoute[] = [proxyRoute, tailRoute, webhookRoute];

@@ -7,6 +7,8 @@ import type { RootKeyRing } from '../modules/credentials/open-vault.ts';
 import type { Vault } from '../modules/credentials/vault.ts';
 import type { DeadLetters } from '../modules/dead-letters/view.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
+import type { ConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
+import type { IncomingWebhooks } from '../modules/webhooks-in/incoming.ts';
 import type { Deliveries } from '../modules/webhooks-out/deliveries.ts';
 import type { RecordReader } from '../modules/records/reader.ts';
 import type { RecordWriter } from '../modules/records/writer.ts';
@@ -28,6 +30,9 @@ export interface Services {
   readonly deadLetters: DeadLetters;
   /** Webhooks to the application, and what became of them. */
   readonly deliveries: Deliveries;
+  /** Webhooks of providers, and what became of them. */
+  readonly incoming: IncomingWebhooks;
+  readonly connectionFinder: ConnectionFinder;
   /** Questions to the tables beside those of `records.reader`. */
   readonly tables: Pick<ProjectionStore, 'queryRows'>;
   readonly vault: Vault;

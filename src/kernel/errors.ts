@@ -123,6 +123,14 @@ export const catalogue = {
   stale_attempt: kind(409, 'A later attempt of this run has taken over.'),
   stream_closed: kind(409, 'The connection of these records was deleted.'),
   command_dead_lettered: kind(500, 'A saved batch could not be processed and was set aside.'),
+  // webhooks of providers
+  webhook_missing_signature: kind(401, 'The webhook is not signed.'),
+  webhook_invalid_signature: kind(401, 'The signature of the webhook is not valid.'),
+  webhook_missing_token: kind(401, 'The webhook comes without its token.'),
+  webhook_missing_secret: kind(401, 'There is no secret to verify the webhook with.'),
+  webhook_missing_connection_id: kind(400, 'The webhook does not say which connection it is of.'),
+  webhook_invalid_payload: kind(400, 'The body of the webhook cannot be read.'),
+  webhook_unknown_provider: kind(400, 'There are no rules for webhooks of this provider.'),
   // authentication
   missing_auth_header: kind(401, 'Send the header Authorization: Bearer <key>.'),
   malformed_auth_header: kind(401, 'The Authorization header must be "Bearer <key>".'),

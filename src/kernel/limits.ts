@@ -23,6 +23,10 @@ export const limits = {
   webhookRetriesMax: 20,
   webhookRetryWaitMaxMs: 7 * 86_400_000,
   webhookEndpointsMax: 100,
+  /** A webhook of a provider; what the log keeps in one message has less than 4 MiB. */
+  webhookInBytesMax: 3 * 1024 ** 2,
+  /** A delivery that a provider repeats within so long is known. */
+  webhookKnownMs: 24 * 3_600_000,
   /** So many failures within the window keep further attempts from an endpoint for a while. */
   webhookCircuitFailures: 5,
   webhookCircuitWindowMs: 10_000,

@@ -8,6 +8,8 @@ import { createKey } from '../../src/modules/api-keys/handlers.ts';
 import { createOpenedConnections } from '../../src/modules/connections/keep-opened.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
+import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
+import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
@@ -138,6 +140,8 @@ async function openNode(
     publisher,
     deadLetters,
     deliveries,
+    incoming: stack.use(await openIncoming({ ...ports, logger: silent, file: ':memory:' })),
+    connectionFinder: stack.use(createConnectionFinder({ control, vault })),
     vault,
     rootKeys: vault,
     coordination: options.coordination ?? node.coordination,

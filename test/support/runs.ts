@@ -19,6 +19,8 @@ import { createRunBodies, type RunBodies } from '../../src/modules/runs/bodies.t
 import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
 import { openHost } from '../../src/modules/runs/open-host.ts';
+import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
+import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
@@ -156,6 +158,10 @@ export async function openRunWorld({
     publisher,
     deadLetters,
     deliveries,
+    incoming: stack.use(
+      await openIncoming({ log, schemas, clock, logger: silent, file: ':memory:' }),
+    ),
+    connectionFinder: stack.use(createConnectionFinder({ control, vault })),
     tables: { queryRows: () => Promise.reject(new Error('there are no tables here')) },
     vault,
     rootKeys: vault,

@@ -22,7 +22,8 @@ export function webhookUrlOf(
   provider: Provider | null,
   publicUrl: string,
 ): string | null {
-  if (!provider?.webhook_routing_script) return null;
+  const hasRouting = provider?.webhook_routing_script ?? provider?.webhook_routing;
+  if (hasRouting === undefined) return null;
   const base = publicUrl.replace(/\/+$/, '');
   return `${base}/webhook/${environmentUid}/${encodeURIComponent(uniqueKey)}`;
 }

@@ -1,3 +1,4 @@
+import type { WebhookRules } from './webhook-rules.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 
 /** The authentication modes of the specification (section 2.6). */
@@ -170,6 +171,8 @@ export interface Provider {
   readonly integration_config?: Readonly<Record<string, FieldSchema>>;
   readonly post_connection_script?: string;
   readonly webhook_routing_script?: string;
+  /** How its webhooks are verified and attributed; without it they are not taken. */
+  readonly webhook_routing?: WebhookRules;
   readonly token_expiration_buffer?: number;
   readonly proxy?: ProxyDefinition;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { authModes } from './definition.ts';
+import { webhookRules } from './webhook-rules.ts';
 
 /** The format of a catalogue entry (contract/providers-format.md): a field that is not here is refused. */
 
@@ -171,6 +172,7 @@ const token = {
 
 const hooks = {
   webhook_routing_script: text.optional(),
+  webhook_routing: webhookRules.optional(),
   webhook_user_defined_secret: z.boolean().optional(),
   webhook_allowed_query_params: texts.optional(),
   webhook_response_metadata: texts.optional(),

@@ -243,6 +243,13 @@ const webhookRows: readonly Row[] = [
   row('POST /webhook-messages/replay', K('*'), 200, () => ({
     body: { ids: [nowhere], dry_run: true },
   })),
+  row('GET /webhook-deliveries', K('*'), 200),
+  changing('GET /webhook-deliveries/{id}', K('*'), 404, () => ({
+    path: `/webhook-deliveries/${nowhere}`,
+  })),
+  changing('POST /webhook-deliveries/{id}/process', K('*'), 404, () => ({
+    path: `/webhook-deliveries/${nowhere}/process`,
+  })),
 ];
 
 /** A key that may not list connections names them. */

@@ -12,7 +12,10 @@ const openRows: readonly Row[] = [
   row('GET /images/template-logos/{file}', open, 200, () => ({
     path: '/images/template-logos/crm.svg',
   })),
-  absent('POST /webhook/{environmentUuid}/{providerConfigKey}', open),
+  row('POST /webhook/{environmentUuid}/{providerConfigKey}', open, 404, () => ({
+    path: '/webhook/0198c1a2-7d30-4000-8000-0000000000aa/crm',
+    body: {},
+  })),
 ];
 
 /** Connect sessions (contract/http.md, rows 24 to 28). */

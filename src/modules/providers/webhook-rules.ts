@@ -1,0 +1,97 @@
+import { z } from 'zod';
+
+/**
+ * How webhooks of a provider are verified and attributed (`webhook_routing` of a definition): data, so that a
+ * provider needs no code. Names of headers are in lower case.
+ */
+
+const text = z.string().min(1);
+
+/** A value of the request: at a dotted path in the body, in a header, in the query, or a constant. */
+const source = z.strictObject({
+  body: text.optional(),
+  header: text.optional(),
+  query: text.optional(),
+  value: text.optional(),
+  /** What of it counts: the origin of an address, or the first label of a host name. */
+  take: z.enum(['origin', 'first-label']).optional(),
+});
+const sources = z.array(source).min(1);
+
+const condition = source.extend({
+  /** The value; any value when absent. */
+  equals: z.string().optional(),
+});
+
+/**
+ * Where the secret is from; the first that is set counts. `app_digest`: SHA-256 of id, private key and link of the
+ * app, as hex. In `metadata` a path into that of the connection.
+ */
+const key = z.union([
+  z.enum(['webhook_secret', 'client_secret', 'app_digest']),
+  z.strictObject({
+    /** `$identifier` stands for the value that the connection was found by. */
+    metadata: z.array(text).min(1),
+  }),
+]);
+
+const signature = z.strictObject({
+  /**
+   * `hmac` of `message`; `digest`: a plain hash of `message`; `token`: the header is the secret;
+   * `standard-webhooks`: HMAC as that specification has it.
+   */
+  scheme: z.enum(['hmac', 'digest', 'token', 'standard-webhooks']),
+  header: text.optional(),
+  algorithm: z.enum(['sha256', 'sha1']).default('sha256'),
+  encoding: z.enum(['hex', 'base64']).default('hex'),
+  /** Stands before the signature in the header. */
+  prefix: z.string().default(''),
+  /** The header is a list `name=value,…`: signatures are those of this name. */
+  element: text.optional(),
+  /** What is signed, of `$body`, `$timestamp` and `$key`. */
+  message: text.default('$body'),
+  /** Seconds since the epoch: a header, or an element of the list. */
+  timestamp: z.strictObject({ header: text.optional(), element: text.optional() }).optional(),
+  tolerance_seconds: z.number().int().min(1).default(300),
+  keys: z.array(key).min(1),
+  key_encoding: z.enum(['utf8', 'base64']).default('utf8'),
+  /** False: checked only where a secret is set. */
+  is_required: z.boolean().default(true),
+});
+
+const connection = z.strictObject({
+  /** `connectionId`, `metadata.<key>`, or the name of a value of the connection configuration. */
+  property: text,
+  /** The identifier; the first that the request has. */
+  identifier: sources,
+  /** A delivery without an identifier, or of no connection, is rejected; otherwise it is attributed to none. */
+  is_required: z.boolean().default(false),
+});
+
+export const webhookRules = z.strictObject({
+  /** The body is a form whose field of this name holds the JSON. */
+  form_field: text.optional(),
+  /** Those of which the first counts whose header is there; the first when none is. */
+  signatures: z.array(signature).default([]),
+  /** What is taken without a signature. */
+  unsigned: z.array(condition).default([]),
+  /** Answered with a value of the request, or with an empty body. */
+  handshakes: z.array(z.strictObject({ when: condition, answer: source.nullable() })).default([]),
+  /** Absent: every connection of the integration with `is_for_all`, else none. */
+  connection: connection.optional(),
+  is_for_all: z.boolean().default(false),
+  type: sources.optional(),
+  delivery_id: sources.optional(),
+  /** The body is a list of events, or has one at this path; each starts runs of its own. */
+  events: z.strictObject({ path: z.string().optional() }).optional(),
+  /** Events that are left out. */
+  skip: z.array(condition).default([]),
+  /** Events whose type ends so come first, then by the value at the path. */
+  order: z.strictObject({ first: text, by: text }).optional(),
+});
+
+export type WebhookRules = z.output<typeof webhookRules>;
+export type SignatureRule = z.output<typeof signature>;
+export type Source = z.output<typeof source>;
+export type Condition = z.output<typeof condition>;
+export type KeySource = z.output<typeof key>;

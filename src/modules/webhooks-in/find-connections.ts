@@ -1,0 +1,149 @@
+import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import type { EntityRef } from '../../control-plane/entity.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { joinKey } from '../../kernel/ids.ts';
+import { plainText } from '../../kernel/json-path.ts';
+import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import { connectionsOfIntegration, findConnection } from '../connections/queries.ts';
+import type { Connection } from '../connections/state.ts';
+import { openConnectionConfig, openMetadata } from '../credentials/sealing.ts';
+import type { Vault } from '../credentials/vault.ts';
+
+/** Indexes that a node keeps; the oldest is given up, and made anew when it is asked for. */
+const indexesMax = 500;
+
+/** Finds connections by what is sealed in them. */
+export interface ConnectionFinder extends Disposable {
+  /**
+   * Those of the integration whose property has the value: `connectionId`, `metadata.<key>` (equal to it, a list
+   * with it, or an object with it as a key), or a value of the connection configuration.
+   */
+  find(
+    of: { readonly environmentUid: string; readonly integrationKey: string },
+    property: string,
+    value: string,
+  ): Promise<Connection[]>;
+}
+
+interface Of {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+}
+
+interface Index {
+  readonly of: Of;
+  readonly property: string;
+  /** Ids of connections by value. */
+  readonly byValue: Map<string, Set<string>>;
+  readonly valuesOf: Map<string, readonly string[]>;
+  /** Ids of those that changed since they were looked at. */
+  readonly changed: Set<string>;
+  /** What looks at them, one after the other. */
+  looking: Promise<void>;
+}
+
+interface Deps {
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+}
+
+/**
+ * Each property that a provider's rules name is opened once for all connections of an integration, and again for
+ * those that change; what was opened stays in memory.
+ */
+export function createConnectionFinder(deps: Deps): ConnectionFinder {
+  const { control } = deps;
+  const indexes = new Map<string, Index>();
+  const stop = control.view.onChange((changed) => {
+    const connections = changed.filter(({ kind }) => kind === 'connection');
+    if (connections.length > 0) for (const index of indexes.values()) note(index, connections);
+  });
+  const indexOf = (of: Of, property: string): Index => {
+    const name = joinKey(of.environmentUid, of.integrationKey, property);
+    const known = indexes.get(name);
+    if (known !== undefined) return known;
+    if (indexes.size >= indexesMax) indexes.clear();
+    const made = newIndex(control, of, property);
+    indexes.set(name, made);
+    return made;
+  };
+  const read = async (of: Of, property: string, value: string): Promise<Connection[]> => {
+    const find = (id: string): Connection[] => {
+      const found = findConnection(control, of.environmentUid, of.integrationKey, id);
+      return found === null ? [] : [found];
+    };
+    if (property === 'connectionId') return find(value);
+    const index = indexOf(of, property);
+    index.looking = index.looking.catch(() => undefined).then(() => look(deps, index));
+    await index.looking;
+    return [...(index.byValue.get(value) ?? [])].flatMap(find);
+  };
+  return {
+    async find({ environmentUid, integrationKey }, property, value) {
+      const of = { environmentUid, integrationKey };
+      const known = await read(of, property, value);
+      if (known.length > 0) return known;
+      // Another node may have made it a moment ago.
+      await control.view.caughtUp();
+      return read(of, property, value);
+    },
+    [Symbol.dispose]: () => stop(),
+  };
+}
+
+function newIndex(control: ControlPlane, of: Of, property: string): Index {
+  const all = connectionsOfIntegration(control, of.environmentUid, of.integrationKey);
+  const changed = new Set(all.map(({ connectionId }) => connectionId));
+  const empty = { byValue: new Map(), valuesOf: new Map(), looking: Promise.resolve() };
+  return { of, property, changed, ...empty };
+}
+
+function note({ of, changed }: Index, connections: readonly EntityRef[]): void {
+  for (const { path } of connections) {
+    const [environmentUid, integrationKey, connectionId] = path;
+    const isOurs = environmentUid === of.environmentUid && integrationKey === of.integrationKey;
+    if (isOurs && connectionId !== undefined) changed.add(connectionId);
+  }
+}
+
+/** Opens what changed. What can't be opened has no values. */
+async function look({ control, vault }: Deps, index: Index): Promise<void> {
+  const { of, property, changed } = index;
+  for (const id of [...changed]) {
+    const connection = findConnection(control, of.environmentUid, of.integrationKey, id);
+    changed.delete(id);
+    try {
+      put(index, id, connection === null ? [] : await valuesOf(vault, connection, property));
+    } catch (error) {
+      // Its key is destroyed before it is gone itself.
+      if (!(error instanceof GatewayError)) throw error;
+      put(index, id, []);
+    }
+  }
+}
+
+function put(index: Index, id: string, values: readonly string[]): void {
+  for (const value of index.valuesOf.get(id) ?? []) index.byValue.get(value)?.delete(id);
+  index.valuesOf.set(id, values);
+  for (const value of values) {
+    const ids = index.byValue.get(value) ?? new Set();
+    ids.add(id);
+    index.byValue.set(value, ids);
+  }
+}
+
+async function valuesOf(vault: Vault, connection: Connection, property: string): Promise<string[]> {
+  if (!property.startsWith('metadata.')) {
+    const config = await openConnectionConfig(vault, connection);
+    return Object.hasOwn(config, property) ? oneOf(config[property] ?? null) : [];
+  }
+  const key = property.slice('metadata.'.length);
+  if (!Object.hasOwn(connection.metadata, key)) return [];
+  const metadata = await openMetadata(vault, connection);
+  const value = metadata[key] ?? null;
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(oneOf);
+  return isJsonObject(value) ? Object.keys(value) : oneOf(value);
+}
+
+const oneOf = (value: Json): string[] =>
+  typeof value === 'string' || typeof value === 'number' ? [plainText(value)] : [];

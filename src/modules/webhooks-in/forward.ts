@@ -1,0 +1,75 @@
+import { uuidV5 } from '../../kernel/ids.ts';
+import type { PublicMessage } from '../../control-plane/entity.ts';
+import type { Services } from '../../http/services.ts';
+import type { Environment } from '../environments/state.ts';
+import type { Integration } from '../integrations/state.ts';
+import { deliveriesOf } from '../webhooks-out/outbox.ts';
+import type { Verdict } from './judge.ts';
+
+/** Headers of the provider that do not go along begin so (contract/webhooks-out.md section 3). */
+const notForwarded = [
+  'host',
+  'authorization',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'cookie',
+  'set-cookie',
+  'referer',
+  'user-agent',
+  'sec-',
+  'proxy-',
+  'www-authenticate',
+  'server',
+  'transfer-encoding',
+];
+
+export function forwardedHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !notForwarded.some((start) => name.startsWith(start)),
+    ),
+  );
+}
+
+/**
+ * The webhook for the application: once for each connection that it is of, or once as it is. The ids follow from the
+ * delivery's, so that making them twice is known.
+ */
+export async function forwardsOf(
+  deps: Pick<Services, 'control' | 'vault'>,
+  of: { readonly environment: Environment; readonly integration: Integration },
+  originId: string,
+  verdict: Verdict,
+  headers: Readonly<Record<string, string>>,
+): Promise<PublicMessage[]> {
+  const { environment, integration } = of;
+  if (!integration.forwardWebhooks || !verdict.isForwarded) return [];
+  const { uniqueKey: integrationKey, provider } = integration;
+  const along = forwardedHeaders(headers);
+  const send = (connection: Parameters<typeof deliveriesOf>[1]['connection'], payload: object) => {
+    const messageId = uuidV5(originId, `forward/${connection.connectionId ?? ''}`);
+    const wanted = { environment, connection, kind: 'forward' } as const;
+    return deliveriesOf(deps, wanted, [{ messageId, payload: payload as never, headers: along }]);
+  };
+  if (verdict.connections.length === 0) {
+    const nobody = { integrationKey, connectionId: null, webhookUrlOverride: null };
+    return send(nobody, verdict.body as never);
+  }
+  const made = await Promise.all(
+    verdict.connections.map((connection) =>
+      send(connection, {
+        type: 'forward',
+        from: provider,
+        connectionId: connection.connectionId,
+        providerConfigKey: integrationKey,
+        payload: verdict.body,
+      }),
+    ),
+  );
+  return made.flat();
+}

@@ -1,0 +1,134 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { readBytes } from '../../http/body.ts';
+import { integrationKey } from '../../http/fields.ts';
+import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
+import { findCaughtUp } from '../../control-plane/lookup.ts';
+import type { Environment } from '../environments/state.ts';
+import { findIntegration } from '../integrations/queries.ts';
+import type { Services } from '../../http/services.ts';
+import { store, take, type Receiver } from './take.ts';
+
+const path = z.tuple([z.uuid(), integrationKey]);
+
+/** Where providers send their webhooks. */
+export const webhookRoute: StreamRoute = {
+  prefix: '/webhook/',
+  path: '/webhook/{environmentUuid}/{providerConfigKey}',
+  methods: ['POST'],
+  credential: 'none',
+  scopes: [],
+  summary: 'Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs.',
+  headers: z.object({}),
+  errors: [
+    'invalid_uri_params',
+    'unknown_environment',
+    'unknown_provider_config',
+    'webhook_unknown_provider',
+    'webhook_missing_signature',
+    'webhook_invalid_signature',
+    'webhook_missing_token',
+    'webhook_missing_secret',
+    'webhook_missing_connection_id',
+    'webhook_invalid_payload',
+    'unknown_connection',
+    'request_too_large',
+  ],
+  async handle(call) {
+    const { request, response, services } = call;
+    const named = namesOf(call.target);
+    const to = await receiverOf(services, named);
+    const bytes = await readBytes(request, limits.webhookInBytesMax);
+    if (to === null) {
+      response.writeHead(204).end();
+      return;
+    }
+    const incoming = { headers: headersOf(request), search: named.search, bytes };
+    const kept = await store(services, to, incoming);
+    const { verdict } = await take(services, to, kept);
+    answer(call, verdict.answer);
+  },
+};
+
+function answer({ response }: StreamCall, text: string | null): void {
+  if (text === null) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end('{"status":"success"}');
+    return;
+  }
+  response.writeHead(200, text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(text);
+}
+
+interface Named {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly search: string;
+}
+
+/** @throws GatewayError `invalid_uri_params`, `not_found` */
+function namesOf(target: string): Named {
+  const mark = target.indexOf('?');
+  const search = mark < 0 ? '' : target.slice(mark + 1);
+  const parts = target.slice(1, mark < 0 ? undefined : mark).split('/');
+  if (parts.length !== 2) throw new GatewayError('not_found', { message: 'No such endpoint.' });
+  let decoded: string[];
+  try {
+    decoded = parts.map((part) => decodeURIComponent(part));
+  } catch (cause) {
+    throw new GatewayError('invalid_uri_params', {}, { cause });
+  }
+  const parsed = path.safeParse(decoded);
+  if (!parsed.success) {
+    const message = 'The path is /webhook/<uuid of the environment>/<key of the integration>.';
+    throw new GatewayError('invalid_uri_params', { message });
+  }
+  const [environmentUid, key] = parsed.data;
+  return { environmentUid: environmentUid.toLowerCase(), integrationKey: key, search };
+}
+
+/**
+ * Null when the provider sends nothing that is looked at.
+ * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
+ */
+async function receiverOf(services: Services, named: Named): Promise<Receiver | null> {
+  const { control, providers } = services;
+  const { environmentUid, integrationKey: key } = named;
+  const environment = await findCaughtUp(control.view, () => {
+    const found = control.view.find<Environment>('environment', [environmentUid]);
+    return found?.isDeleting === true ? null : found;
+  });
+  if (environment === null) throw new GatewayError('unknown_environment');
+  const integration = await findCaughtUp(control.view, () =>
+    findIntegration(control, environmentUid, key),
+  );
+  if (integration === null) {
+    const message = `No integration "${key}" in the environment of this address.`;
+    throw new GatewayError('unknown_provider_config', { message });
+  }
+  return receiverFor(environment, integration, providers.find(integration.provider));
+}
+
+/** Null when the provider has no routing. @throws GatewayError `webhook_unknown_provider` */
+export function receiverFor(
+  environment: Environment,
+  integration: Receiver['integration'],
+  provider: ReturnType<Services['providers']['find']>,
+): Receiver | null {
+  const rules = provider?.webhook_routing;
+  if (rules !== undefined) return { environment, integration, rules };
+  const script = provider?.webhook_routing_script;
+  if (script === undefined) return null;
+  const message = `There are no rules for the webhooks of "${integration.provider}": its definition names "${script}" and has no webhook_routing.`;
+  throw new GatewayError('webhook_unknown_provider', { message });
+}
+
+/** Lower-case names; of a header that comes twice, what Node makes of it. */
+function headersOf(request: IncomingMessage): Record<string, string> {
+  const named = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  );
+  return Object.fromEntries(named) as Record<string, string>;
+}

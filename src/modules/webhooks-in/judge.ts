@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../kernel/errors.ts';
+import { atPath } from '../../kernel/json-path.ts';
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { isJsonObject } from '../../kernel/stable-json.ts';
+import type { Connection } from '../connections/state.ts';
+import type { IntegrationCredentials } from '../integrations/state.ts';
+import type { KeySource, SignatureRule, WebhookRules } from '../providers/webhook-rules.ts';
+import {
+  holds,
+  readRequest,
+  valueAt,
+  valueOf,
+  type Incoming,
+  type ReadRequest,
+} from './request.ts';
+import { headerOf, verify } from './verifiers/signed.ts';
+
+/** What the rules need to know beside the request. */
+export interface Surroundings {
+  readonly rules: WebhookRules;
+  readonly credentials: IntegrationCredentials | null;
+  /** Seconds since the epoch. */
+  readonly now: number;
+  connections(property: string, value: string): Promise<readonly Connection[]>;
+  allConnections(): readonly Connection[];
+  metadata(connection: Connection): Promise<JsonObject>;
+}
+
+/** One thing that happened, of those that a delivery tells of. */
+export interface ProviderEvent {
+  readonly type: string | null;
+  readonly body: Json;
+  readonly connections: readonly Connection[];
+}
+
+/** A webhook that is genuine: what it says, and of whom. */
+export interface Verdict {
+  /** Text of the answer to the provider; empty = no body; null = the usual one. */
+  readonly answer: string | null;
+  readonly body: Json;
+  readonly type: string | null;
+  readonly providerDeliveryId: string | null;
+  /** All that an event is of. */
+  readonly connections: readonly Connection[];
+  readonly events: readonly ProviderEvent[];
+  /** The application is to have it. */
+  readonly isForwarded: boolean;
+}
+
+/**
+ * Verifies and attributes a webhook by the provider's rules.
+ * @throws GatewayError the rejection (contract/webhooks-in.md section 2)
+ */
+export async function judge(incoming: Incoming, around: Surroundings): Promise<Verdict> {
+  const { rules } = around;
+  const rule = signatureOf(incoming, rules);
+  const isOfConnection = rule?.keys.some((key) => typeof key === 'object') === true;
+  // Before anything of it is read, unless the secret is that of a connection which the body names.
+  if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) check(rule, incoming, around);
+  const request = readRequest(incoming, rules);
+  const isUnsigned = rules.unsigned.some((condition) => holds(request, condition));
+  if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
+    check(rule, incoming, around);
+  }
+  // What nobody signed reaches the application as it is: it starts nothing, and is of no connection.
+  if (isUnsigned) return { ...verdictOf(request, rules, []), isForwarded: true };
+  const parts = eventsOf(request, rules);
+  const events: ProviderEvent[] = [];
+  for (const body of parts) {
+    const part = { ...request, body };
+    const found = await connectionsOf(part, around, request);
+    const { connections, identifier } = found;
+    const genuine =
+      rule !== null && isOfConnection
+        ? await checkedConnections(rule, incoming, around, connections, identifier)
+        : connections;
+    events.push({ type: typeOf(part, rules), body, connections: genuine });
+  }
+  return verdictOf(request, rules, events);
+}
+
+function verdictOf(request: ReadRequest, rules: WebhookRules, all: ProviderEvent[]): Verdict {
+  const events = inOrder(
+    all.filter(({ body }) => !rules.skip.some((skip) => holds({ ...request, body }, skip))),
+    rules,
+  );
+  const shake = rules.handshakes.find(({ when }) => holds(request, when));
+  const isHandshake = shake !== undefined && shake.answer !== null;
+  const answer =
+    shake === undefined
+      ? null
+      : shake.answer === null
+        ? ''
+        : (valueAt(request, shake.answer) ?? '');
+  const connections = new Map(
+    all.flatMap((event) => event.connections.map((one) => [one.uid, one] as const)),
+  );
+  return {
+    answer,
+    body: request.body,
+    type: events[0]?.type ?? typeOf(request, rules),
+    providerDeliveryId:
+      rules.delivery_id === undefined ? null : valueOf(request, rules.delivery_id),
+    connections: [...connections.values()],
+    events: isHandshake ? [] : events,
+    isForwarded: all.length > 0 && !isHandshake,
+  };
+}
+
+const mayBeUnsigned = (rules: WebhookRules): boolean => rules.unsigned.length > 0;
+
+/** The rule whose header is there, else the first; null when the provider signs nothing. */
+function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): SignatureRule | null {
+  const present = signatures.find((rule) => headers[headerOf(rule)] !== undefined);
+  return present ?? signatures[0] ?? null;
+}
+
+function check(rule: SignatureRule, incoming: Incoming, { credentials, now }: Surroundings): void {
+  const secret = rule.keys.map((key) => secretOfIntegration(key, credentials)).find(isSet);
+  if (secret === undefined) {
+    if (!rule.is_required) return;
+    const message = 'The integration has no webhook_secret, without which nothing can be verified.';
+    throw new GatewayError('webhook_missing_secret', { message });
+  }
+  verify(rule, incoming, secret, now);
+}
+
+const isSet = (secret: string | null): secret is string => secret !== null && secret !== '';
+
+function secretOfIntegration(
+  key: KeySource,
+  credentials: IntegrationCredentials | null,
+): string | null {
+  if (key === 'webhook_secret') return credentials?.webhookSecret ?? null;
+  if (key === 'client_secret') return credentials?.clientSecret ?? null;
+  const { appId, privateKey, appLink } = credentials ?? {};
+  if (key !== 'app_digest' || appId === undefined || privateKey === undefined) return null;
+  return createHash('sha256')
+    .update(`${appId}${privateKey}${appLink ?? ''}`)
+    .digest('hex');
+}
+
+/** Those of the connections whose own secret signed the request. @throws GatewayError when it is none of them */
+async function checkedConnections(
+  rule: SignatureRule,
+  incoming: Incoming,
+  around: Surroundings,
+  connections: readonly Connection[],
+  identifier: string | null,
+): Promise<readonly Connection[]> {
+  const genuine: Connection[] = [];
+  let refusal: unknown = null;
+  for (const connection of connections) {
+    try {
+      const metadata = await around.metadata(connection);
+      const secret = rule.keys.map((key) => secretIn(metadata, key, identifier)).find(isSet);
+      if (secret === undefined) {
+        if (!rule.is_required) genuine.push(connection);
+        else throw missingSecret(connection);
+      } else {
+        verify(rule, incoming, secret, around.now);
+        genuine.push(connection);
+      }
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      refusal ??= error;
+    }
+  }
+  if (genuine.length === 0 && refusal instanceof GatewayError) throw refusal;
+  return genuine;
+}
+
+const missingSecret = ({ connectionId }: Connection): GatewayError =>
+  new GatewayError('webhook_missing_secret', {
+    message: `The connection "${connectionId}" holds no secret of this webhook in its metadata.`,
+  });
+
+function secretIn(metadata: JsonObject, key: KeySource, identifier: string | null): string | null {
+  if (typeof key === 'string') return null;
+  let value: Json = metadata;
+  for (const part of key.metadata) {
+    const name = part === '$identifier' ? (identifier ?? '') : part;
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return null;
+    value = value[name] ?? null;
+  }
+  return typeof value === 'string' ? value : null;
+}
+
+async function connectionsOf(
+  part: ReadRequest,
+  around: Surroundings,
+  whole: ReadRequest,
+): Promise<{ readonly connections: readonly Connection[]; readonly identifier: string | null }> {
+  const { connection: rule, is_for_all: isForAll } = around.rules;
+  if (rule === undefined) {
+    return { connections: isForAll ? around.allConnections() : [], identifier: null };
+  }
+  const identifier = valueOf(part, rule.identifier) ?? valueOf(whole, rule.identifier);
+  if (identifier === null) {
+    if (!rule.is_required) return { connections: [], identifier };
+    const message = `The webhook does not say which connection it is of (${namesOf(rule.identifier)}).`;
+    throw new GatewayError('webhook_missing_connection_id', { message });
+  }
+  const connections = await around.connections(rule.property, identifier);
+  if (connections.length === 0 && rule.is_required) {
+    throw new GatewayError('unknown_connection', { message: 'The webhook is of no connection.' });
+  }
+  return { connections, identifier };
+}
+
+const namesOf = (sources: readonly { readonly [where: string]: string | undefined }[]): string =>
+  sources.flatMap((source) => Object.entries(source).map((entry) => entry.join(' '))).join(', ');
+
+function eventsOf({ body }: ReadRequest, { events }: WebhookRules): readonly Json[] {
+  if (events === undefined) return [body];
+  const list = events.path === undefined ? body : atPath(body, events.path);
+  if (Array.isArray(list)) return list as readonly Json[];
+  return events.path === undefined ? [body] : [];
+}
+
+const typeOf = (part: ReadRequest, { type }: WebhookRules): string | null =>
+  type === undefined ? null : valueOf(part, type);
+
+function inOrder(events: readonly ProviderEvent[], { order }: WebhookRules): ProviderEvent[] {
+  if (order === undefined) return [...events];
+  const rank = ({ type }: ProviderEvent): number => (type?.endsWith(order.first) === true ? 0 : 1);
+  const time = ({ body }: ProviderEvent): number => Number(atPath(body, order.by) ?? 0);
+  return events.toSorted((a, b) => rank(a) - rank(b) || time(a) - time(b));
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { data, moment } from '../../http/answers.ts';
+
+export const dispositions = [
+  'received',
+  'accepted',
+  'rejected',
+  'unmatched',
+  'duplicate',
+  'reprocessed',
+] as const;
+
+const shown = {
+  id: z.uuid(),
+  provider_config_key: z.string(),
+  disposition: z.enum(dispositions),
+  reason: z.string().nullable(),
+  status: z.int().nullable(),
+  type: z.string().nullable(),
+  provider_delivery_id: z.string().nullable(),
+  connection_ids: z.array(z.string()),
+  run_ids: z.array(z.string()),
+  headers: z.record(z.string(), z.string()),
+  received_at: moment,
+  decided_at: moment.nullable(),
+};
+
+const incoming = z.strictObject(shown).meta({ id: 'WebhookDelivery' });
+
+export const incomingShape = data(incoming);
+export const incomingsShape = z.strictObject({
+  data: z.array(incoming),
+  next_cursor: z.string().nullable(),
+});
+export const incomingWithBodyShape = data(
+  z.strictObject({ ...shown, body: z.string().nullable() }),
+);

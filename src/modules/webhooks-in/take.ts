@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import type { PublicMessage } from '../../control-plane/entity.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { joinKey, uuidV5, uuidV7 } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { connectionsOfIntegration } from '../connections/queries.ts';
+import { openIntegrationCredentials, openMetadata } from '../credentials/sealing.ts';
+import type { Environment } from '../environments/state.ts';
+import type { Integration } from '../integrations/state.ts';
+import type { WebhookRules } from '../providers/webhook-rules.ts';
+import { runsOf } from './dispatch.ts';
+import {
+  bodyContext,
+  requestContext,
+  type Disposition,
+  type IncomingStep,
+  type KeptRequest,
+} from './events.ts';
+import { forwardsOf } from './forward.ts';
+import type { IncomingWebhook } from './incoming-store.ts';
+import { judge, type Verdict } from './judge.ts';
+import type { Incoming } from './request.ts';
+
+type Deps = Pick<
+  Services,
+  'control' | 'vault' | 'publisher' | 'clock' | 'incoming' | 'connectionFinder' | 'runs' | 'logs'
+>;
+
+/** Whose webhooks are taken. */
+export interface Receiver {
+  readonly environment: Environment;
+  readonly integration: Integration;
+  readonly rules: WebhookRules;
+}
+
+/** A webhook that the log has. */
+export interface Stored {
+  readonly id: string;
+  readonly receivedAt: number;
+  readonly request: Incoming;
+}
+
+/** What came of it. */
+export interface Taken {
+  readonly disposition: Disposition;
+  readonly verdict: Verdict;
+}
+
+const dayMs = 86_400_000;
+
+/** Headers that are shown as they came: they hold nothing secret. */
+const shownHeaders = new Set(['content-type', 'user-agent']);
+
+/**
+ * Keeps the request before anything is done with it; durable when it resolves.
+ * @throws GatewayError `log_unavailable`, `log_full`
+ */
+export async function store(deps: Deps, to: Receiver, request: Incoming): Promise<Stored> {
+  const { vault, clock, publisher } = deps;
+  const { uid } = to.environment;
+  const receivedAt = clock.now();
+  const id = uuidV7(receivedAt);
+  await vault.ready(uid);
+  const kept: KeptRequest = { headers: request.headers, search: request.search };
+  const step = {
+    ...quiet,
+    delivery_id: id,
+    disposition: 'received' as const,
+    headers: shown(request.headers, to.rules),
+    body: vault.sealBytes(uid, request.bytes, bodyContext(uid, id)),
+    request: vault.sealBytes(uid, Buffer.from(JSON.stringify(kept)), requestContext(uid, id)),
+    body_hash: hashOf(deps, request),
+    received_at: receivedAt * 1000,
+  };
+  await publisher.publish([message(to, step)], 'system');
+  return { id, receivedAt, request };
+}
+
+/**
+ * Verifies a stored webhook, forwards it and starts what subscribes to it, and says in the log what came of it.
+ * @throws GatewayError the rejection, which the log has as well
+ */
+export async function take(
+  deps: Deps,
+  to: Receiver,
+  stored: Stored,
+  isAgain = false,
+): Promise<Taken> {
+  const logged = beginLog(deps, to, stored);
+  let verdict: Verdict;
+  try {
+    verdict = await judge(stored.request, await surroundings(deps, to, stored));
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code: reason, status } = error;
+    await decide(deps, to, stored, { disposition: 'rejected', reason, status });
+    logged('failed', `Rejected: ${error.message}`);
+    throw error;
+  }
+  const { environment, integration } = to;
+  const { providerDeliveryId: known } = verdict;
+  const of = { environmentUid: environment.uid, integrationKey: integration.uniqueKey };
+  if (known !== null) await deps.incoming.caughtUp();
+  const since = (stored.receivedAt - limits.webhookKnownMs) * 1000;
+  const first = known === null || isAgain ? null : deps.incoming.tables.taken(of, known, since);
+  if (first !== null && first.id !== stored.id) {
+    await decide(deps, to, stored, {
+      ...saidOf(verdict),
+      disposition: 'duplicate',
+      reason: first.id,
+    });
+    return { disposition: 'duplicate', verdict };
+  }
+  const originId = originOf(to, stored, known);
+  const forwards = await forwardsOf(deps, to, originId, verdict, stored.request.headers);
+  if (forwards.length > 0) await deps.publisher.publish(forwards, 'system');
+  const runs = runsOf(deps.control, of, originId, verdict.events);
+  await Promise.all(
+    runs.map(({ runId, ...run }) => deps.runs.queueWebhook({ ...run, actor: 'system' }, runId)),
+  );
+  const matched = verdict.connections.length > 0 || to.rules.connection === undefined;
+  const disposition = isAgain ? 'reprocessed' : matched ? 'accepted' : 'unmatched';
+  const runIds = runs.map(({ runId }) => runId);
+  await decide(deps, to, stored, { ...saidOf(verdict), disposition, run_ids: runIds });
+  if (disposition === 'unmatched') logged('success', 'The webhook is of no connection');
+  else logged('success', `The webhook started ${runs.length} runs`);
+  return { disposition, verdict };
+}
+
+/** The webhook as the log keeps it. @throws GatewayError `not_found` when the log or the key is gone */
+export async function stored(
+  { vault, incoming }: Pick<Deps, 'vault' | 'incoming'>,
+  { uid }: Pick<Environment, 'uid'>,
+  webhook: IncomingWebhook,
+): Promise<Stored> {
+  const { id } = webhook;
+  const received = await incoming.received(webhook);
+  if (received?.body == null || received.request === null) {
+    throw new GatewayError('not_found', {
+      message: `The log does not hold the webhook ${id} any more.`,
+    });
+  }
+  await vault.ready(uid);
+  const bytes = vault.openBytes(uid, received.body, bodyContext(uid, id));
+  const kept = vault.openBytes(uid, received.request, requestContext(uid, id));
+  const { headers, search } = JSON.parse(kept.toString()) as KeptRequest;
+  return { id, receivedAt: webhook.receivedAt / 1000, request: { headers, search, bytes } };
+}
+
+async function surroundings(deps: Deps, { integration, rules }: Receiver, { receivedAt }: Stored) {
+  const { control, vault, connectionFinder } = deps;
+  const { environmentUid, uniqueKey: integrationKey } = integration;
+  const of = { environmentUid, integrationKey };
+  return {
+    rules,
+    credentials: await openIntegrationCredentials(vault, integration),
+    // Of one that is judged again, the time at which it came in.
+    now: Math.floor(receivedAt / 1000),
+    connections: (property: string, value: string) => connectionFinder.find(of, property, value),
+    allConnections: () =>
+      connectionsOfIntegration(control, environmentUid, integrationKey).filter(
+        ({ isDeleting }) => !isDeleting,
+      ),
+    metadata: (connection: Parameters<typeof openMetadata>[1]) => openMetadata(vault, connection),
+  };
+}
+
+/**
+ * What the ids of its webhooks and runs are made of: the same when the provider sends it again before it has had an
+ * answer. After a day a provider may send it again on purpose.
+ */
+function originOf({ integration }: Receiver, { id, receivedAt }: Stored, known: string | null) {
+  if (known === null) return id;
+  const day = Math.floor(receivedAt / dayMs);
+  return uuidV5(integration.uid, `${known}/${day}`);
+}
+
+const quiet = {
+  reason: null,
+  status: null,
+  provider_delivery_id: null,
+  matched_connections: [],
+  subscription: null,
+  run_ids: [],
+  headers: {},
+  body: null,
+  request: null,
+} satisfies Partial<IncomingStep>;
+
+const saidOf = (verdict: Verdict) => ({
+  status: 200,
+  provider_delivery_id: verdict.providerDeliveryId,
+  matched_connections: verdict.connections.map(({ connectionId }) => connectionId),
+  subscription: verdict.type,
+});
+
+async function decide(
+  deps: Deps,
+  to: Receiver,
+  { id, receivedAt, request }: Stored,
+  said: Partial<IncomingStep> & Pick<IncomingStep, 'disposition'>,
+): Promise<void> {
+  const about = {
+    delivery_id: id,
+    body_hash: hashOf(deps, request),
+    received_at: receivedAt * 1000,
+  };
+  await deps.publisher.publish([message(to, { ...quiet, ...about, ...said })], 'system');
+}
+
+function message({ environment, integration }: Receiver, step: IncomingStep): PublicMessage {
+  return {
+    topic: 'svc.webhooks-in.v1',
+    key: joinKey(environment.uid, integration.uniqueKey, '-'),
+    type: `svc.webhook-in.${step.disposition}`,
+    environmentUid: environment.uid,
+    integration: integration.uniqueKey,
+    value: { ...step },
+  };
+}
+
+const hashOf = ({ vault }: Deps, { bytes }: Incoming): string =>
+  vault.fingerprint('webhook-body', bytes.toString('latin1'));
+
+function shown(headers: Incoming['headers'], rules: WebhookRules): Record<string, string> {
+  const named = [...(rules.type ?? []), ...(rules.delivery_id ?? [])].map(({ header }) => header);
+  const names = new Set([...shownHeaders, ...named]);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));
+}
+
+/** One operation of the log that users read. */
+function beginLog({ logs }: Deps, { environment, integration }: Receiver, { id }: Stored) {
+  const of = {
+    operationId: randomUUID(),
+    operationType: 'webhook:incoming',
+    environmentUid: environment.uid,
+    integration: integration.uniqueKey,
+    connectionId: '',
+  };
+  const begin = performance.now();
+  return (state: 'success' | 'failed', text: string): void => {
+    const contextJson = JSON.stringify({ delivery: id });
+    logs.note(of, { state, text, contextJson, tookMs: performance.now() - begin });
+  };
+}

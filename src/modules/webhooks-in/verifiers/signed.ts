@@ -1,0 +1,122 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { SignatureRule } from '../../providers/webhook-rules.ts';
+import type { Incoming } from '../request.ts';
+
+/** Seconds a Standard Webhooks timestamp may be off, either way. */
+const standardToleranceS = 300;
+
+/** Whether two texts are equal, in a time that tells only their lengths. */
+export function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The header that carries the signature of the scheme. */
+export const headerOf = (rule: SignatureRule): string =>
+  rule.scheme === 'standard-webhooks' ? 'webhook-signature' : (rule.header ?? '');
+
+/**
+ * Checks the request against the rule with the secret.
+ * @param now seconds since the epoch
+ * @throws GatewayError `webhook_missing_signature` (or `…_token`), `webhook_invalid_signature`
+ */
+export function verify(rule: SignatureRule, request: Incoming, secret: string, now: number): void {
+  const header = headerOf(rule);
+  const given = request.headers[header];
+  if (given === undefined || given === '') throw missing(rule, header);
+  if (rule.scheme === 'token') {
+    if (!isEqual(given, secret)) throw invalid('The token is not that of the integration.');
+    return;
+  }
+  if (rule.scheme === 'standard-webhooks') verifyStandard(request, given, secret, now);
+  else verifySigned(rule, request, given, secret, now);
+}
+
+/** https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. */
+function verifyStandard(request: Incoming, given: string, secret: string, now: number): void {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
+  if (id === undefined || timestamp === undefined) {
+    const message = 'The headers webhook-id and webhook-timestamp must be sent.';
+    throw new GatewayError('webhook_missing_signature', { message });
+  }
+  checkTime(timestamp, standardToleranceS, now);
+  const prefix = 'whsec_';
+  const key = secret.startsWith(prefix)
+    ? Buffer.from(secret.slice(prefix.length), 'base64')
+    : Buffer.from(secret);
+  const expected = createHmac('sha256', key)
+    .update(`${id}.${timestamp}.`)
+    .update(request.bytes)
+    .digest('base64');
+  if (!anyEqual(given.split(' '), `v1,${expected}`)) throw invalid('The signature does not match.');
+}
+
+function verifySigned(
+  rule: SignatureRule,
+  request: Incoming,
+  given: string,
+  secret: string,
+  now: number,
+): void {
+  const elements = rule.element === undefined ? null : elementsOf(given);
+  const timestamp = timestampOf(rule, request, elements);
+  if (timestamp !== null) checkTime(timestamp, rule.tolerance_seconds, now);
+  const signatures =
+    elements === null
+      ? [given]
+      : elements.filter(([name]) => name === rule.element).map(([, value]) => value);
+  const expected = rule.prefix + signatureOf(rule, request.bytes, secret, timestamp ?? '');
+  if (!anyEqual(signatures, expected)) throw invalid('The signature does not match.');
+}
+
+function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestamp: string): string {
+  const key = rule.key_encoding === 'base64' ? Buffer.from(secret, 'base64') : secret;
+  const hash =
+    rule.scheme === 'digest' ? createHash(rule.algorithm) : createHmac(rule.algorithm, key);
+  for (const part of rule.message.split(/(\$body|\$timestamp|\$key)/)) {
+    if (part === '$body') hash.update(body);
+    else hash.update(part.replace('$timestamp', () => timestamp).replace('$key', () => secret));
+  }
+  return hash.digest(rule.encoding);
+}
+
+/** Looks at every candidate, so that the time tells nothing of the place. */
+function anyEqual(candidates: readonly string[], expected: string): boolean {
+  return candidates.map((candidate) => isEqual(candidate, expected)).includes(true);
+}
+
+function elementsOf(header: string): [string, string][] {
+  return header.split(',').map((part) => {
+    const at = part.indexOf('=');
+    return [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()];
+  });
+}
+
+function timestampOf(
+  { timestamp }: SignatureRule,
+  { headers }: Incoming,
+  elements: readonly [string, string][] | null,
+): string | null {
+  if (timestamp === undefined) return null;
+  const found =
+    timestamp.header === undefined
+      ? elements?.find(([name]) => name === timestamp.element)?.[1]
+      : headers[timestamp.header];
+  if (found !== undefined) return found;
+  const message = 'The signature comes without its timestamp.';
+  throw new GatewayError('webhook_missing_signature', { message });
+}
+
+function checkTime(timestamp: string, toleranceS: number, now: number): void {
+  const isFresh = /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp)) <= toleranceS;
+  if (!isFresh) throw invalid(`The timestamp is more than ${toleranceS} s away from now.`);
+}
+
+function missing(rule: SignatureRule, header: string): GatewayError {
+  const code = rule.scheme === 'token' ? 'webhook_missing_token' : 'webhook_missing_signature';
+  return new GatewayError(code, { message: `The header ${header} must be sent.` });
+}
+
+const invalid = (message: string): GatewayError =>
+  new GatewayError('webhook_invalid_signature', { message });
