@@ -6,6 +6,8 @@ export const limits = {
   recordsPageSizeDefault: 100,
   recordsPageSizeMax: 10_000,
   recordsIdsMax: 100,
+  /** Ten years. */
+  retentionDaysMax: 3_650,
   recordIdCharsMax: 255,
   /** One record as JSON (design section 10). */
   recordBytesMax: 1_000_000,

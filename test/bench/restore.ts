@@ -3,6 +3,7 @@
  * and the tenth of the records that came after it, and taken over from a node that goes away by one that stood by.
  * Record owners and saver in this process, four partitions; Kafka and a registry are started where they are wanted.
  */
+import { defaultRetention } from '../../src/modules/environments/retention.ts';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -60,6 +61,7 @@ await withFolder(async (folder) => {
       vault,
       clock,
       logger,
+      retentionOf: () => defaultRetention,
       directory: join(folder, name),
       tickMs: 50,
       ...more,

@@ -29,10 +29,13 @@ export interface CrmWorld extends AsyncDisposable {
   /** A new connection of the integration `crm` with an account of its own. */
   connect(more?: object): Promise<CrmConnection>;
   /**
-   * SIGTERM, then a new process over the same data; `meanwhile` has the data folder for itself. Resolves with the
-   * exit code.
+   * SIGTERM, then a new process over the same data, with `more` settings; `meanwhile` has the data folder for itself.
+   * Resolves with the exit code.
    */
-  restart(meanwhile?: (dataDir: string) => Promise<void>): Promise<number | null>;
+  restart(
+    meanwhile?: (dataDir: string) => Promise<void>,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<number | null>;
   /** One more gateway on the same log, with a data folder of its own: only with services. */
   startAnother(more?: Readonly<Record<string, string>>): Promise<RunningGateway>;
   /** The processes of the option `beside`, in its order. */
@@ -119,7 +122,8 @@ export async function openCrmWorld(
     ].join(','),
     ...options.env,
   };
-  const start = () => startGateway({ dataDir, env });
+  const start = (more: Readonly<Record<string, string>> = {}) =>
+    startGateway({ dataDir, env: { ...env, ...more } });
   let others = 0;
   const startAnother = (more: Readonly<Record<string, string>> = {}) => {
     if (!isOnServices()) throw new Error('the embedded log belongs to one process');
@@ -162,11 +166,11 @@ export async function openCrmWorld(
       succeeded(await gateway.call('POST', '/connections', { body }));
       return connectionOf(() => gateway, { id, account: provider.account(id), receiver });
     },
-    async restart(meanwhile) {
+    async restart(meanwhile, more) {
       await gateway.stop();
       const code = await gateway.exited;
       await meanwhile?.(gateway.dataDir);
-      gateway = await start();
+      gateway = await start(more);
       return code;
     },
     beside,

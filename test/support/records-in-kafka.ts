@@ -1,3 +1,4 @@
+import { defaultRetention } from '../../src/modules/environments/retention.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +47,7 @@ export async function openRecordsInKafka(): Promise<RecordsInKafka> {
   const common = { log, schemas, vault, clock: systemClock, logger: silent };
   const replies = stack.use(await openReplies({ log, schemas, node: 'saver', logger: silent }));
   const writer = await createRecordWriter({ ...common, replies, payloadMode: () => 'plain' });
-  stack.use(await startRecordOwners({ ...common, directory }));
+  stack.use(await startRecordOwners({ ...common, directory, retentionOf: () => defaultRetention }));
   const opened = stack.move();
   const brokers = brokersOf(url);
   return {

@@ -1,3 +1,4 @@
+import { defaultRetention } from '../../src/modules/environments/retention.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -101,6 +102,7 @@ export interface OwnerOptions {
   readonly copies?: NonNullable<RecordOwnersDeps['copies']>;
   readonly standby?: NonNullable<RecordOwnersDeps['standby']>;
   readonly tickMs?: number;
+  readonly retentionOf?: RecordOwnersDeps['retentionOf'];
 }
 export interface RunningOwners extends AsyncDisposable {
   readonly client: Client;
@@ -148,7 +150,8 @@ export async function openRecordsWorld(
       const client = more.client ?? log.client();
       const directory = more.folder ?? folder;
       const ports = { log: client, schemas, vault, clock, logger, directory, retryMs: 1 };
-      const owners = await startRecordOwners({ ...ports, ...more });
+      const retentionOf = () => defaultRetention;
+      const owners = await startRecordOwners({ ...ports, retentionOf, ...more });
       const isDeciding = (): boolean => {
         const states = [...owners.partitions().values()];
         return states.length === partitions && states.every((state) => state === 'deciding');

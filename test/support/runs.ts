@@ -80,6 +80,7 @@ export class RecordedWrites {
     prune: async () => ({ count: 0, lastPosition: null }),
     empty: async ({ model }) => void this.calls.push(`empty ${model}`),
     close: async ({ model }) => void this.calls.push(`close ${model}`),
+    previewRetention: () => Promise.reject(new Error('nobody asks a run')),
     barrier: async ({ model }) => {
       this.calls.push(`barrier ${model}`);
       const counts = { added: this.saved.length, updated: 0, deleted: 0, unchanged: 0 };

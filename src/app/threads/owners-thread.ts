@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { startControlOwners } from '../../../streams/owners/control/start.ts';
+import { followRetention } from '../../../streams/owners/records/retention-policies.ts';
 import { startRecordOwners } from '../../../streams/owners/records/start.ts';
 import { serveThread } from './serve-thread.ts';
 
@@ -8,11 +9,13 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
   const { folders, snapshotDir, isStandby } = data;
   const ports = { log, schemas, clock, logger };
   stack.use(await startControlOwners({ ...ports, folder: join(folders.state, 'control') }));
+  const retention = stack.use(await followRetention(ports));
   const directory = join(folders.state, 'records');
   stack.use(
     await startRecordOwners({
       ...ports,
       vault,
+      retentionOf: (environmentUid) => retention.of(environmentUid),
       directory,
       faultPoint,
       ...(snapshotDir === null ? {} : { copies: { directory: snapshotDir } }),

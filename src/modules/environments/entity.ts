@@ -2,6 +2,7 @@ import { configMessages } from '../../control-plane/config-message.ts';
 import type { EntityDefinition, EntityRef } from '../../control-plane/entity.ts';
 import { environment, type EnvironmentCommand } from './decider.ts';
 import type { EnvironmentEvent } from './events.ts';
+import { presentRetention } from './retention.ts';
 import type { Environment } from './state.ts';
 
 export const environmentRef = (uid: string): EntityRef => ({
@@ -51,7 +52,7 @@ const actions = {
 } as const satisfies Record<EnvironmentEvent['type'], string>;
 
 function publicDocument(state: Environment): Record<string, unknown> {
-  const { uid, id, name, isProduction, webhookFlags, payloadMode } = state;
+  const { uid, id, name, isProduction, webhookFlags, payloadMode, retention } = state;
   return {
     uid,
     id,
@@ -59,5 +60,6 @@ function publicDocument(state: Environment): Record<string, unknown> {
     is_production: isProduction,
     webhook_flags: webhookFlags,
     payload_mode: payloadMode,
+    retention: presentRetention(retention),
   };
 }

@@ -11,6 +11,7 @@ export type EnvironmentSettings = Pick<
   | 'webhookFlags'
   | 'webhookRetryWaitsMs'
   | 'payloadMode'
+  | 'retention'
   | 'connectUi'
 >;
 

@@ -1,6 +1,8 @@
 import { limits } from '../../kernel/limits.ts';
-import { isoMillis } from '../../kernel/time.ts';
+import { isoMicros, isoMillis } from '../../kernel/time.ts';
+import type { RetentionDue } from '../records/retention-preview.ts';
 import { presentConnectUi } from './connect-ui.ts';
+import { presentRetention, type Retention } from './retention.ts';
 import type { Environment } from './state.ts';
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
@@ -22,8 +24,29 @@ export function presentEnvironment(environment: Environment) {
       environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs
     ).map((ms) => ms / 1000),
     payload_mode: environment.payloadMode,
+    retention: presentRetention(environment.retention),
     connect_ui: presentConnectUi(environment),
     created_at: isoMillis(environment.createdAt),
     updated_at: isoMillis(environment.updatedAt),
+  };
+}
+
+/** What retention would do now (`GET /environments/{id}/retention`). */
+export function presentDue(retention: Retention, due: RetentionDue) {
+  const { isClockTrusted, prune, delete: gone, streams } = due;
+  return {
+    ...presentRetention(retention),
+    clock_is_ahead: !isClockTrusted,
+    prune,
+    delete: gone,
+    streams: streams.map(({ action, records, integration, connectionId, ...stream }) => ({
+      action,
+      records,
+      provider_config_key: integration,
+      connection_id: connectionId,
+      model: stream.model,
+      variant: stream.variant,
+      last_run_at: stream.lastRunAt === null ? null : isoMicros(stream.lastRunAt),
+    })),
   };
 }

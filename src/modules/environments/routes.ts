@@ -11,10 +11,12 @@ import {
   patchEnvironment,
   rotateSigningKey,
 } from './handlers.ts';
-import { presentEnvironment } from './presenter.ts';
+import { presentDue, presentEnvironment } from './presenter.ts';
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
+import { defaultRetention, type Retention } from './retention.ts';
 import type { Environment } from './state.ts';
 import {
+  dueShape,
   environmentShape,
   environmentsShape,
   madeEnvironmentShape,
@@ -83,6 +85,8 @@ const flags = {
   on_async_action_completion: 'onAsyncActionCompletion',
 } as const satisfies Record<string, keyof Environment['webhookFlags']>;
 
+const days = z.number().int().min(1).max(limits.retentionDaysMax);
+
 const settings = z.strictObject({
   name: environmentName.optional(),
   is_production: z.boolean().optional(),
@@ -104,6 +108,9 @@ const settings = z.strictObject({
     .max(limits.webhookRetriesMax)
     .optional(),
   payload_mode: z.enum(['plain', 'sealed']).optional(),
+  retention: z
+    .strictObject({ prune_after_days: days.optional(), delete_after_days: days.optional() })
+    .optional(),
   connect_ui: connectUiShape.optional(),
 });
 
@@ -140,6 +147,7 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
     ...(body.webhook_retry_waits_seconds === undefined
       ? {}
       : { webhookRetryWaitsMs: body.webhook_retry_waits_seconds.map((s) => s * 1000) }),
+    ...(body.retention === undefined ? {} : { retention: changedRetention(body.retention, known) }),
     ...(body.connect_ui ? { connectUi: changedConnectUi(body.connect_ui, known) } : {}),
     ...(hasUrls
       ? {
@@ -154,6 +162,34 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
       : {}),
   };
 }
+
+function changedRetention(
+  sent: NonNullable<z.output<typeof settings>['retention']>,
+  { retention = defaultRetention }: Environment,
+): Retention {
+  const { prune_after_days: prune, delete_after_days: purge } = sent;
+  return {
+    pruneAfterDays: prune ?? retention.pruneAfterDays,
+    deleteAfterDays: purge ?? retention.deleteAfterDays,
+  };
+}
+
+const previewRetention = defineRoute({
+  method: 'GET',
+  path: '/environments/{environmentId}/retention',
+  credential: 'account',
+  scopes: ['account:environments:read'],
+  summary: 'What retention would prune and delete now; nothing is changed.',
+  params: path,
+  answers: { 200: json('What would go.', dueShape) },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const environment = await requireEnvironmentById(services.control, params.environmentId);
+    const retention = environment.retention ?? defaultRetention;
+    const due = await services.records.writer.previewRetention(environment.uid);
+    return { status: 200, body: { data: presentDue(retention, due) } };
+  },
+});
 
 const remove = defineRoute({
   method: 'DELETE',
@@ -188,4 +224,12 @@ const rotate = defineRoute({
   },
 });
 
-export const environmentRoutes: readonly AnyRoute[] = [list, create, get, patch, remove, rotate];
+export const environmentRoutes: readonly AnyRoute[] = [
+  list,
+  create,
+  get,
+  patch,
+  previewRetention,
+  remove,
+  rotate,
+];

@@ -13,6 +13,8 @@ export const madeEnvironmentShape = data(z.strictObject({ id, name }));
 const colour = z.string().meta({ examples: ['#1f5fd0'] });
 const primary = z.strictObject({ primary: colour });
 
+const periods = { prune_after_days: z.int(), delete_after_days: z.int() };
+
 /** An environment with its settings. */
 export const environmentShape = data(
   z
@@ -30,6 +32,7 @@ export const environmentShape = data(
       on_async_action_completion: z.boolean(),
       webhook_retry_waits_seconds: z.array(z.number()),
       payload_mode: z.enum(['plain', 'sealed']),
+      retention: z.strictObject(periods),
       connect_ui: z.strictObject({
         theme: z.strictObject({ light: primary, dark: primary }),
         default_theme: z.enum(['light', 'dark', 'system']),
@@ -42,3 +45,26 @@ export const environmentShape = data(
 );
 
 export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));
+
+const counted = z.strictObject({ records: z.int(), streams: z.int() });
+
+/** What retention would do now; the first hundred of the streams. */
+export const dueShape = data(
+  z.strictObject({
+    ...periods,
+    clock_is_ahead: z.boolean(),
+    prune: counted,
+    delete: counted,
+    streams: z.array(
+      z.strictObject({
+        action: z.enum(['prune', 'delete']),
+        records: z.int(),
+        provider_config_key: z.string(),
+        connection_id: z.string(),
+        model: z.string(),
+        variant: z.string(),
+        last_run_at: z.string().nullable(),
+      }),
+    ),
+  }),
+);

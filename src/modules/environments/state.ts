@@ -1,5 +1,6 @@
 import type { Sealed } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/time.ts';
+import type { Retention } from './retention.ts';
 
 /** How the connect page looks (contract/http.md section 5, `connectUISettings`). */
 export type ConnectUi = {
@@ -27,6 +28,8 @@ export interface Environment {
   /** Waits before the second, third, … attempt of a webhook; absent: `limits.webhookRetryWaitsMs`. */
   readonly webhookRetryWaitsMs?: readonly number[];
   readonly payloadMode: 'plain' | 'sealed';
+  /** Absent until it is set: the default. */
+  readonly retention?: Retention;
   /** Absent until it is set: the standard look. */
   readonly connectUi?: ConnectUi;
   readonly webhookSigningKey: Sealed<string>;

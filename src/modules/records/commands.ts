@@ -17,6 +17,9 @@ export type CommandKind =
   | 'close'
   | 'barrier';
 
+/** Asked of a whole partition, under the reserved key: what retention would take of an environment. Decides nothing. */
+export const retentionPreview = 'retention_preview';
+
 /**
  * `json-block+aes256gcm`: the joined payloads are sealed as one, under the connection's data key. One by one, as
  * up to release 0.67.0 and as changes still are, each costs 5 µs more.
@@ -63,6 +66,28 @@ export interface PruneArgs {
 export interface PruneAnswer {
   readonly count: number;
   readonly lastPosition: number | null;
+}
+
+/** Records of one stream that retention would take now. */
+export interface DueStream {
+  readonly action: 'prune' | 'delete';
+  readonly records: number;
+  readonly integration: string;
+  readonly connectionId: string;
+  readonly model: string;
+  readonly variant: string;
+  readonly lastRunAt: Micros | null;
+}
+
+export interface RetentionPreviewArgs {
+  /** Number of the stream to go on after. */
+  readonly after: number;
+}
+export interface RetentionPreviewAnswer {
+  readonly isClockTrusted: boolean;
+  readonly streams: readonly DueStream[];
+  /** Where to ask on from; null when that was all. */
+  readonly next: number | null;
 }
 
 /** Deletions of an ended pass stand at consecutive positions: `after` exclusive, `through` inclusive. */

@@ -24,6 +24,7 @@ import {
 import { createRecordHash, type RecordHash } from './hash.ts';
 import { createOutbox, type Lane, type Outbox } from './outbox.ts';
 import { noColumns, pack, type Columns } from './pack.ts';
+import { previewRetention } from './retention-preview.ts';
 import { blockContext, payloadContext } from './sealed-payload.ts';
 import { streamKey, type Stream } from './stream.ts';
 import type { RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
@@ -70,6 +71,7 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
       const args: PruneArgs = until;
       return ask<PruneAnswer>(writer, by(stream, actor), 'prune', { args });
     },
+    previewRetention: (environmentUid) => previewRetention({ ...deps, ...writer }, environmentUid),
     async empty(stream, actor) {
       await ask(writer, by(stream, actor), 'empty', { timeoutMs: longAnswerMs });
     },

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { BarrierArgs } from './commands.ts';
+import type { RetentionDue } from './retention-preview.ts';
 import type { Stream } from './stream.ts';
 
 /** Who writes: a run's attempt, or a caller of the API. Attempts and stale commands are told apart by it. */
@@ -66,6 +67,8 @@ export interface RecordWriter {
     actor: string,
     until: { position: number; limit: number },
   ): Promise<{ count: number; lastPosition: number | null }>;
+  /** What retention would take of an environment now. @throws GatewayError `log_unavailable` */
+  previewRetention(environmentUid: string): Promise<RetentionDue>;
   /** Removes every record of the stream for good; the stream keeps counting. */
   empty(stream: Stream, actor: string): Promise<void>;
   /** Empties the stream and refuses every later command of it (its connection was deleted). */

@@ -2,13 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import {
   recordCommandsTopic,
+  retentionPreview,
   type RecordCommandValue,
+  type RetentionPreviewArgs,
 } from '../../../src/modules/records/commands.ts';
 import type { ReadMessage } from '../../../src/ports/event-log.ts';
 import { deadLetterMessage, letterOf, retriedMessage } from './dead-letter.ts';
 import { decide, isKeyless, kindOf, refused, type Rules } from './decide.ts';
 import type { Shared } from './deps.ts';
 import { handlers } from './handlers.ts';
+import { preview } from './retention.ts';
 import type { Answer } from './round.ts';
 import { newRun, putRun, snapshot, type StreamState } from './stream-state.ts';
 import type { Streams } from './streams.ts';
@@ -68,7 +71,14 @@ async function attemptOne(
   message: ReadMessage,
   command: RecordCommandValue,
 ): Promise<'done' | 'more'> {
-  const { rules } = deciding;
+  const { rules, shared, streams } = deciding;
+  if (command.kind === retentionPreview) {
+    const args = JSON.parse(command.args ?? '{}') as RetentionPreviewArgs;
+    const { store } = rules.changes;
+    const body = await preview(shared, { store, streams }, command.environment_id, args);
+    reply(deciding, command, { outcome: 'done', body });
+    return 'done';
+  }
   const isKeyGone = await isGone(deciding, command);
   const letter = letterOf(message);
   return undoable(deciding, message.key, command, (stream) => {

@@ -14,11 +14,14 @@ import {
   recordsTopic,
   type StreamHeadValue,
 } from '../../../src/modules/records/stream-head.ts';
+import type { Retention } from '../../../src/modules/environments/retention.ts';
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
 
 import { Snapshots } from './snapshots.ts';
+
+export const tickMsDefault = 5_000;
 
 export const recordOwnersGroup = 'svc.record-owners';
 
@@ -28,6 +31,8 @@ export interface RecordOwnersDeps {
   readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** How long an environment keeps its records. */
+  readonly retentionOf: (environmentUid: string) => Retention;
   /** Folder of the state stores, one file per partition; made when missing. */
   readonly directory: string;
   /**

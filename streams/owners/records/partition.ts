@@ -4,7 +4,8 @@ import { ChangeEncoder } from './change-encoder.ts';
 import { CommandQueue } from './command-queue.ts';
 import { deletableBefore } from './decided-commands.ts';
 import { decideCommand, decode, type Deciding } from './decide-command.ts';
-import type { Shared } from './deps.ts';
+import { tickMsDefault, type Shared } from './deps.ts';
+import { RetentionSweep, slicePauseMs } from './retention.ts';
 import { Changes, Round } from './round.ts';
 import { resumableMs } from './store-file.ts';
 import { saveMarks } from './stream-state.ts';
@@ -21,7 +22,6 @@ const uncommittedMs = 1000;
 const marksSavedEveryMs = 30_000;
 const commandsDeletedEveryMs = 3_600_000;
 const atEndSavedEveryMs = 3_600_000;
-const tickMsDefault = 5000;
 
 /**
  * Decides the commands of one partition in order. While the log writes the transaction of one round, the
@@ -43,6 +43,7 @@ export class PartitionOwner implements AsyncDisposable {
   #deletedAt = 0;
   /** What the store says of when it was at the end. */
   #atEndAt: number;
+  readonly #retention: RetentionSweep;
 
   constructor(shared: Shared, held: Held) {
     const { store, progress } = held;
@@ -57,6 +58,7 @@ export class PartitionOwner implements AsyncDisposable {
     this.#acked = progress;
     this.#committedAt = clock.now();
     this.#atEndAt = progress.atEndAt;
+    this.#retention = new RetentionSweep(shared, held.partition, held.streams);
     this.#queue = new CommandQueue(log, held.partition, progress.command + 1);
   }
 
@@ -90,7 +92,9 @@ export class PartitionOwner implements AsyncDisposable {
 
   async #waitForWork(aborted: Promise<void>): Promise<void> {
     const { promise: tick, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, this.#shared.tickMs ?? tickMsDefault, undefined).unref();
+    const tickMs = this.#shared.tickMs ?? tickMsDefault;
+    const waitMs = this.#retention.isUnderWay ? Math.min(slicePauseMs, tickMs) : tickMs;
+    const timer = setTimeout(resolve, waitMs, undefined).unref();
     await Promise.race([this.#queue.change(), tick, aborted]);
     clearTimeout(timer);
   }
@@ -211,6 +215,14 @@ export class PartitionOwner implements AsyncDisposable {
 
   /** What time asks for, between commands. */
   async #lookAround(): Promise<void> {
+    await this.#deleteDecided();
+    const round = new Round();
+    this.#changes.round = round;
+    await this.#retention.slice(this.#changes);
+    if (round.touched.size > 0) await this.#commitRound(round.changes.length);
+  }
+
+  async #deleteDecided(): Promise<void> {
     const { clock, log } = this.#shared;
     if (clock.now() - this.#deletedAt < commandsDeletedEveryMs) return;
     this.#deletedAt = clock.now();

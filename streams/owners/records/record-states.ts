@@ -73,6 +73,17 @@ export class RecordStates {
     return found;
   }
 
+  /** Between parts: what is held is written first. */
+  count(stream: number, modifiedUntil: number | null): number {
+    this.write();
+    const due = modifiedUntil === null ? '' : 'AND pruned_at IS NULL AND modified_at <= ?';
+    const counting = this.#db.prepare(`SELECT count(*) FROM records WHERE stream = ? ${due}`);
+    counting.setReturnArrays(true);
+    const values = modifiedUntil === null ? [stream] : [stream, modifiedUntil];
+    const [count] = counting.get(...values) as unknown as [number];
+    return count;
+  }
+
   /** Null: the record is gone. */
   put(stream: number, id: string, state: RecordState | null): void {
     const held: Held = this.#held.get(stream) ?? new Map<string, RecordState | null>();

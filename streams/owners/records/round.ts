@@ -24,6 +24,12 @@ export interface PendingReply {
   readonly answer: Answer;
 }
 
+/** Who changes a stream, and under which names its changes go. */
+export type ChangeOrigin = Pick<
+  RecordCommandValue,
+  'integration' | 'connection_id' | 'actor' | 'run_id' | 'sync_name'
+>;
+
 export const noPayload: KeptPayload = { bytes: null, isSealed: false };
 
 /**
@@ -67,7 +73,7 @@ export class Changes {
   }
 
   /** For the changes of the command that follow. */
-  begin(stream: StreamState, command: RecordCommandValue, passId: string | null = null): void {
+  begin(stream: StreamState, command: ChangeOrigin, passId: string | null = null): void {
     this.#now = this.#clock.nowMicros();
     this.#stream = stream;
     this.#ids = this.#changeIds(stream);

@@ -154,6 +154,20 @@ export class StateStore implements Disposable {
     });
   }
 
+  /** Streams that begin with the prefix, in the order of their numbers, after the given one. */
+  headsAfter(after: number, limit: number, prefix = ''): StoredHead[] {
+    const rows = this.#statement(
+      `SELECT no, key, head FROM streams
+       WHERE no > ? AND head IS NOT NULL AND substr(key, 1, ?) = ? ORDER BY no LIMIT ?`,
+    ).all(after, prefix.length, prefix, limit) as unknown as [number, string, Uint8Array][];
+    return rows.map(([no, key, head]) => ({ no, key, head }));
+  }
+
+  /** Records of the stream; only those with a payload that were modified at the time (µs) or before, when given. */
+  count(stream: number, modifiedUntil: number | null): number {
+    return this.#records.count(stream, modifiedUntil);
+  }
+
   /** The states of the known ones among the ids. */
   states(stream: number, ids: readonly string[]): Map<string, RecordState> {
     return this.#records.read(stream, ids);

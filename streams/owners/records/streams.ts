@@ -35,6 +35,11 @@ export class Streams {
     return stream;
   }
 
+  /** A stream that is in the store with its head; not kept in memory for that. */
+  known(no: number, key: string, head: Uint8Array): StreamState {
+    return this.#kept.get(key) ?? fromHead(no, key, this.#codec.decode(head), 0);
+  }
+
   /** Takes a stream in that was read from its head. */
   keep(stream: StreamState): void {
     this.#kept.set(stream.key, stream);

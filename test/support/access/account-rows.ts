@@ -13,6 +13,9 @@ const environmentRows: readonly Row[] = [
     ...ofEnvironment(names),
     body: { payload_mode: 'plain' },
   })),
+  row('GET /environments/{environmentId}/retention', A('environments:read'), 200, (names) => ({
+    path: `${ofEnvironment(names).path}/retention`,
+  })),
   changing('DELETE /environments/{environmentId}', A('environments:delete'), 404, ofEnvironment),
 ];
 

@@ -1,0 +1,25 @@
+/** How long an environment keeps records (spec section 3), in days. */
+export type Retention = {
+  /** A record that was not updated for so long loses its payload. */
+  readonly pruneAfterDays: number;
+  /** Records go for good when no run has asked anything of their stream for so long. */
+  readonly deleteAfterDays: number;
+};
+
+export const defaultRetention: Retention = { pruneAfterDays: 30, deleteAfterDays: 60 };
+
+/** As the API and `svc.config.v1` show it. */
+export interface PublicRetention {
+  readonly prune_after_days: number;
+  readonly delete_after_days: number;
+}
+
+export const presentRetention = (retention: Retention = defaultRetention): PublicRetention => ({
+  prune_after_days: retention.pruneAfterDays,
+  delete_after_days: retention.deleteAfterDays,
+});
+
+export const retentionOf = (shown: PublicRetention): Retention => ({
+  pruneAfterDays: shown.prune_after_days,
+  deleteAfterDays: shown.delete_after_days,
+});
