@@ -19,6 +19,8 @@ export interface Range {
   /** Time of the last message, ms. */
   lastAt: Instant;
   superseded: number;
+  /** Whether payloads went for good. */
+  hasEmptied: boolean;
   /** The highest epoch of an owner up to here. */
   epoch: number;
 }
@@ -81,7 +83,8 @@ export class Batch {
   #range(partition: number, offset: number): Range {
     let range = this.ranges.get(partition);
     if (range === undefined) {
-      range = { first: offset, last: offset, next: offset, lastAt: 0, superseded: 0, epoch: 0 };
+      const none = { lastAt: 0, superseded: 0, hasEmptied: false, epoch: 0 };
+      range = { first: offset, last: offset, next: offset, ...none };
       this.ranges.set(partition, range);
     }
     return range;
@@ -111,6 +114,7 @@ export class Batch {
     const { action, position } = change;
     this.entries.push({ change, place });
     range.superseded += action === 'purged' ? rows : rows - 1;
+    if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
     if (action !== 'added' && action !== 'updated') this.dropped.add(place.number);
     const head = this.heads.get(place.number);
     // A change that could not be read tells no generation: the next one moves the head.

@@ -4,6 +4,9 @@ import type { RecordTableSet } from './records.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */
 const supersededMin = 50_000;
+/** What was pruned or purged must not lie about: it is merged away soon, in a small part of the time. */
+const emptiedAfterMs = 5_000;
+const emptiedPause = 20;
 
 /**
  * Removes superseded rows: merges do so only when told, and never by themselves while inserts go on
@@ -11,8 +14,8 @@ const supersededMin = 50_000;
  * removed row would be live again.
  */
 export interface Cleanup {
-  /** Rows of the partition that were superseded by an insert. */
-  note(partition: number, superseded: number): void;
+  /** Rows of the partition that were superseded by an insert, and whether it took a payload away for good. */
+  note(partition: number, superseded: number, hasEmptied: boolean): void;
   /** To be called whenever the stored position covers every insert made so far. */
   consider(): void;
   /** Resolves when what was started has ended. */
@@ -60,13 +63,60 @@ export function createCleanup(deps: {
     }
   };
 
+  const emptied = cleanSoon({
+    isFree: () => running === null && isSafe(),
+    clean(partition) {
+      const cleaning = clean(store, tables, partition, logger);
+      start(() => cleaning);
+      return cleaning;
+    },
+  });
   return {
-    note(partition, count) {
+    note(partition, count, hasEmptied) {
+      if (hasEmptied && least !== Infinity) emptied.note(partition);
       if (count > 0) superseded.set(partition, (superseded.get(partition) ?? 0) + count);
     },
     consider,
     async settled() {
+      emptied.end();
       while (running !== null) await running;
+    },
+  };
+}
+
+/** One partition after the other, each soon after it was noted; one that is not free to be cleaned yet waits. */
+function cleanSoon(deps: {
+  readonly isFree: () => boolean;
+  readonly clean: (partition: number) => Promise<void>;
+}): { note(partition: number): void; end(): void } {
+  const noted = new Set<number>();
+  let timer: NodeJS.Timeout | null = null;
+
+  const later = (afterMs: number): void => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      void next();
+    }, afterMs).unref();
+  };
+  const next = async (): Promise<void> => {
+    const [partition] = noted;
+    if (partition === undefined) return;
+    const begun = performance.now();
+    if (deps.isFree()) {
+      noted.delete(partition);
+      // Whoever cleans has told of a failure: the next purge or start comes back to it.
+      await deps.clean(partition).catch(() => undefined);
+    }
+    if (noted.size > 0) later(Math.max(emptiedAfterMs, emptiedPause * (performance.now() - begun)));
+  };
+  return {
+    note(partition) {
+      noted.add(partition);
+      later(emptiedAfterMs);
+    },
+    end() {
+      if (timer !== null) clearTimeout(timer);
+      noted.clear();
     },
   };
 }
@@ -91,6 +141,19 @@ async function isHalfDead(
     'heavy',
   );
   return Number(dead?.positions ?? 0) > Number(live?.positions ?? 0);
+}
+
+/** Partitions in which something was purged and not cleaned, perhaps because a process ended before. */
+export async function purgedPartitions(
+  store: ProjectionStore,
+  { names: { records } }: RecordTableSet,
+): Promise<number[]> {
+  const rows = await store.queryRows<{ log_partition: number }>(
+    `SELECT DISTINCT log_partition FROM ${records} WHERE last_action = 'PURGED'`,
+    {},
+    'heavy',
+  );
+  return rows.map(({ log_partition: partition }) => partition);
 }
 
 async function clean(

@@ -9,7 +9,7 @@ import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts'
 import type { Codec } from '../../src/ports/schemas.ts';
 import { Batch } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
-import { createCleanup } from './cleanup.ts';
+import { createCleanup, purgedPartitions } from './cleanup.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { Intake } from './intake.ts';
 import type { StoredPosition } from './positions.ts';
@@ -126,6 +126,7 @@ class RunningProjector implements Projector {
       this.#reached.set(position.partition, position);
       this.#advance(position.partition, position.next);
     }
+    void this.#findPurged();
     this.stopped = this.#run();
     // Whoever cares awaits `stopped`; until then a failure must not end the process.
     this.stopped.catch(() => undefined);
@@ -149,6 +150,18 @@ class RunningProjector implements Projector {
       this.#stop.abort(error);
       this.#deps.logger.error({ err: error }, 'the records projector stopped');
       throw error;
+    }
+  }
+
+  /** What was purged before this start is cleaned as well. */
+  async #findPurged(): Promise<void> {
+    const { store, tables, logger } = this.#deps;
+    try {
+      for (const partition of await purgedPartitions(store, tables)) {
+        if (this.#reached.has(partition)) this.#cleanup.note(partition, 0, true);
+      }
+    } catch (err) {
+      logger.warn({ err }, 'what was purged could not be looked for');
     }
   }
 
@@ -307,7 +320,7 @@ class RunningProjector implements Projector {
         ownerEpoch: Math.max(before?.ownerEpoch ?? 0, range.epoch),
         atEndAt: Math.max(before?.atEndAt ?? 0, range.lastAt),
       });
-      this.#cleanup.note(partition, range.superseded);
+      this.#cleanup.note(partition, range.superseded, range.hasEmptied);
       this.#advance(partition, range.next);
     }
     this.#isSaved = false;

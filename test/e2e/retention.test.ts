@@ -74,11 +74,15 @@ describe('records that nothing happens to', () => {
   });
 
   it('are gone from everywhere when their sync has not run for 60 days', async () => {
-    await world.restart(undefined, daysLater(62));
+    await world.restart(undefined, { ...daysLater(62), SVC_LOG_LEVEL: 'info' });
     await arrive();
     await eventually(
       () => crm.records('Contact'),
       ({ records }) => records.length === 0,
+    );
+    await eventually(
+      () => Promise.resolve(world.gateway.log),
+      (lines) => lines.some((line) => line.includes('removed superseded rows')),
     );
     // The log of the embedded kind cleans itself when it starts: what is superseded for 28 days goes.
     await world.restart(undefined, daysLater(92));
