@@ -21,8 +21,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** What the examples import is this package itself. */
+const exampleModules = {
+  'svc/testing': new URL('./src/cli/testing/index.ts', import.meta.url).pathname,
+  svc: new URL('./src/sdk/index.ts', import.meta.url).pathname,
+};
+
 /**
- * `fast` runs in process within a minute; `system` starts real gateways, `browser` a gateway and
+ * `fast` runs in process within a minute; `system` starts real gateways, `examples` replays what
+ * the example functions did, `browser` a gateway and
  * Chromium: two files at a time. `services` starts real Kafka, registry and Redis: one file at a time, for its
  * faults are about time.
  */
@@ -53,6 +60,18 @@ export default defineConfig({
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        resolve: { alias: exampleModules },
+        test: {
+          name: 'examples',
+          include: ['examples/*/*/tests/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 1,
+          // One process for all: the sandbox is opened once.
+          isolate: false,
+          testTimeout: 60_000,
         },
       },
       {

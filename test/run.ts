@@ -141,7 +141,7 @@ function readReport(file: string): VitestReport {
 
 try {
   await checks(['lint', 'types', 'format', 'deps', 'schemas:check']);
-  for (const project of ['fast', 'system']) tests(project);
+  for (const project of ['fast', 'examples', 'system']) tests(project);
   await fuzzing();
   await testsWithBrowser();
   await testsWithServices();

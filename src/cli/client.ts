@@ -58,7 +58,29 @@ export interface ApiClient {
   /** @throws ApiError */
   deploy(request: DeployRequest): Promise<DeployPlan>;
   /** Any other call of the API; what it answers is not looked at. @throws ApiError */
-  call(method: string, path: string, body?: JsonObject): Promise<Json>;
+  call(
+    method: string,
+    path: string,
+    body?: JsonObject,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Json>;
+  /** A call whose answer is taken as it is, whatever its status. @throws ApiError without an answer */
+  send(request: ApiRequest): Promise<ApiReply>;
+}
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface ApiReply {
+  readonly status: number;
+  readonly statusText: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
 }
 
 const timeoutMs = 120_000;
@@ -68,19 +90,36 @@ export function apiClient(options: {
   readonly secretKey: string;
   readonly version: string;
 }): ApiClient {
-  const call = async (method: string, path: string, body?: unknown): Promise<Json> => {
-    const reply = await send(`${options.host}${path}`, {
+  const send = async ({ method, path, headers, body }: ApiRequest): Promise<ApiReply> => {
+    const reply = await fetched(`${options.host}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${options.secretKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         'user-agent': `svc-cli/${options.version}`,
+        ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await reply.text();
-    if (!reply.ok) throw refusal(reply.status, text);
+    const { status, statusText } = reply;
+    const bytes = Buffer.from(await reply.arrayBuffer());
+    return { status, statusText, headers: Object.fromEntries(reply.headers), body: bytes };
+  };
+  const call = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Json> => {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const reply = await send({
+      method,
+      path,
+      headers: { ...type, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = reply.body.toString('utf8');
+    if (reply.status < 200 || reply.status > 299) throw refusal(reply.status, text);
     return parse(text);
   };
   return {
@@ -88,10 +127,11 @@ export function apiClient(options: {
       asPlan(await call('POST', '/functions/deployments/bundle/preview', request)),
     deploy: async (request) => asPlan(await call('POST', '/functions/deployments/bundle', request)),
     call,
+    send,
   };
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+async function fetched(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {

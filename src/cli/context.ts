@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Sandbox } from '../ports/sandbox.ts';
 import type { ApiClient } from './client.ts';
+import type { CompilerParts, ProjectCompiler } from './compiler/compile.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
 import type { OwnPackage } from './package.ts';
@@ -18,6 +19,7 @@ export interface Context {
   /** Calls it at Ctrl-C instead of ending; returns how to take that back. */
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
+  openCompiler(parts: CompilerParts): ProjectCompiler;
   openClient(secretKey: string): ApiClient;
   /** Exports or imports the log of the service on this machine; resolves with an exit code. */
   transferLog(word: 'export' | 'import', folder: string): Promise<number>;

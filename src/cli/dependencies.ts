@@ -47,6 +47,30 @@ export function alignDependencies(
   installDependencies(root, output);
 }
 
+/** The version of vitest that generated tests were tried with. */
+const vitestVersion = '5.1.1';
+
+/** Sees to it that package.json names vitest, whatever version; what is missing is written and installed. */
+export function alignTestRunner(
+  root: string,
+  options: { readonly mayUpdate: boolean; readonly output: Output },
+): void {
+  const { output, mayUpdate } = options;
+  const path = join(root, 'package.json');
+  const manifest = readManifest(path);
+  const groups = ['dependencies', 'devDependencies'].map((group) => manifest[group]);
+  if (groups.some((group) => isJsonObject(group) && 'vitest' in group)) return;
+  if (!mayUpdate) {
+    output.note(output.paint('yellow', `warn - package.json should have vitest ${vitestVersion}`));
+    return;
+  }
+  const present = isJsonObject(manifest['devDependencies']) ? manifest['devDependencies'] : {};
+  const changed = { ...manifest, devDependencies: { ...present, vitest: vitestVersion } };
+  writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`);
+  output.note(`Updated package.json: vitest ${vitestVersion}`);
+  installDependencies(root, output);
+}
+
 /** The development dependencies that a project needs. */
 export function wantedDependencies(
   root: string,

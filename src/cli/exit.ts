@@ -12,6 +12,8 @@ export const exitCodes = {
   compileFailed: 10,
   /** Also not confirmed, or no environment named. */
   deployFailed: 11,
+  /** The function failed, or there is no such function or connection. */
+  dryRunFailed: 12,
   /** By Ctrl-C. */
   interrupted: 130,
 } as const;

@@ -1,5 +1,6 @@
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import { apiClient } from './client.ts';
+import { ProjectCompiler } from './compiler/compile.ts';
 import { askOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
 import { outputTo } from './output.ts';
@@ -24,6 +25,7 @@ const context: Context = {
     return () => void process.off('SIGINT', listener);
   },
   openSandbox: () => openSandbox({ childrenMax: 1 }),
+  openCompiler: (parts) => new ProjectCompiler(parts),
   transferLog: (word, folder) => transferLog(root, word, folder),
   openClient: (secretKey) => apiClient({ host: environment.host, secretKey, version: own.version }),
 };

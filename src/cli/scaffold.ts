@@ -1,14 +1,9 @@
 import type { FunctionKind } from '../modules/functions/state.ts';
 import { compilerOptions } from './compiler/type-checker.ts';
+import { kindFolder } from './project-layout.ts';
 
 /** Files of a project, by path; what `svc init` writes. Every scaffold compiles as it is. */
 export type Files = Readonly<Record<string, string>>;
-
-const kindFolder: Readonly<Record<FunctionKind, string>> = {
-  sync: 'syncs',
-  action: 'actions',
-  'on-event': 'on-events',
-};
 
 /** Path of a function's file, without extension. */
 export const functionPath = (integrationKey: string, kind: FunctionKind, name: string): string =>

@@ -1,5 +1,6 @@
 import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { apiClient } from '../../src/cli/client.ts';
+import { ProjectCompiler, type CompilerParts } from '../../src/cli/compiler/compile.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
 import { outputTo } from '../../src/cli/output.ts';
@@ -53,16 +54,33 @@ export async function commandLine(
       return answers?.[questions.length - 1] ?? '';
     },
     onInterrupt: (listener) => {
+      if (options.interrupt?.aborted === true) listener();
       options.interrupt?.addEventListener('abort', listener);
       return () => options.interrupt?.removeEventListener('abort', listener);
     },
     openSandbox: async () => lent(options.sandbox),
+    openCompiler: (parts) => compilerOf(parts),
     transferLog: (word, folder) => transferLog(root, word, folder),
     openClient: (secretKey) =>
       apiClient({ host: environment.host, secretKey, version: own.version }),
   };
   const exitCode = await runCommandLine(args, context);
   return { exitCode, ...written, questions };
+}
+
+/** Of each project, kept with the sandbox that it was opened with: the type checker takes seconds to begin. */
+const compilers = new Map<string, LentCompiler>();
+
+class LentCompiler extends ProjectCompiler {
+  override async [Symbol.asyncDispose](): Promise<void> {
+    // It ends with the test's process.
+  }
+}
+
+function compilerOf(parts: CompilerParts): ProjectCompiler {
+  const known = compilers.get(parts.root) ?? new LentCompiler(parts);
+  compilers.set(parts.root, known);
+  return known;
 }
 
 /** The test's own sandbox: a command that disposes it leaves it open for the next. */

@@ -1,16 +1,17 @@
 import { ownPackage } from '../../src/cli/package.ts';
-import { compileProject, type Compiled } from '../../src/cli/compiler/compile.ts';
+import { ProjectCompiler, type Compiled } from '../../src/cli/compiler/compile.ts';
 import { CompileError, type Problem } from '../../src/cli/compiler/problem.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { functionsProject, type FunctionsProject } from './functions-project.ts';
 
-export function compile(project: FunctionsProject, sandbox: Sandbox): Promise<Compiled> {
-  return compileProject({
+export async function compile(project: FunctionsProject, sandbox: Sandbox): Promise<Compiled> {
+  await using compiler = new ProjectCompiler({
     root: project.root,
     own: ownPackage(),
     sandbox,
     progress: () => undefined,
   });
+  return await compiler.compile();
 }
 
 /** What is wrong with a project of these files. @throws Error when nothing is */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { compileProject } from '../../src/cli/compiler/compile.ts';
+import { ProjectCompiler } from '../../src/cli/compiler/compile.ts';
 import { packageFunctions } from '../../src/cli/deploy/package.ts';
 import { ownPackage } from '../../src/cli/package.ts';
 
@@ -12,11 +12,12 @@ const root = fileURLToPath(new URL('../e2e/functions', import.meta.url));
  */
 export async function compiledFunctions(): Promise<object> {
   await using sandbox = await openSandbox({ childrenMax: 1 });
-  const { functions } = await compileProject({
+  await using compiler = new ProjectCompiler({
     root,
     own: ownPackage(),
     sandbox,
     progress: () => undefined,
   });
+  const { functions } = await compiler.compile();
   return packageFunctions(functions, {}, undefined).request;
 }

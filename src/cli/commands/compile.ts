@@ -1,4 +1,5 @@
-import { compileProject, type Compiled } from '../compiler/compile.ts';
+import type { Sandbox } from '../../ports/sandbox.ts';
+import type { Compiled } from '../compiler/compile.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
@@ -25,7 +26,8 @@ Examples
     if (positionals.length > 0) {
       throw new CommandFailure('compile takes no arguments', { isUsage: true });
     }
-    await compileStep(context, values);
+    await using sandbox = await context.openSandbox();
+    await compileStep(context, values, sandbox);
     context.output.result('Compiled');
   },
 };
@@ -40,14 +42,15 @@ export async function compileStep(
     readonly debug?: boolean | undefined;
     readonly 'dependency-update'?: boolean | undefined;
   },
+  sandbox: Sandbox,
 ): Promise<Compiled> {
   const { root, own, output } = context;
   requireProject(root);
   prepareProject(context, options);
   const progress = showProgress(output);
-  await using sandbox = await context.openSandbox();
+  await using compiler = context.openCompiler({ root, own, sandbox, progress });
   try {
-    const compiled = await compileProject({ root, own, sandbox, progress });
+    const compiled = await compiler.compile();
     for (const warning of compiled.warnings) {
       output.note(framedProblem(root, warning, 'warn', output.paint));
     }

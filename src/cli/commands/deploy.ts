@@ -1,9 +1,10 @@
-import { mayAsk, type Command, type Context } from '../context.ts';
+import { mayAsk, type Command } from '../context.ts';
 import { packageFunctions } from '../deploy/package.ts';
 import { performDeployment } from '../deploy/perform.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
+import { targetOf } from '../secret-key.ts';
 import { compileStep } from './compile.ts';
 
 const options = {
@@ -13,8 +14,6 @@ const options = {
   integration: { type: 'string', short: 'i' },
   'allow-destructive': { type: 'boolean' },
 } as const;
-
-const deployFailed = { exitCode: exitCodes.deployFailed } as const;
 
 export const deploy: Command = {
   name: 'deploy',
@@ -48,30 +47,17 @@ Examples
     }
     requireProject(context.root);
     const canAsk = mayAsk(context, values.interactive);
-    const environment = positionals[0] ?? (await askEnvironment(context, canAsk));
-    const client = context.openClient(await keyOf(context, environment, canAsk));
-    const compiled = await compileStep(context, values);
+    const { secretKey } = await targetOf(context, positionals[0], {
+      canAsk,
+      question: 'Environment to deploy to',
+      exitCode: exitCodes.deployFailed,
+    });
+    const client = context.openClient(secretKey);
+    await using sandbox = await context.openSandbox();
+    const compiled = await compileStep(context, values, sandbox);
     const deployment = packageFunctions(compiled.functions, values, values.version);
     const autoConfirm = values['auto-confirm'] === true || context.environment.deployAutoConfirm;
     const allowDestructive = values['allow-destructive'] === true;
     await performDeployment(context, client, deployment, { autoConfirm, allowDestructive, canAsk });
   },
 };
-
-async function askEnvironment(context: Context, canAsk: boolean): Promise<string> {
-  const answer = canAsk ? await context.ask('Environment to deploy to: ') : '';
-  if (answer !== '') return answer;
-  throw new CommandFailure('Name the environment to deploy to', {
-    ...deployFailed,
-    isUsage: true,
-  });
-}
-
-async function keyOf(context: Context, environment: string, canAsk: boolean): Promise<string> {
-  const known = context.environment.secretKey(environment);
-  if (known !== null) return known;
-  const variable = context.environment.secretKeyVariable(environment);
-  const answer = canAsk ? await context.ask(`API key of ${environment} (${variable}): `) : '';
-  if (answer !== '') return answer;
-  throw new CommandFailure(`No API key: set ${variable}, in .env or the environment`, deployFailed);
-}

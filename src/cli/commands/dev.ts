@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '../client.ts';
-import { ProjectCompiler, type Compiled } from '../compiler/compile.ts';
+import type { Compiled, ProjectCompiler } from '../compiler/compile.ts';
 import { framedProblem } from '../compiler/code-frame.ts';
 import { CompileError } from '../compiler/problem.ts';
 import { writeCompiled } from '../compiler/write.ts';
@@ -77,7 +77,7 @@ async function watchProject(context: Context, watching: Watching): Promise<void>
   using _watch = new FileWatch(root, () => wake.resolve(undefined));
   await using sandbox = await context.openSandbox();
   const progress = watching.isJson ? () => undefined : showProgress(output);
-  await using compiler = new ProjectCompiler({ root, own, sandbox, progress });
+  await using compiler = context.openCompiler({ root, own, sandbox, progress });
   try {
     for (;;) {
       wake = Promise.withResolvers<undefined>();

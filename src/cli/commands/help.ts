@@ -7,6 +7,8 @@ import { create } from './create.ts';
 import { deadLetters } from './dead-letters.ts';
 import { deploy } from './deploy.ts';
 import { dev } from './dev.ts';
+import { dryrun } from './dryrun.ts';
+import { generateTests } from './generate-tests.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
 import { projections } from './projections.ts';
@@ -34,7 +36,9 @@ const commands: readonly Command[] = [
   create,
   compile,
   dev,
+  dryrun,
   deploy,
+  generateTests,
   projections,
   consumers,
   deadLetters,
@@ -71,7 +75,7 @@ Options of every command
   --version                  version of this program
 
 Exit codes
-  0 success   1 wrong use or other failure   10 compile failed   11 deploy failed
+  0 success   1 wrong use or other failure   10 compile failed   11 deploy failed   12 dry run failed
   3 key missing or refused   4 refused or not confirmed   5 differences found   130 interrupted
 
 Example

@@ -41,7 +41,8 @@ Examples
       const { environment, output } = context;
       const mayInstall = values['dependency-update'] !== false && environment.dependencyUpdate;
       if (mayInstall && !environment.isCi) installDependencies(root, output);
-      await compileStep({ ...context, root }, values);
+      await using sandbox = await context.openSandbox();
+      await compileStep({ ...context, root }, values, sandbox);
     }
     context.output.result(
       'The project is ready: put your API keys into .env, then run svc deploy dev',

@@ -23,18 +23,12 @@ export interface Compiled {
   readonly warnings: readonly Problem[];
 }
 
-type CompilerParts = BuildParts & { readonly sandbox: Pick<Sandbox, 'describe'> };
+export type CompilerParts = BuildParts & { readonly sandbox: Pick<Sandbox, 'describe'> };
 
 /**
- * Everything that a project's `index.ts` names, checked, bundled and described. Writes nothing.
- * @throws CompileError with all problems of the first stage that has any
+ * Everything that a project's `index.ts` names, checked, bundled and described, as often as it is asked: each
+ * time only what has changed, and what depends on it. Writes nothing.
  */
-export async function compileProject(parts: CompilerParts): Promise<Compiled> {
-  await using compiler = new ProjectCompiler(parts);
-  return await compiler.compile();
-}
-
-/** Compiles a project again and again; each time only what has changed, and what depends on it. */
 export class ProjectCompiler implements AsyncDisposable {
   readonly #parts: CompilerParts;
   readonly #builder: EntryBuilder;

@@ -4,7 +4,8 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { HttpFailure, mayPass, type HttpReply } from '../../../ports/http-client.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../../ports/sandbox.ts';
 import { buildProviderRequest, type ProviderRequest } from '../../providers/inject.ts';
-import { parseArgs, shapes, type Body } from './arguments.ts';
+import { parseArgs, shapes } from './arguments.ts';
+import { dataOf } from './body.ts';
 import type { RunConnection, RuntimeDeps } from './deps.ts';
 import { isRetriedStatus, retryWaitMs } from './retry.ts';
 
@@ -169,28 +170,6 @@ async function plainFetch(
     deps,
   );
   return answerOf(attempt, 'binary');
-}
-
-function dataOf(body: Body): unknown {
-  switch (body.kind) {
-    case 'none':
-      return undefined;
-    case 'json':
-      return body.value;
-    case 'text':
-      return body.text;
-    case 'form':
-      return new URLSearchParams(body.text);
-    case 'bytes':
-      return Buffer.from(body.base64, 'base64');
-    case 'fields':
-      return Object.fromEntries(
-        body.fields.map(([name, part]) => [
-          name,
-          'base64' in part ? Buffer.from(part.base64, 'base64') : part.value,
-        ]),
-      );
-  }
 }
 
 function answerOf(attempt: Attempt, bodyAs: Call['bodyAs']): HostAnswer {

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { replay } from 'svc/testing';
+
+it('google-calendar events does what was saved', async () => {
+  const run = await replay(import.meta.url, { kind: 'sync', name: 'events' });
+  expect(run.failure).toBeNull();
+  expect(run.batchSave).toEqual(run.mocks.svc.batchSave);
+  expect(run.batchUpdate).toEqual(run.mocks.svc.batchUpdate);
+  expect(run.batchDelete).toEqual(run.mocks.svc.batchDelete);
+});

@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { replay } from 'svc/testing';
+
+it('slack post-message does what was saved', async () => {
+  const run = await replay(import.meta.url, { kind: 'action', name: 'post-message' });
+  expect(run.failure).toBeNull();
+  expect(run.output).toEqual(run.mocks.output);
+});

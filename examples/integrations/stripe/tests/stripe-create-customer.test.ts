@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { replay } from 'svc/testing';
+
+it('stripe create-customer does what was saved', async () => {
+  const run = await replay(import.meta.url, { kind: 'action', name: 'create-customer' });
+  expect(run.failure).toBeNull();
+  expect(run.output).toEqual(run.mocks.output);
+});

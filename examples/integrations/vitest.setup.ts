@@ -1,0 +1,4 @@
+import { vi } from 'vitest';
+
+// The first test waits for the sandbox.
+vi.setConfig({ testTimeout: 60_000 });

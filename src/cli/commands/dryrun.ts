@@ -1,0 +1,292 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { ApiError } from '../client.ts';
+import type { CompiledFunction } from '../compiler/compile.ts';
+import { mayAsk, type Command, type Context } from '../context.ts';
+import { DryConnections } from '../dryrun/connections.ts';
+import { Journal } from '../dryrun/journal.ts';
+import { failureBody, failureLines, outputText, syncMessages } from '../dryrun/report.ts';
+import { dryRun } from '../dryrun/run.ts';
+import { saveMocks } from '../dryrun/save.ts';
+import type { DryEnd, DryOrder, DryWorld } from '../dryrun/world.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+import { targetOf } from '../secret-key.ts';
+import { compileStep } from './compile.ts';
+
+const options = {
+  environment: { type: 'string', short: 'e' },
+  'integration-id': { type: 'string' },
+  input: { type: 'string', short: 'i' },
+  metadata: { type: 'string', short: 'm' },
+  checkpoint: { type: 'string', short: 'c' },
+  lastSyncDate: { type: 'string', short: 'l' },
+  variant: { type: 'string' },
+  validate: { type: 'boolean' },
+  validation: { type: 'boolean' },
+  save: { type: 'boolean' },
+  'save-responses': { type: 'boolean' },
+  diagnostics: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const;
+type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+
+/** Messages of a sync that are shown before somebody is asked for more. */
+const messagesPerScreen = 10;
+const failed = { exitCode: exitCodes.dryRunFailed } as const;
+
+export const dryrun: Command = {
+  name: 'dryrun',
+  usage: '[function] [connection]',
+  summary: 'Run a function here, on a connection of the service',
+  help: `Compiles the project and runs the function on this machine, in the sandbox that deployed functions have.
+Connection and integration are read from the service and requests to the provider go through its proxy.
+Nothing is stored: what would be is printed. A function is named by its name or its file.
+
+Options
+  -e, --environment <name>     environment of the service
+      --integration-id <id>    where several integrations have a function of that name
+  -i, --input <json>           input of an action; @file.json reads a file
+  -m, --metadata <json>        metadata in place of the connection's; @file.json reads a file
+  -c, --checkpoint <json>      the first checkpoint; @file.json reads a file
+  -l, --lastSyncDate <date>    time of the last sync
+      --variant <name>         variant of the sync (base)
+      --validate               what is not as its schema says ends the run
+      --save                   write <integration>/tests/<name>.test.json; implies --validate
+      --diagnostics            say how long it took and what memory it needed
+      --auto-confirm           print everything without asking
+      --json                   one JSON document: {status, output, results, messages, error}
+
+The key of the environment needs the scopes environment:connections:read, environment:integrations:read and
+environment:proxy; environment:connections:read_credentials too where the function reads credentials.
+
+Examples
+  svc dryrun contacts acme -e dev
+  svc dryrun create-contact acme -e dev --input '{"name":"Ada"}' --validate
+  svc dryrun crm/syncs/contacts acme -e dev --checkpoint '{"since":"2026-01-01"}' --save`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    if (positionals.length > 2) {
+      throw new CommandFailure('dryrun takes a function and a connection', { isUsage: true });
+    }
+    requireProject(context.root);
+    const given = givenOf(context, values);
+    const canAsk = mayAsk(context, values.interactive);
+    const ask = async (question: string): Promise<string> => {
+      const answer = canAsk ? await context.ask(`${question}: `) : '';
+      if (answer !== '') return answer;
+      throw new CommandFailure(`Missing: ${question}`, { isUsage: true });
+    };
+    const name = positionals[0] ?? (await ask('Function'));
+    const connectionId = positionals[1] ?? (await ask('Connection'));
+    const { environment, secretKey } = await targetOf(context, values.environment, {
+      canAsk,
+      question: 'Environment',
+      exitCode: exitCodes.failure,
+    });
+    await using sandbox = await context.openSandbox();
+    const { functions } = await compileStep(context, values, sandbox);
+    const isSaved = values.save === true || values['save-responses'] === true;
+    const isValidated = isSaved || values.validate === true || values.validation === true;
+    using stopping = stopOnInterrupt(context);
+    const client = context.openClient(secretKey);
+    const world: DryWorld = {
+      client,
+      host: context.environment.host,
+      sandbox,
+      environment,
+      functions,
+      connections: new DryConnections(client),
+      journal: new Journal(),
+      say: (level, message) => say(context, level, message),
+      isValidated,
+      signal: stopping.signal,
+    };
+    try {
+      const fn = await findFunction(world, name, connectionId, values['integration-id']);
+      const order = { fn, connectionId, ...given, depth: 0 };
+      await perform(context, world, order, { values, isSaved, canAsk });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new CommandFailure(`${error.message} (${error.code})`, failed);
+    }
+  },
+};
+
+interface Shown {
+  readonly values: Values;
+  readonly isSaved: boolean;
+  readonly canAsk: boolean;
+}
+
+async function perform(
+  context: Context,
+  world: DryWorld,
+  order: DryOrder,
+  { values, isSaved, canAsk }: Shown,
+): Promise<void> {
+  const { output } = context;
+  const started = performance.now();
+  const end = await dryRun(world, order);
+  if (world.signal.aborted) {
+    throw new CommandFailure('Interrupted', { exitCode: exitCodes.interrupted });
+  }
+  const isOk = end.failure === null && end.violation === null;
+  if (values.json === true) output.result(JSON.stringify(documentOf(world, order, end)));
+  else if (isOk && order.fn.entry.kind === 'sync') {
+    await showMessages(
+      context,
+      syncMessages(world.journal),
+      canAsk && values['auto-confirm'] !== true,
+    );
+  } else if (isOk) output.result(outputText(end.output));
+  if (isOk && isSaved) {
+    output.note(`Saved ${await saveMocks(context.root, world, order, end)}`);
+  }
+  if (values.diagnostics === true) {
+    const seconds = (performance.now() - started) / 1000;
+    const megabytes = process.memoryUsage.rss() / 1024 ** 2;
+    const { user, system } = process.cpuUsage();
+    output.note(
+      `Took ${seconds.toFixed(2)} s; this process: ${((user + system) / 1e6).toFixed(2)} s of processor time, ${Math.round(megabytes)} MB`,
+    );
+  }
+  if (!isOk) throw new CommandFailure(failureLines(end).join('\n'), failed);
+}
+
+function documentOf({ journal }: DryWorld, { fn }: DryOrder, end: DryEnd): JsonObject {
+  const { failure, violation, output } = end;
+  const error =
+    violation !== null
+      ? { type: violation.code, payload: { violations: violation.lines, value: violation.value } }
+      : failure === null
+        ? null
+        : failureBody(failure);
+  const results = {
+    added: journal.count('save'),
+    updated: journal.count('update'),
+    deleted: journal.count('delete'),
+  };
+  const messages = journal.batches.map((batch) => ({ ...batch }));
+  return {
+    status: error === null ? 'success' : 'failed',
+    ...(output === undefined ? {} : { output }),
+    ...(fn.entry.kind === 'sync' ? { results, messages } : {}),
+    error,
+  };
+}
+
+async function showMessages(
+  context: Context,
+  messages: readonly string[],
+  isAsked: boolean,
+): Promise<void> {
+  for (const [at, message] of messages.entries()) {
+    if (isAsked && at > 0 && at % messagesPerScreen === 0) {
+      const left = messages.length - at;
+      if (!/^(y(es)?)?$/i.test(await context.ask(`${left} more: go on y/n? `))) return;
+    }
+    context.output.result(message);
+  }
+}
+
+function say({ output }: Context, level: string, message: string): void {
+  const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'grey';
+  const head = message.startsWith('http [') ? '' : `${level}: `;
+  output.note(output.paint(colour, `${head}${message}`));
+}
+
+function stopOnInterrupt(context: Context): { signal: AbortSignal } & Disposable {
+  const stopping = new AbortController();
+  const stop = context.onInterrupt(() => stopping.abort());
+  return { signal: stopping.signal, [Symbol.dispose]: stop };
+}
+
+/** The function of that name; of several, the one whose integration has the connection. */
+async function findFunction(
+  world: DryWorld,
+  name: string,
+  connectionId: string,
+  integrationKey: string | undefined,
+): Promise<CompiledFunction> {
+  const found = world.functions.filter(
+    ({ entry }) =>
+      (entry.name === name || entry.file === `${name.replace(/\.ts$/, '')}.ts`) &&
+      (integrationKey === undefined || entry.integrationKey === integrationKey),
+  );
+  const [first, second] = found;
+  if (first === undefined) throw new CommandFailure(`index.ts names no function "${name}"`, failed);
+  if (second === undefined) return first;
+  const having: CompiledFunction[] = [];
+  for (const fn of found) {
+    const of = { integrationKey: fn.entry.integrationKey, connectionId };
+    if (await isThere(world, of)) having.push(fn);
+  }
+  const [only, other] = having;
+  if (only !== undefined && other === undefined) return only;
+  const files = found.map(({ entry }) => entry.file).join(', ');
+  throw new CommandFailure(
+    `"${name}" is ${files}: choose with --integration-id, or name the file`,
+    failed,
+  );
+}
+
+async function isThere(
+  { connections }: DryWorld,
+  name: Parameters<DryConnections['connection']>[0],
+): Promise<boolean> {
+  try {
+    await connections.connection(name);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 400 || error.status === 404)) return false;
+    throw error;
+  }
+}
+
+function givenOf(context: Context, values: Values): Pick<DryOrder, 'input' | 'stubs'> {
+  const metadata = jsonOf(context, 'metadata', values.metadata);
+  const checkpoint = jsonOf(context, 'checkpoint', values.checkpoint);
+  const last = values.lastSyncDate;
+  const lastSync = last === undefined ? null : new Date(last);
+  if (lastSync !== null && Number.isNaN(lastSync.getTime())) {
+    throw new CommandFailure(`--lastSyncDate is no date: "${last ?? ''}"`);
+  }
+  if (metadata !== undefined && !isJsonObject(metadata)) {
+    throw new CommandFailure('--metadata takes a JSON object');
+  }
+  if (checkpoint !== undefined && !isFlat(checkpoint)) {
+    throw new CommandFailure(
+      '--checkpoint takes a flat JSON object of strings, numbers and booleans',
+    );
+  }
+  return {
+    input: jsonOf(context, 'input', values.input),
+    stubs: {
+      metadata: metadata ?? null,
+      checkpoint: checkpoint ?? null,
+      lastSyncDate: lastSync?.toISOString() ?? null,
+      variant: values.variant ?? 'base',
+    },
+  };
+}
+
+const isFlat = (value: Json): value is JsonObject =>
+  isJsonObject(value) &&
+  Object.values(value).every((item) => ['string', 'number', 'boolean'].includes(typeof item));
+
+function jsonOf(context: Context, option: string, given: string | undefined): Json | undefined {
+  if (given === undefined) return undefined;
+  try {
+    const text = given.startsWith('@')
+      ? readFileSync(resolve(context.root, given.slice(1)), 'utf8')
+      : given;
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`Failed to parse --${option}: ${reason}`);
+  }
+}

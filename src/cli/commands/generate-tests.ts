@@ -1,0 +1,104 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readEntries, type Entry } from '../compiler/entries.ts';
+import { CompileError } from '../compiler/problem.ts';
+import { mayAsk, type Command, type Context } from '../context.ts';
+import { alignTestRunner } from '../dependencies.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { hasMocks, testConfiguration, testPath, testText } from '../generate/tests.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+import { prepareProject } from './compile.ts';
+
+const options = {
+  integration: { type: 'string', short: 'i' },
+  sync: { type: 'string', short: 's' },
+  action: { type: 'string', short: 'a' },
+} as const;
+
+export const generateTests: Command = {
+  name: 'generate:tests',
+  usage: '',
+  summary: 'Write tests that replay saved mocks',
+  help: `Writes <integration>/tests/<integration>-<name>.test.ts for every function that svc dryrun --save has kept
+mocks of, and what vitest needs to run them. A function runs in the sandbox; its requests get the saved
+answers, each by what was asked for.
+
+Options
+  -i, --integration <id>   only this integration
+  -s, --sync <name>        only this sync
+  -a, --action <name>      only this action
+      --auto-confirm       replace vite.config.ts and vitest.setup.ts without asking
+
+Examples
+  svc generate:tests
+  svc generate:tests --integration crm --sync contacts`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    if (positionals.length > 0) {
+      throw new CommandFailure('generate:tests takes no arguments', { isUsage: true });
+    }
+    const { root, output } = context;
+    requireProject(root);
+    prepareProject(context, values);
+    const entries = entriesOf(root).filter((entry) => isSelected(entry, values));
+    const tested = entries.filter((entry) => hasMocks(root, entry));
+    if (tested.length === 0) {
+      output.note('No saved mocks: make some with svc dryrun <function> <connection> --save');
+      return;
+    }
+    for (const entry of tested) {
+      const path = testPath(entry);
+      writeFileSync(join(root, path), testText(entry));
+      output.result(`Wrote ${path}`);
+    }
+    await writeConfiguration(context, values['auto-confirm'] === true, values.interactive);
+    const mayUpdate = values['dependency-update'] !== false && context.environment.dependencyUpdate;
+    alignTestRunner(root, { mayUpdate: mayUpdate && !context.environment.isCi, output });
+  },
+};
+
+function entriesOf(root: string): Entry[] {
+  try {
+    return readEntries(root);
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    throw new CommandFailure(error.problems.map(({ message }) => message).join('\n'), {
+      exitCode: exitCodes.compileFailed,
+    });
+  }
+}
+
+function isSelected(
+  entry: Entry,
+  { integration, sync, action }: { integration?: string; sync?: string; action?: string },
+): boolean {
+  if (integration !== undefined && entry.integrationKey !== integration) return false;
+  if (sync === undefined && action === undefined) return true;
+  return entry.kind === 'sync'
+    ? entry.name === sync
+    : entry.kind === 'action' && entry.name === action;
+}
+
+/** Absent files are made; one that is there and another is replaced only when somebody agrees. */
+async function writeConfiguration(
+  context: Context,
+  isAgreed: boolean,
+  interactive: boolean | undefined,
+): Promise<void> {
+  const { root, output } = context;
+  for (const [file, text] of Object.entries(testConfiguration)) {
+    const path = join(root, file);
+    const isThere = existsSync(path);
+    if (isThere && readFileSync(path, 'utf8') === text) continue;
+    const asks = isThere && !isAgreed;
+    if (asks && !mayAsk(context, interactive)) {
+      output.note(`${file} is left as it is: --auto-confirm replaces it`);
+      continue;
+    }
+    if (asks && !/^y(es)?$/i.test(await context.ask(`Replace ${file} y/n? `))) continue;
+    writeFileSync(path, text);
+    output.result(`Wrote ${file}`);
+  }
+}

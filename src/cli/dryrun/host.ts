@@ -1,0 +1,210 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
+import { failureOf } from '../../modules/runs/runtime/failure.ts';
+import type { HostCall, HostCalls } from '../../ports/sandbox.ts';
+import { ApiError } from '../client.ts';
+import type { CompiledFunction } from '../compiler/compile.ts';
+import { savedArgs } from '../mocks/identity.ts';
+import type { ConnectionName } from './connections.ts';
+import { providerCalls } from './provider-calls.ts';
+import type { DryRecords } from './record-calls.ts';
+import type { DryEnd, DryOrder, DryWorld, Stubs } from './world.ts';
+
+/** Actions that set off one another, before it is taken for a circle. */
+const depthMax = 10;
+
+export interface DryScope {
+  readonly fn: CompiledFunction;
+  readonly name: ConnectionName;
+  readonly stubs: Stubs;
+  readonly records: DryRecords;
+  readonly depth: number;
+}
+
+/** The host side of a dry run: reads from the service, writes nothing anywhere. */
+export function dryHost(
+  world: DryWorld,
+  scope: DryScope,
+  runOther: (order: DryOrder) => Promise<DryEnd>,
+): HostCalls {
+  const { name, records } = scope;
+  const calls: HostCalls = {
+    ...providerCalls(world, name),
+    ...connectionCalls(world, scope),
+    ...checkpointCalls(scope.stubs),
+    ...lockCalls(world),
+    ...otherRuns(world, scope, runOther),
+    ...(scope.fn.entry.kind === 'sync' ? records.calls : {}),
+    log: async (args) => {
+      for (const { level, message, payload } of parseArgs(shapes.log, args).lines) {
+        world.say(level, payload === null ? message : `${message} ${payload}`);
+      }
+      return 'null';
+    },
+  };
+  const guarded = Object.entries(calls).map(([method, call]) => [
+    method,
+    guard(method, call, world),
+  ]);
+  return Object.fromEntries(guarded) as HostCalls;
+}
+
+/** Calls whose answers a replay needs: they read what the function did not write itself. */
+const kept = new Set([
+  'getIntegration',
+  'getEnvironmentVariables',
+  'triggerAction',
+  'getRecordsById',
+  'listRecords',
+]);
+
+/** What the service refuses reaches the function as the service's own refusal. */
+const guard =
+  (method: string, call: HostCall, { signal, journal }: DryWorld): HostCall =>
+  async (args) => {
+    if (signal.aborted) throw new GatewayError('script_aborted');
+    try {
+      const answer = await call(args);
+      if (kept.has(method) && typeof answer === 'string') {
+        const said = JSON.parse(answer) as Json;
+        journal.noteCall(method, savedArgs(JSON.parse(args) as Json), withoutValues(method, said));
+      }
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new GatewayError('invalid_request', { message: `${error.message} (${error.code})` });
+    }
+  };
+
+/** Client secrets and the values of variables are not for files. */
+function withoutValues(method: string, answer: Json): Json {
+  if (method === 'getIntegration' && isJsonObject(answer)) {
+    return 'credentials' in answer ? { ...answer, credentials: null } : answer;
+  }
+  if (method !== 'getEnvironmentVariables' || !Array.isArray(answer)) return answer;
+  return answer.map((one: Json) => (isJsonObject(one) ? { ...one, value: 'masked' } : one));
+}
+
+/** Metadata that was written stays here, and is seen by this run. */
+function connectionCalls(world: DryWorld, { name, stubs }: DryScope): HostCalls {
+  let metadata: JsonObject | null = stubs.metadata;
+  const isOwn = (other: ConnectionName): boolean =>
+    other.integrationKey === name.integrationKey && other.connectionId === name.connectionId;
+  const own = async (): Promise<JsonObject> => {
+    const stored = (await world.connections.connection(name))['metadata'];
+    return metadata ?? ((stored ?? {}) as JsonObject);
+  };
+  return {
+    getConnection: async (args) => {
+      const given = parseArgs(shapes.getConnection, args);
+      const of = {
+        integrationKey: given.providerConfigKey ?? name.integrationKey,
+        connectionId: given.connectionId ?? name.connectionId,
+      };
+      const { forceRefresh = false, refreshToken = false } = given;
+      const connection = await world.connections.connection(of, { forceRefresh, refreshToken });
+      return JSON.stringify(isOwn(of) ? { ...connection, metadata: await own() } : connection);
+    },
+    getIntegration: async (args) => {
+      const include = [...parseArgs(shapes.getIntegration, args).include].sort();
+      const found = await world.connections.integration(name.integrationKey, include);
+      return JSON.stringify(found);
+    },
+    setMetadata: async (args) => {
+      metadata = parseArgs(shapes.metadata, args).metadata;
+      return 'null';
+    },
+    updateMetadata: async (args) => {
+      metadata = { ...(await own()), ...parseArgs(shapes.metadata, args).metadata };
+      return 'null';
+    },
+    getEnvironmentVariables: async () =>
+      JSON.stringify(await world.client.call('GET', '/environment-variables')),
+  };
+}
+
+function checkpointCalls(stubs: Stubs): HostCalls {
+  let checkpoint: JsonObject | null = stubs.checkpoint;
+  return {
+    getCheckpoint: async () => JSON.stringify(checkpoint),
+    saveCheckpoint: async (args) => {
+      // The runtime has looked at it: only flat objects come so far.
+      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint as JsonObject;
+      return 'null';
+    },
+    clearCheckpoint: async () => {
+      checkpoint = null;
+      return 'null';
+    },
+  };
+}
+
+function lockCalls({ say }: DryWorld): HostCalls {
+  const skipped = (method: string): void => say('debug', `${method}() does nothing in a dry run`);
+  return {
+    tryAcquireLock: async (args) => {
+      parseArgs(shapes.acquireLock, args);
+      skipped('tryAcquireLock');
+      return 'true';
+    },
+    releaseLock: async () => 'true',
+    releaseAllLocks: async () => 'null',
+  };
+}
+
+/** Other functions of the project run here, too. */
+function otherRuns(
+  world: DryWorld,
+  scope: DryScope,
+  runOther: (order: DryOrder) => Promise<DryEnd>,
+): HostCalls {
+  const find = (
+    kind: 'sync' | 'action',
+    integrationKey: string,
+    name: string,
+  ): CompiledFunction => {
+    const found = world.functions.find(
+      ({ entry }) =>
+        entry.kind === kind && entry.integrationKey === integrationKey && entry.name === name,
+    );
+    if (found !== undefined) return found;
+    const message = `A dry run knows no ${kind} "${name}" of "${integrationKey}": index.ts names none.`;
+    throw new GatewayError('not_found', { message });
+  };
+  const run = async (fn: CompiledFunction, on: ConnectionName, input: Json | undefined) => {
+    if (scope.depth >= depthMax) throw new GatewayError('function_runtime_other');
+    const ended = await runOther({
+      fn,
+      connectionId: on.connectionId,
+      input,
+      stubs: { metadata: null, checkpoint: null, lastSyncDate: null, variant: 'base' },
+      depth: scope.depth + 1,
+    });
+    if (ended.failure !== null) throw failureOf(ended.failure);
+    return ended.output;
+  };
+  return {
+    triggerAction: async (args) => {
+      const given = parseArgs(shapes.triggerAction, args);
+      const integrationKey = given.providerConfigKey ?? scope.name.integrationKey;
+      const connectionId = given.connectionId ?? scope.name.connectionId;
+      const fn = find('action', integrationKey, given.name);
+      const output = await run(fn, { integrationKey, connectionId }, given.input);
+      return JSON.stringify(output === undefined ? {} : { output });
+    },
+    triggerSync: async (args) => {
+      const {
+        providerConfigKey: integrationKey,
+        connectionId,
+        name,
+      } = parseArgs(shapes.triggerSync, args);
+      await run(find('sync', integrationKey, name), { integrationKey, connectionId }, undefined);
+      return 'null';
+    },
+    startSync: async () => {
+      world.say('debug', 'startSync() does nothing in a dry run');
+      return 'null';
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import { GatewayError, type ErrorCode } from '../../kernel/errors.ts';
+import { encodeBody } from '../../modules/providers/encode-body.ts';
+import { joinUrl, withParams } from '../../modules/providers/url.ts';
+import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
+import { dataOf } from '../../modules/runs/runtime/body.ts';
+import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
+import type { ApiReply } from '../client.ts';
+import { fillEndpoint, type ConnectionName } from './connections.ts';
+import type { Answered } from './journal.ts';
+import type { DryWorld } from './world.ts';
+
+const retriesMax = 10;
+/** What the proxy itself refuses a call with; any other answer is the provider's. */
+const refusals: ReadonlySet<string> = new Set<ErrorCode>([
+  'forbidden',
+  'invalid_headers',
+  'unknown_provider_config',
+  'unknown_connection',
+  'invalid_credentials',
+  'connection_refresh_backoff',
+  'connection_refresh_exhausted',
+  'missing_api_url',
+  'unsupported_provider',
+  'url_not_allowed',
+  'too_many_request',
+]);
+
+/** Requests of a function: to its provider through the proxy of the service, and plain ones from here. */
+export function providerCalls(
+  world: DryWorld,
+  own: ConnectionName,
+): Pick<HostCalls, 'http' | 'fetch'> {
+  return {
+    http: async (text) => {
+      const call = parseArgs(shapes.http, text);
+      const { url, headers, body } = await proxied(world, own, call);
+      const path = `${url.pathname}${url.search}`;
+      const reply = await world.client.send({ method: call.method, path, headers, body });
+      refuseFor(reply);
+      const shown = `${call.method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
+      const failure = failureOf(reply);
+      if (failure !== null) {
+        world.say('info', `http [${failure.code}] ${shown}`);
+        return { json: JSON.stringify({ ...failure, url: call.endpoint } satisfies HttpAnswer) };
+      }
+      world.say('info', `http [${reply.status}] ${shown}`);
+      return answerOf(reply, call.endpoint, call.bodyAs === 'binary', (answered) =>
+        world.journal.noteAnswer('api', wireOf(call), answered),
+      );
+    },
+    fetch: async (text) => plainFetch(world, text),
+  };
+}
+
+type HttpArgs = ReturnType<typeof parseArgs<typeof shapes.http>>;
+
+/** The call as saved mocks know it: without fields that are absent. */
+function wireOf({ method, endpoint, params, headers, body }: HttpArgs) {
+  return {
+    method,
+    endpoint,
+    ...(params === undefined ? {} : { params }),
+    ...(headers === undefined ? {} : { headers }),
+    body,
+  };
+}
+
+/** The request to the proxy that stands for the call. */
+async function proxied(world: DryWorld, own: ConnectionName, call: HttpArgs) {
+  const name = {
+    integrationKey: call.providerConfigKey ?? own.integrationKey,
+    connectionId: call.connectionId ?? own.connectionId,
+  };
+  const connection = await world.connections.connection(name);
+  const filled = fillEndpoint(call.endpoint, connection);
+  if (filled === null) {
+    const message = 'The endpoint names a value that this connection does not have.';
+    throw new GatewayError('missing_api_url', { message });
+  }
+  const base = call.baseUrlOverride ?? (await world.connections.baseUrl(connection));
+  const endpoint = base !== null && filled.startsWith(base) ? filled.slice(base.length) : filled;
+  const given: Record<string, string> = { ...call.headers };
+  const body = encodeBody(dataOf(call.body), undefined, given);
+  const { 'content-type': type, ...others } = given;
+  const forwarded = Object.entries(others).map(([key, value]): [string, string] => [
+    `svc-proxy-${key}`,
+    value,
+  ]);
+  return {
+    url: withParams(joinUrl(`${world.host}/proxy`, endpoint), call.params),
+    body,
+    headers: {
+      'provider-config-key': name.integrationKey,
+      'connection-id': name.connectionId,
+      retries: String(Math.min(Math.floor(call.retries ?? 0), retriesMax)),
+      ...(call.retryOn === undefined ? {} : { 'retry-on': call.retryOn.join(',') }),
+      ...(call.baseUrlOverride === undefined ? {} : { 'base-url-override': call.baseUrlOverride }),
+      ...(call.forwardHeadersOnRedirect === true ? { 'forward-headers-on-redirect': 'true' } : {}),
+      ...(type === undefined ? {} : { 'content-type': type }),
+      ...Object.fromEntries(forwarded),
+    },
+  };
+}
+
+/** @throws GatewayError when the proxy itself has refused the call */
+function refuseFor(reply: ApiReply): void {
+  const error = jsonOf(reply)?.['error'];
+  if (reply.status < 400 || !isJsonObject(error)) return;
+  const { code, message } = error;
+  if (typeof code !== 'string' || typeof message !== 'string' || !refusals.has(code)) return;
+  throw new GatewayError(code as ErrorCode, { message });
+}
+
+/** The provider gave no answer: the proxy says so with 502 or 504 and a body of its own. */
+function failureOf(reply: ApiReply): { outcome: 'failure'; code: string; message: string } | null {
+  if (reply.status !== 502 && reply.status !== 504) return null;
+  const { code, message, status } = jsonOf(reply) ?? {};
+  if (typeof code !== 'string' || typeof message !== 'string' || status !== reply.status)
+    return null;
+  return { outcome: 'failure', code, message };
+}
+
+function jsonOf({ body }: ApiReply): Record<string, Json> | null {
+  try {
+    const parsed = JSON.parse(body.toString('utf8')) as unknown;
+    return isJsonObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function answerOf(
+  { status, statusText, headers, body }: ApiReply,
+  url: string,
+  isBinary: boolean,
+  note: (answered: Answered) => void,
+): HostAnswer {
+  const text = isBinary ? body.toString('latin1') : body.toString('utf8').replace(/^\ufeff/, '');
+  note({ status, headers, text, isBinary });
+  const answer = { outcome: 'reply', status, statusText, headers, url } satisfies HttpAnswer;
+  return { json: JSON.stringify(answer), body: text };
+}
+
+/** From this machine: there is nothing to protect in a dry run that the user could not reach. */
+async function plainFetch(world: DryWorld, text: string): Promise<HostAnswer> {
+  const call = parseArgs(shapes.fetch, text);
+  if (!URL.canParse(call.url)) throw new GatewayError('url_not_allowed');
+  const headers: Record<string, string> = { ...call.headers };
+  const body = encodeBody(dataOf(call.body), undefined, headers);
+  const shown = `${call.method} ${call.url.split('?', 1)[0] ?? ''}`;
+  try {
+    const sent =
+      body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body) };
+    const reply = await fetch(call.url, {
+      method: call.method,
+      headers,
+      ...sent,
+      signal: world.signal,
+    });
+    world.say('info', `http [${reply.status}] ${shown}`);
+    const answered = {
+      status: reply.status,
+      statusText: reply.statusText,
+      headers: Object.fromEntries(reply.headers),
+      body: Buffer.from(await reply.arrayBuffer()),
+    };
+    const asked = {
+      method: call.method,
+      endpoint: call.url,
+      headers: call.headers,
+      body: call.body,
+    };
+    return answerOf(answered, call.url, true, (one) =>
+      world.journal.noteAnswer('fetch', asked, one),
+    );
+  } catch (error) {
+    const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
+    const { code = 'ECONNRESET', message } = cause as { code?: string; message: string };
+    world.say('info', `http [${code}] ${shown}`);
+    const answer = { outcome: 'failure', code, message, url: call.url } satisfies HttpAnswer;
+    return { json: JSON.stringify(answer) };
+  }
+}

@@ -1,0 +1,182 @@
+import { GatewayError } from '../../kernel/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { isoMillis, systemClock } from '../../kernel/time.ts';
+import { parseArgs, parseJson, shapes } from '../../modules/runs/runtime/arguments.ts';
+import type { FunctionDefinition, HostCalls } from '../../ports/sandbox.ts';
+import { ApiError } from '../client.ts';
+import type { ConnectionName } from './connections.ts';
+import type { Batch } from './journal.ts';
+import { schemaCheck, type Violation } from './schema.ts';
+import type { DryWorld, Stubs } from './world.ts';
+
+/** Cursors of the service's own pages, after those of this run. */
+const storedPrefix = 'stored:';
+
+type Calls = Pick<
+  HostCalls,
+  | 'batchSave'
+  | 'batchUpdate'
+  | 'batchDelete'
+  | 'trackDeletesStart'
+  | 'trackDeletesEnd'
+  | 'getRecordsById'
+  | 'listRecords'
+  | 'setMergingStrategy'
+>;
+
+/** Records of one run: noted, never stored. What was stored before can be read where the key may. */
+export class DryRecords {
+  readonly #world: DryWorld;
+  readonly #name: ConnectionName;
+  readonly #variant: string;
+  readonly #checks: ReadonlyMap<string, (value: Json) => readonly string[]>;
+  /** What this run has saved, by model and id. */
+  readonly #saved = new Map<string, Map<string, JsonObject>>();
+  #saidUnreadable = false;
+  /** The first record that is not what its model says. */
+  violation: Violation | null = null;
+
+  constructor(
+    world: DryWorld,
+    name: ConnectionName,
+    { models }: Pick<FunctionDefinition, 'models'>,
+    { variant }: Stubs,
+  ) {
+    this.#world = world;
+    this.#name = name;
+    this.#variant = variant;
+    this.#checks = new Map(
+      Object.entries(models).map(([model, schema]) => [model, schemaCheck(schema)] as const),
+    );
+  }
+
+  readonly calls: Calls = {
+    batchSave: async (args) => this.#write('save', args),
+    batchUpdate: async (args) => this.#write('update', args),
+    batchDelete: async (args) => this.#write('delete', args),
+    trackDeletesStart: async (args) => {
+      this.#skipped('trackDeletesStart', parseArgs(shapes.model, args).model);
+      return 'null';
+    },
+    trackDeletesEnd: async (args) => {
+      this.#skipped('trackDeletesEnd', parseArgs(shapes.model, args).model);
+      return '{"deletedKeys":[]}';
+    },
+    setMergingStrategy: async (args) => {
+      this.#skipped('setMergingStrategy', parseArgs(shapes.setMergingStrategy, args).model);
+      return 'null';
+    },
+    getRecordsById: async (args) => {
+      const { model, ids } = parseArgs(shapes.getRecordsById, args);
+      const own = this.#savedOf(model);
+      const found = ids.flatMap((id) => own.get(id) ?? []);
+      const wanted = ids.filter((id) => !own.has(id));
+      const stored = wanted.length === 0 ? null : await this.#stored(model, { ids: wanted.join() });
+      return JSON.stringify([...found, ...(stored?.records ?? [])]);
+    },
+    listRecords: async (args) => {
+      const { model, cursor, limit } = parseArgs(shapes.listRecords, args);
+      if (cursor === null) {
+        const records = [...this.#savedOf(model).values()].map(asAdded);
+        return JSON.stringify({ records, next_cursor: storedPrefix });
+      }
+      const from = cursor.startsWith(storedPrefix) ? cursor.slice(storedPrefix.length) : cursor;
+      const page = await this.#stored(model, {
+        limit: String(limit),
+        ...(from === '' ? {} : { cursor: from }),
+      });
+      const own = this.#savedOf(model);
+      const records = (page?.records ?? []).filter(({ id }) => !own.has(idText(id)));
+      const next = page?.next_cursor ?? null;
+      return JSON.stringify({ records, next_cursor: next === null ? null : storedPrefix + next });
+    },
+  };
+
+  #write(kind: Batch['kind'], args: string): string {
+    const { model, records } = parseJson(args) as { model: string; records: JsonObject[] };
+    if (kind === 'save') for (const record of records) this.#check(model, record);
+    const own = this.#savedOf(model);
+    for (const record of records) {
+      const id = idText(record['id']);
+      if (kind === 'delete') own.delete(id);
+      else own.set(id, kind === 'save' ? record : merged(own.get(id) ?? {}, record));
+    }
+    this.#world.journal.batches.push({ kind, model, variant: this.#variant, records });
+    return 'null';
+  }
+
+  /** @throws GatewayError when violations end the run */
+  #check(model: string, record: JsonObject): void {
+    const lines = this.#checks.get(model)?.(record) ?? [];
+    if (lines.length === 0) return;
+    const isFirst = this.violation === null;
+    this.violation ??= { code: 'invalid_sync_record', lines, value: record };
+    const message = `Invalid record payload of ${model}: ${lines.join('; ')}`;
+    if (this.#world.isValidated) throw new GatewayError('invalid_request', { message });
+    if (isFirst) this.#world.say('warn', message);
+  }
+
+  #savedOf(model: string): Map<string, JsonObject> {
+    const known = this.#saved.get(model) ?? new Map<string, JsonObject>();
+    this.#saved.set(model, known);
+    return known;
+  }
+
+  #skipped(method: string, model: string): void {
+    this.#world.say('debug', `${method}('${model}') does nothing in a dry run`);
+  }
+
+  /** A page of what the service has; null, and said once, where the key may not read it. */
+  async #stored(
+    model: string,
+    more: Readonly<Record<string, string>>,
+  ): Promise<{ records: JsonObject[]; next_cursor: string | null } | null> {
+    const query = new URLSearchParams({ model, variant: this.#variant, ...more });
+    try {
+      const answer = await this.#world.client.call(
+        'GET',
+        `/records?${query.toString()}`,
+        undefined,
+        {
+          'provider-config-key': this.#name.integrationKey,
+          'connection-id': this.#name.connectionId,
+        },
+      );
+      // The shape is the service's promise.
+      return answer as unknown as { records: JsonObject[]; next_cursor: string | null };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403) throw error;
+      const message = 'Stored records are not seen: the key has no scope environment:records:read';
+      if (!this.#saidUnreadable) this.#world.say('warn', message);
+      this.#saidUnreadable = true;
+      return null;
+    }
+  }
+}
+
+/** The runtime has looked at it: ids are texts by now. */
+const idText = (id: Json | undefined): string => (typeof id === 'string' ? id : '');
+
+/** As `listRecords` shows a record that this run would add. */
+function asAdded(record: JsonObject): JsonObject {
+  const now = isoMillis(systemClock.now());
+  return {
+    ...record,
+    _svc_metadata: {
+      first_seen_at: now,
+      last_modified_at: now,
+      last_action: 'ADDED',
+      deleted_at: null,
+      cursor: '',
+    },
+  };
+}
+
+/** Deeply; lists are replaced (contract/functions.md section 7.4). */
+function merged(into: JsonObject, changes: JsonObject): JsonObject {
+  const entries = Object.entries(changes).map(([key, value]): [string, Json] => {
+    const before = into[key];
+    return [key, isJsonObject(before) && isJsonObject(value) ? merged(before, value) : value];
+  });
+  return { ...into, ...Object.fromEntries(entries) };
+}

@@ -1,0 +1,85 @@
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
+import type { FunctionType } from '../../ports/sandbox.ts';
+import { dryHost } from './host.ts';
+import { DryRecords } from './record-calls.ts';
+import { schemaCheck, type Violation } from './schema.ts';
+import type { DryEnd, DryOrder, DryWorld } from './world.ts';
+
+/** Between Ctrl-C and the forced end: somebody waits. */
+const graceMs = 1_000;
+
+const types = { sync: 'sync', action: 'action', 'on-event': 'onEvent' } as const;
+
+/**
+ * Runs a function here, in the sandbox of the service, on a connection of the service.
+ * @throws ApiError when connection or integration cannot be read
+ */
+export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> {
+  const { fn, connectionId, input, stubs } = order;
+  const { definition, entry } = fn;
+  const name = { integrationKey: entry.integrationKey, connectionId };
+  const connection = await world.connections.connection(name);
+  const refused = violationOf(world, 'invalid_action_input', definition.input, input, entry.kind);
+  if (refused !== null) return { output: undefined, failure: null, violation: refused };
+
+  const records = new DryRecords(world, name, definition, stubs);
+  const type: FunctionType = types[entry.kind];
+  const result = await world.sandbox.run(
+    {
+      bundle: fn.bundle,
+      fileName: `${entry.bundleName}.cjs`,
+      type,
+      entry: 'exec',
+      input: input === undefined ? undefined : JSON.stringify(input),
+      context: {
+        connectionId,
+        providerConfigKey: entry.integrationKey,
+        provider: textOf(connection, 'provider'),
+        environmentName: world.environment,
+        environmentId: 0,
+        variant: stubs.variant,
+        lastSyncDate: stubs.lastSyncDate,
+        models: Object.keys(definition.models),
+        loggerLevel: 'debug',
+        paginate: await world.connections.pagination(textOf(connection, 'provider')),
+      },
+      limits: { ...runLimits[type], graceMs },
+      signal: world.signal,
+    },
+    dryHost(world, { fn, name, stubs, records, depth: order.depth }, (other) =>
+      dryRun(world, other),
+    ),
+  );
+  if (world.isValidated && records.violation !== null) {
+    return { output: undefined, failure: null, violation: records.violation };
+  }
+  if (result.status === 'error') {
+    return { output: undefined, failure: result.error, violation: null };
+  }
+  const output = result.output === undefined ? undefined : (JSON.parse(result.output) as Json);
+  const code = 'invalid_action_output';
+  const violation = violationOf(world, code, definition.output, output, entry.kind);
+  return { output, failure: null, violation };
+}
+
+/** Null also where a violation is only warned of. */
+function violationOf(
+  world: DryWorld,
+  code: Violation['code'],
+  schema: JsonObject | null,
+  value: Json | undefined,
+  kind: string,
+): Violation | null {
+  if (kind !== 'action' || schema === null) return null;
+  const lines = schemaCheck(schema)(value);
+  if (lines.length === 0) return null;
+  if (world.isValidated) return { code, lines, value: value ?? null };
+  world.say('warn', `${code}: ${lines.join('; ')}`);
+  return null;
+}
+
+function textOf(object: JsonObject, key: string): string {
+  const value = object[key];
+  return typeof value === 'string' ? value : '';
+}

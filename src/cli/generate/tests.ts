@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Entry } from '../compiler/entries.ts';
+import { mocksPath } from '../mocks/mocks.ts';
+
+/** Path of the test of a function within its project. */
+export const testPath = ({ integrationKey, name }: Entry): string =>
+  `${integrationKey}/tests/${integrationKey}-${name}.test.ts`;
+
+export const hasMocks = (root: string, { integrationKey, name }: Entry): boolean =>
+  existsSync(join(root, mocksPath(integrationKey, name)));
+
+/** The test that replays a function's saved mocks (contract/cli.md 4.8). */
+export function testText(entry: Entry): string {
+  return `import { expect, it } from 'vitest';
+import { replay } from 'svc/testing';
+
+it('${entry.integrationKey} ${entry.name} does what was saved', async () => {
+  const run = await replay(import.meta.url, { kind: '${entry.kind}', name: '${entry.name}' });
+  expect(run.failure).toBeNull();
+${expectations[entry.kind]}});
+`;
+}
+
+const records = `  expect(run.batchSave).toEqual(run.mocks.svc.batchSave);
+  expect(run.batchUpdate).toEqual(run.mocks.svc.batchUpdate);
+  expect(run.batchDelete).toEqual(run.mocks.svc.batchDelete);
+`;
+
+const expectations = {
+  sync: records,
+  action: '  expect(run.output).toEqual(run.mocks.output);\n',
+  'on-event': '',
+} as const;
+
+/** Files that run the tests, by path; made when they are absent. */
+export const testConfiguration: Readonly<Record<string, string>> = {
+  'vite.config.ts': `import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['*/tests/*.test.ts'],
+    setupFiles: ['./vitest.setup.ts'],
+    // One process for all: the sandbox is opened once.
+    isolate: false,
+    fileParallelism: false,
+  },
+});
+`,
+  'vitest.setup.ts': `import { vi } from 'vitest';
+
+// The first test waits for the sandbox.
+vi.setConfig({ testTimeout: 60_000 });
+`,
+};

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject, stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import type { HttpCall, WireBody } from '../../ports/sandbox.ts';
+
+/** A request of a function as it is kept in saved mocks. */
+export interface SavedRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly data: Json;
+}
+
+/** Bodies up to here are kept as they are, longer ones as their SHA-1. */
+const bodyCharsMax = 1000;
+/** Of the connection, or secret: they differ from run to run. */
+const transport = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'cookie',
+  'host',
+  'user-agent',
+]);
+const secret = /auth|cookie|token|secret|password|api-?key|signature/i;
+const secretParams = /^(access_?token|api_?key|client_secret|key|password|secret|signature)$/i;
+const defaultTypes = /^(application\/json|application\/x-www-form-urlencoded)\b/;
+
+/** What a call of the sandbox asks for, whoever answers it. */
+export type AskedCall = Pick<HttpCall, 'method' | 'endpoint' | 'params' | 'headers' | 'body'>;
+
+/** What tells a call of the handle that is no request from others; one of an action, by name and input. */
+export function savedArgs(args: Json): Json {
+  if (!isJsonObject(args) || !('name' in args)) return args;
+  return { name: args['name'] ?? null, input: args['input'] ?? null };
+}
+
+/** Method and path by which a mock is found, and the request with all that tells it from others. */
+export function savedRequest(call: AskedCall): {
+  readonly method: string;
+  readonly path: string;
+  readonly request: SavedRequest;
+  /** SHA-1 of all of it, in hexadecimal. */
+  readonly hash: string;
+} {
+  const [path, query] = split(call.endpoint);
+  const params = { ...Object.fromEntries(new URLSearchParams(query)), ...paramsOf(call.params) };
+  const request = {
+    params: sorted(
+      Object.fromEntries(Object.entries(params).filter(([name]) => !secretParams.test(name))),
+    ),
+    headers: sorted(headersOf(call.headers ?? {})),
+    data: dataOf(call.body),
+  };
+  const method = call.method.toLowerCase();
+  const hash = createHash('sha1')
+    .update(stableJson([method, path, request]))
+    .digest('hex');
+  return { method, path, request, hash };
+}
+
+function split(endpoint: string): [string, string] {
+  const at = endpoint.indexOf('?');
+  const [path, query] =
+    at === -1 ? [endpoint, ''] : [endpoint.slice(0, at), endpoint.slice(at + 1)];
+  return [path.startsWith('/') || /^https?:/.test(path) ? path : `/${path}`, query];
+}
+
+function paramsOf(params: string | JsonObject | undefined): Record<string, string> {
+  if (params === undefined) return {};
+  if (typeof params === 'string') return Object.fromEntries(new URLSearchParams(params));
+  const pairs = Object.entries(params).map(([name, value]): [string, string] => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return Object.fromEntries(pairs);
+}
+
+function headersOf(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name, value]) => {
+    if (transport.has(name) || secret.test(name)) return false;
+    return name !== 'content-type' || !defaultTypes.test(value);
+  });
+  return Object.fromEntries(kept);
+}
+
+function dataOf(body: WireBody): Json {
+  switch (body.kind) {
+    case 'none':
+      return null;
+    case 'json':
+      return cut(body.value);
+    case 'text':
+    case 'form':
+      return cut(body.text);
+    case 'bytes':
+      return cut(body.base64);
+    case 'fields':
+      return cut(body.fields.map(([name, part]): Json => [name, { ...part }]));
+  }
+}
+
+function cut(value: Json): Json {
+  const text = stableJson(value);
+  if (text.length <= bodyCharsMax) return value;
+  return { sha1: createHash('sha1').update(text).digest('hex') };
+}
+
+const sorted = (pairs: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(pairs).sort(([a], [b]) => (a < b ? -1 : 1)));

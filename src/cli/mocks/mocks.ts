@@ -1,0 +1,58 @@
+import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import type { SavedRequest } from './identity.ts';
+
+/** An answer of a provider as it was when the mocks were saved. */
+export interface SavedAnswer {
+  readonly request: SavedRequest;
+  readonly response: Json;
+  /** Of `response`; absent for JSON and text. */
+  readonly encoding?: 'base64';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the request: by it a replayed request finds its answer. */
+  readonly hash: string;
+}
+
+/** Answers by method and path, in the order in which they came. */
+export type SavedAnswers = Readonly<
+  Record<string, Readonly<Record<string, readonly SavedAnswer[]>>>
+>;
+
+/** A call of the handle that is no request to the provider, and what it answered. */
+export interface SavedCall {
+  readonly args: Json;
+  readonly answer: Json;
+}
+
+/** `<integration>/tests/<name>.test.json` (contract/cli.md 4.5). */
+export interface Mocks {
+  /** Absent when the function was given none. */
+  readonly input?: Json;
+  /** Absent when it returned nothing. */
+  readonly output?: Json;
+  /** What the run was told of itself. */
+  readonly run: {
+    readonly provider: string;
+    readonly variant: string;
+    readonly lastSyncDate: string | null;
+    readonly paginate: JsonObject | null;
+  };
+  readonly svc: {
+    /** Without what is secret in its credentials. */
+    readonly getConnection: JsonObject;
+    readonly getMetadata: JsonObject;
+    readonly getCheckpoint: JsonObject | null;
+    readonly batchSave: Readonly<Record<string, readonly Json[]>>;
+    readonly batchUpdate: Readonly<Record<string, readonly Json[]>>;
+    readonly batchDelete: Readonly<Record<string, readonly Json[]>>;
+    /** Other calls, by method, in their order. */
+    readonly calls: Readonly<Record<string, readonly SavedCall[]>>;
+  };
+  readonly api: SavedAnswers;
+  /** Of `uncontrolledFetch`; the path is the whole URL without its query. */
+  readonly fetch: SavedAnswers;
+}
+
+/** Path of a function's mocks within its project. */
+export const mocksPath = (integrationKey: string, name: string): string =>
+  `${integrationKey}/tests/${name}.test.json`;

@@ -1,0 +1,8 @@
+import type { FunctionKind } from '../modules/functions/state.ts';
+
+/** The folder of an integration that holds the functions of a kind. */
+export const kindFolder: Readonly<Record<FunctionKind, string>> = {
+  sync: 'syncs',
+  action: 'actions',
+  'on-event': 'on-events',
+};

@@ -1,0 +1,30 @@
+import { CommandFailure, type ExitCode } from './exit.ts';
+import type { Context } from './context.ts';
+
+/** Which environment of the service a command is about, and the key that opens it. */
+export interface Target {
+  readonly environment: string;
+  readonly secretKey: string;
+}
+
+/**
+ * The environment that was named, or that somebody names when asked, with its key.
+ * @throws CommandFailure with the given code when either is missing
+ */
+export async function targetOf(
+  context: Context,
+  named: string | undefined,
+  options: { readonly canAsk: boolean; readonly question: string; readonly exitCode: ExitCode },
+): Promise<Target> {
+  const { canAsk, question, exitCode } = options;
+  const environment = named ?? (canAsk ? await context.ask(`${question}: `) : '');
+  if (environment === '') {
+    throw new CommandFailure('Name the environment', { exitCode, isUsage: true });
+  }
+  const known = context.environment.secretKey(environment);
+  if (known !== null) return { environment, secretKey: known };
+  const variable = context.environment.secretKeyVariable(environment);
+  const secretKey = canAsk ? await context.ask(`API key of ${environment} (${variable}): `) : '';
+  if (secretKey !== '') return { environment, secretKey };
+  throw new CommandFailure(`No API key: set ${variable}, in .env or the environment`, { exitCode });
+}

@@ -1,0 +1,100 @@
+/**
+ * The module `svc/testing`: what tests made by `svc generate:tests` import. A function runs in the sandbox that
+ * deployed functions have, and every call of its handle is answered with what `svc dryrun --save` has kept.
+ */
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
+import type { Json } from '../../kernel/stable-json.ts';
+import type { FunctionKind } from '../../modules/functions/state.ts';
+import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
+import type { RunFailure, Sandbox } from '../../ports/sandbox.ts';
+import { Bundler } from '../compiler/bundle.ts';
+import type { Entry } from '../compiler/entries.ts';
+import { mocksPath, type Mocks } from '../mocks/mocks.ts';
+import { kindFolder } from '../project-layout.ts';
+import { replayHost, type Replayed } from './replay-host.ts';
+
+export interface ReplayResult extends Replayed {
+  /** Undefined when the function returned nothing. */
+  readonly output: Json | undefined;
+  /** Null when the function ended well. */
+  readonly failure: RunFailure | null;
+  /** What it was compared with when it was saved. */
+  readonly mocks: Mocks;
+}
+
+let sandbox: Promise<Sandbox> | null = null;
+
+/** One for the whole process: its child ends with it. */
+function sharedSandbox(): Promise<Sandbox> {
+  sandbox ??= openSandbox({ childrenMax: 1 });
+  return sandbox;
+}
+
+/**
+ * Runs the function against its saved mocks.
+ * @param testUrl `import.meta.url` of the test, which lies in `<integration>/tests`
+ * @throws Error when the function or its mocks cannot be read
+ */
+export async function replay(
+  testUrl: string,
+  { kind, name }: { readonly kind: FunctionKind; readonly name: string },
+): Promise<ReplayResult> {
+  const integration = dirname(dirname(fileURLToPath(testUrl)));
+  const root = dirname(integration);
+  const entry = entryOf(root, basename(integration), kind, name);
+  const text = readFileSync(join(root, mocksPath(entry.integrationKey, name)), 'utf8');
+  const mocks = JSON.parse(text) as Mocks;
+  const { calls, written } = replayHost(mocks);
+  const { connection_id: connectionId } = mocks.svc.getConnection;
+  const type = kind === 'on-event' ? 'onEvent' : kind;
+  const bundle = await bundleOf(root, entry);
+  const shared = await sharedSandbox();
+  const definition = await shared.describe(bundle, `${entry.bundleName}.cjs`);
+  const result = await shared.run(
+    {
+      bundle,
+      fileName: `${entry.bundleName}.cjs`,
+      type,
+      entry: 'exec',
+      input: mocks.input === undefined ? undefined : JSON.stringify(mocks.input),
+      context: {
+        connectionId: typeof connectionId === 'string' ? connectionId : '',
+        providerConfigKey: entry.integrationKey,
+        environmentName: 'test',
+        environmentId: 0,
+        models: Object.keys(definition.models),
+        loggerLevel: 'debug',
+        ...mocks.run,
+      },
+      limits: runLimits[type],
+      signal: new AbortController().signal,
+    },
+    calls,
+  );
+  const output =
+    result.status === 'ok' && result.output !== undefined
+      ? (JSON.parse(result.output) as Json)
+      : undefined;
+  return { ...written, output, failure: result.status === 'error' ? result.error : null, mocks };
+}
+
+function entryOf(root: string, integrationKey: string, kind: FunctionKind, name: string): Entry {
+  const folder = kindFolder[kind];
+  const file = `${integrationKey}/${folder}/${name}.ts`;
+  const bundleName = `${integrationKey}_${folder}_${name}`;
+  return { integrationKey, kind, name, path: resolve(root, file), file, bundleName };
+}
+
+/** @throws Error with what esbuild says of the function */
+async function bundleOf(root: string, entry: Entry): Promise<string> {
+  await using bundler = new Bundler(root);
+  const { bundles, problems } = await bundler.bundle([entry]);
+  const bundle = bundles.get(entry.bundleName);
+  if (bundle !== undefined) return bundle;
+  throw new Error(
+    problems.map(({ file, line, message }) => `${file}:${line} ${message}`).join('\n'),
+  );
+}

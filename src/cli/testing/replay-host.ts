@@ -1,0 +1,156 @@
+import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { parseArgs, parseJson, shapes } from '../../modules/runs/runtime/arguments.ts';
+import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
+import { savedArgs, savedRequest, type AskedCall } from '../mocks/identity.ts';
+import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
+
+/** Records by model, in the order in which they were given. */
+export type Written = Record<string, Json[]>;
+
+export interface Replayed {
+  readonly batchSave: Written;
+  readonly batchUpdate: Written;
+  readonly batchDelete: Written;
+}
+
+/** Answers a function's calls with what was saved. A call that was never made when saving is an error. */
+export function replayHost(mocks: Mocks): {
+  readonly calls: HostCalls;
+  readonly written: Replayed;
+} {
+  const written: Replayed = { batchSave: {}, batchUpdate: {}, batchDelete: {} };
+  const write = (method: keyof Replayed) => async (args: string) => {
+    const { model, records } = parseJson(args) as { model: string; records: Json[] };
+    (written[method][model] ??= []).push(...records);
+    return 'null';
+  };
+  const nothing = async (): Promise<string> => 'null';
+  const { svc } = mocks;
+  const recorded = new Recorded(mocks);
+  let metadata: JsonObject = svc.getMetadata;
+  let checkpoint: JsonObject | null = svc.getCheckpoint;
+  const calls: HostCalls = {
+    http: async (args) => recorded.answer('api', parseArgs(shapes.http, args), args),
+    fetch: async (args) => {
+      const { url, ...call } = parseArgs(shapes.fetch, args);
+      return recorded.answer('fetch', { ...call, endpoint: url }, args);
+    },
+    log: nothing,
+    getConnection: async () => JSON.stringify({ ...svc.getConnection, metadata }),
+    getIntegration: async (args) => recorded.call('getIntegration', args),
+    setMetadata: async (args) => {
+      metadata = parseArgs(shapes.metadata, args).metadata;
+      return 'null';
+    },
+    updateMetadata: async (args) => {
+      metadata = { ...metadata, ...parseArgs(shapes.metadata, args).metadata };
+      return 'null';
+    },
+    getEnvironmentVariables: async (args) => recorded.call('getEnvironmentVariables', args),
+    triggerAction: async (args) => recorded.call('triggerAction', args),
+    triggerSync: nothing,
+    startSync: nothing,
+    getCheckpoint: async () => JSON.stringify(checkpoint),
+    saveCheckpoint: async (args) => {
+      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint as JsonObject;
+      return 'null';
+    },
+    clearCheckpoint: async () => {
+      checkpoint = null;
+      return 'null';
+    },
+    batchSave: write('batchSave'),
+    batchUpdate: write('batchUpdate'),
+    batchDelete: write('batchDelete'),
+    trackDeletesStart: nothing,
+    trackDeletesEnd: async () => '{"deletedKeys":[]}',
+    getRecordsById: async (args) => recorded.call('getRecordsById', args),
+    listRecords: async (args) => recorded.call('listRecords', args),
+    setMergingStrategy: nothing,
+    tryAcquireLock: async () => 'true',
+    releaseLock: async () => 'true',
+    releaseAllLocks: nothing,
+  };
+  return { calls, written };
+}
+
+/** What was saved, given out in its order; the last answer to a request is given again. */
+class Recorded {
+  readonly #mocks: Mocks;
+  readonly #given = new Map<string, number>();
+
+  constructor(mocks: Mocks) {
+    this.#mocks = mocks;
+  }
+
+  answer(where: 'api' | 'fetch', call: AskedArgs, args: string): HostAnswer {
+    const { method, path, request, hash } = savedRequest(asked(call));
+    const answers = answersTo(this.#mocks[where], method, path);
+    const same = answers.filter((answer) => answer.hash === hash);
+    const found = this.#next(`${where} ${hash}`, same);
+    if (found === undefined) {
+      throw unsaved(`${method.toUpperCase()} ${path}`, request, answers);
+    }
+    const { status, headers, encoding } = found;
+    const isBinary =
+      where === 'fetch' || (JSON.parse(args) as { bodyAs?: string }).bodyAs === 'binary';
+    const json = {
+      outcome: 'reply',
+      status,
+      statusText: '',
+      headers,
+      url: path,
+    } satisfies HttpAnswer;
+    const bytes =
+      encoding === 'base64'
+        ? Buffer.from(textOf(found.response), 'base64')
+        : Buffer.from(textOf(found.response));
+    return { json: JSON.stringify(json), body: bytes.toString(isBinary ? 'latin1' : 'utf8') };
+  }
+
+  call(method: string, args: string): string {
+    const wanted = stableJson(savedArgs(JSON.parse(args) as Json));
+    const saved = this.#mocks.svc.calls[method] ?? [];
+    const same = saved.filter((one) => stableJson(one.args) === wanted);
+    const found = this.#next(`${method} ${wanted}`, same);
+    if (found === undefined)
+      throw unsaved(`svc.${method}()`, savedArgs(JSON.parse(args) as Json), saved);
+    return JSON.stringify(found.answer);
+  }
+
+  #next<T>(key: string, list: readonly T[]): T | undefined {
+    const at = this.#given.get(key) ?? 0;
+    this.#given.set(key, at + 1);
+    return list[Math.min(at, list.length - 1)];
+  }
+}
+
+const textOf = (response: Json): string =>
+  typeof response === 'string' ? response : JSON.stringify(response);
+
+const answersTo = (saved: SavedAnswers, method: string, path: string): readonly SavedAnswer[] =>
+  saved[method]?.[path] ?? [];
+
+type AskedArgs = Pick<
+  ReturnType<typeof parseArgs<typeof shapes.http>>,
+  'endpoint' | 'params' | 'headers' | 'body'
+> & { readonly method: string };
+
+/** Without fields that are absent, as the mocks were saved. */
+function asked({ method, endpoint, params, headers, body }: AskedArgs): AskedCall {
+  return {
+    method,
+    endpoint,
+    ...(params === undefined ? {} : { params }),
+    ...(headers === undefined ? {} : { headers }),
+    body,
+  };
+}
+
+function unsaved(what: string, wanted: unknown, saved: readonly unknown[]): GatewayError {
+  const message =
+    `${what} was not asked for when the mocks were saved: ${JSON.stringify(wanted)}. ` +
+    `Saved are ${JSON.stringify(saved).slice(0, 2000)}. Save them again with svc dryrun --save.`;
+  return new GatewayError('invalid_request', { message });
+}
