@@ -132,6 +132,12 @@ export class TypeChecker {
 }
 
 /**
+ * Files outside of projects by path: those of the language, of Node, zod and `svc`. They stay as they are and take
+ * most of the time of a first check.
+ */
+const installed = new Map<string, ts.SourceFile>();
+
+/**
  * Keeps parsed files as long as their text stays. Also finds relative imports without an extension, which
  * Node's own rules would refuse.
  */
@@ -148,11 +154,12 @@ function projectHost(root: string, options: ts.CompilerOptions): ts.CompilerHost
     ...host,
     getCurrentDirectory: () => root,
     getSourceFile: (path, languageVersion) => {
-      const known = parsed.get(path);
-      if (known !== undefined && !isOwn(path)) return known;
+      const kept = isOwn(path) ? parsed : installed;
+      const known = kept.get(path);
+      if (known !== undefined && kept === installed) return known;
       const text = host.readFile(path);
       if (text === undefined) {
-        parsed.delete(path);
+        kept.delete(path);
         return undefined;
       }
       if (known?.text === text) return known;
@@ -163,7 +170,7 @@ function projectHost(root: string, options: ts.CompilerOptions): ts.CompilerHost
         true,
       );
       file.version = createHash('sha256').update(text).digest('base64');
-      parsed.set(path, file);
+      kept.set(path, file);
       return file;
     },
     hasInvalidatedResolutions: (path) => unresolved.has(path),

@@ -44,7 +44,7 @@ export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> 
         loggerLevel: 'debug',
         paginate: await world.connections.pagination(textOf(connection, 'provider')),
       },
-      limits: { ...runLimits[type], graceMs },
+      limits: { ...runLimits[entry.kind], graceMs },
       signal: world.signal,
     },
     dryHost(world, { fn, name, stubs, records, depth: order.depth }, (other) =>

@@ -69,7 +69,7 @@ export async function replay(
         loggerLevel: 'debug',
         ...mocks.run,
       },
-      limits: runLimits[type],
+      limits: runLimits[kind],
       signal: new AbortController().signal,
     },
     calls,
