@@ -38,8 +38,14 @@ module.exports = {
       { path: '^src/cli' },
       {
         pathNot:
-          '^src/(cli|kernel|sdk|ports)/|^src/modules/(functions|syncs)/|^src/modules/(runs/runtime/(arguments|body|failure|run-limits)|providers/(encode-body|interpolate|url))\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+          '^src/(cli|client|kernel|sdk|ports)/|^src/modules/(functions|syncs)/|^src/modules/(runs/runtime/(arguments|body|failure|run-limits)|providers/(encode-body|interpolate|url))\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
       },
+    ),
+    forbid(
+      'client-stands-alone',
+      'What an application imports brings nothing of the service with it.',
+      { path: '^src/client/' },
+      { pathNot: '^src/client/' },
     ),
     forbid('no-circles', 'Data flows one way.', {}, { circular: true }),
   ],

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { createClient } from 'svc/client';
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -22,7 +23,7 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
   /** Full access key of the environment dev. */
   readonly key: string;
-  /** With the environment's key. @throws Error with the answer when it is no success. */
+  /** With the environment's key. @throws ApiError when it is no success. */
   readonly call: Call;
   /** With the account's key. */
   readonly account: Call;
@@ -62,15 +63,8 @@ export async function startGateway({ folder, key, accountKey, env }: Options): P
   };
 }
 
-function caller(base: string, key: string): Call {
-  return async <T>(method: string, path: string, { body, headers }: Request = {}) => {
-    const response = await fetch(new URL(path, base), {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return (text === '' ? null : JSON.parse(text)) as T;
-  };
+function caller(url: string, key: string): Call {
+  const client = createClient({ url, key });
+  return <T>(method: string, path: string, request: Request = {}) =>
+    client.send(method, path, request) as Promise<T>;
 }

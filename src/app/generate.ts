@@ -1,5 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.ts';
+import { openapiDocument } from '../http/openapi/document.ts';
+import { clientTypes } from '../http/openapi/typescript.ts';
+import { routes, streamRoutes } from '../http/routes.ts';
 import { catalogue } from '../kernel/errors.ts';
 import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
@@ -141,10 +144,18 @@ export const pages = (): Readonly<Record<string, string>> => ({
   'topics.md': topicsPage(),
 });
 
+/** The types of the client (`src/client/operations.ts`). */
+export async function clientOperations(): Promise<string> {
+  const endpoints = { routes, streamRoutes };
+  return clientTypes(await openapiDocument(endpoints, { version: version(), publicUrl: '' }));
+}
+
+export const operationsFile = new URL('../client/operations.ts', import.meta.url);
 export const pagesFolder = new URL('../../docs/generated/', import.meta.url);
 
 if (import.meta.main) {
   mkdirSync(pagesFolder, { recursive: true });
   for (const [file, text] of Object.entries(pages()))
     writeFileSync(new URL(file, pagesFolder), text);
+  writeFileSync(operationsFile, await clientOperations());
 }

@@ -1,3 +1,4 @@
+import { ApiError, refusal } from '../client/api-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
 
 /** Mirrors the answer of the service to 65 and 66 (contract/http.md section 9, design section 10). */
@@ -33,23 +34,7 @@ export interface DeployRequest {
   readonly functions: readonly JsonObject[];
 }
 
-/** The service's refusal in its own words, or why it could not be asked. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly code: string;
-  /** Of the answer; null when there was none. */
-  readonly status: number | null;
-
-  constructor(
-    code: string,
-    message: string,
-    options?: ErrorOptions & { readonly status?: number },
-  ) {
-    super(message, options);
-    this.code = code;
-    this.status = options?.status ?? null;
-  }
-}
+export { ApiError };
 
 /** The service as the command line sees it: its public API. */
 export interface ApiClient {
@@ -147,32 +132,6 @@ function parse(text: string): Json {
   } catch {
     throw new ApiError('invalid_answer', 'The service answered something that is not JSON.');
   }
-}
-
-function refusal(status: number, text: string): ApiError {
-  const error = errorOf(text);
-  if (error === null) {
-    return new ApiError(`http_${status}`, `The service answered ${status}.`, { status });
-  }
-  const code = typeof error['code'] === 'string' ? error['code'] : `http_${status}`;
-  const message = typeof error['message'] === 'string' ? error['message'] : `Answered ${status}.`;
-  const issues = Array.isArray(error['errors']) ? error['errors'].flatMap(issueText) : [];
-  return new ApiError(code, [message, ...issues].join('\n  '), { status });
-}
-
-function errorOf(text: string): JsonObject | null {
-  try {
-    const body = JSON.parse(text) as Json;
-    return isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : null;
-  } catch {
-    return null;
-  }
-}
-
-function issueText(issue: Json): string[] {
-  if (!isJsonObject(issue) || typeof issue['message'] !== 'string') return [];
-  const path = Array.isArray(issue['path']) ? issue['path'].join('.') : '';
-  return [path === '' ? issue['message'] : `${path}: ${issue['message']}`];
 }
 
 function asPlan(body: Json): DeployPlan {

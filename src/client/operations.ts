@@ -1,0 +1,762 @@
+/**
+ * The operations of the API with what they take and answer, made of its OpenAPI document by `npm run generate`; do
+ * not edit.
+ */
+
+export type Error = { readonly error: { readonly code: string; readonly message?: string; readonly errors?: readonly ({ readonly code: string; readonly message: string; readonly path: readonly string[] })[]; readonly payload?: unknown; readonly upstream?: unknown; readonly method?: string; readonly path?: string } };
+
+export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE'; readonly docs: string; readonly logo_url: string; readonly [name: string]: unknown };
+
+export type Integration = { readonly unique_key: string; readonly display_name: string; readonly provider: string; readonly logo: string; readonly forward_webhooks: boolean; readonly created_at: string; readonly updated_at: string; readonly webhook_url?: string | null; readonly credentials?: { readonly [name: string]: string | null } | null };
+
+export type Success = { readonly success: true };
+
+export type ConnectionEntry = { readonly id: number; readonly connection_id: string; readonly provider: string; readonly provider_config_key: string; readonly created: string; readonly metadata: { readonly [name: string]: unknown } | null; readonly tags: { readonly [name: string]: string }; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user?: EndUser; readonly credentials?: { readonly [name: string]: unknown } };
+
+export type EndUser = { readonly id: string; readonly display_name: string | null; readonly email: string | null; readonly tags: { readonly [name: string]: string }; readonly organization: { readonly id: string; readonly display_name: string | null } | null };
+
+export type Connection = { readonly id: number; readonly connection_id: string; readonly provider_config_key: string; readonly provider: string; readonly errors: readonly ({ readonly type: 'auth' | 'sync'; readonly log_id: string })[]; readonly end_user: EndUser | null; readonly tags: { readonly [name: string]: string }; readonly metadata: { readonly [name: string]: unknown }; readonly connection_config: { readonly [name: string]: unknown }; readonly webhook_url_override: string | null; readonly created_at: string; readonly updated_at: string; readonly last_fetched_at: string; readonly credentials: { readonly [name: string]: unknown } };
+
+export type ConnectToken = { readonly token: string; readonly connect_link: string; readonly expires_at: string };
+
+export type ConnectSession = { readonly endUser: EndUser | null; readonly connectUISettings: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly defaultTheme: 'light' | 'dark' | 'system'; readonly showWatermark: boolean }; readonly allowed_integrations?: readonly string[]; readonly integrations_config_defaults?: { readonly [name: string]: { readonly connection_config?: { readonly [name: string]: unknown }; readonly authorization_params?: { readonly [name: string]: unknown } } }; readonly isReconnecting?: true; readonly overrides?: { readonly [name: string]: { readonly docs_connect: string } }; readonly websocketsPath: string };
+
+export type Connected = { readonly connectionId: string; readonly providerConfigKey: string };
+
+export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean }; readonly created_at: string; readonly updated_at: string };
+
+export type ApiKey = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly last_used_at: string | null; readonly created_at: string };
+
+export type ApiKeyWithSecret = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly created_at: string };
+
+export type Variable = { readonly name: string; readonly value: string };
+
+export type Record = { readonly id: string; readonly _svc_metadata: RecordMetadata; readonly [name: string]: unknown };
+
+export type RecordMetadata = { readonly first_seen_at: string; readonly last_modified_at: string; readonly last_action: 'ADDED' | 'UPDATED' | 'DELETED'; readonly deleted_at: string | null; readonly pruned_at?: string; readonly cursor: string };
+
+export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
+
+export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly unknown[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
+
+export type DeployPlan = { readonly created: readonly DeployedItem[]; readonly updated: readonly DeployedItem[]; readonly unchanged: readonly DeployedItem[]; readonly deleted: readonly DeployedItem[]; readonly deletedModels: readonly string[] };
+
+export type DeployedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly connections: number; readonly auto_start: boolean };
+
+export type SyncStatus = { readonly id: string; readonly name: string; readonly variant: string; readonly connection_id: string; readonly type: 'INITIAL' | 'INCREMENTAL'; readonly status: 'RUNNING' | 'PAUSED' | 'ERROR' | 'SUCCESS' | 'STOPPED'; readonly latestExecutionStatus: 'RUNNING' | 'SUCCESS' | 'STOPPED' | 'ERROR' | null; readonly frequency: string; readonly finishedAt?: string; readonly latestResult?: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number } }; readonly nextScheduledSyncAt: string | null; readonly recordCount: { readonly [name: string]: number }; readonly checkpoint: { readonly [name: string]: unknown } | null };
+
+export type QueuedAction = { readonly id: string; readonly statusUrl: string };
+
+export type ActionFailure = { readonly error_type: 'action_script_failure'; readonly payload: { readonly [name: string]: unknown } };
+
+export type LogOperation = { readonly id: string; readonly operation: { readonly type: string; readonly action: string }; readonly state: string; readonly level: string; readonly message: string; readonly source: 'internal'; readonly environmentId: number | null; readonly environmentName: string | null; readonly providerName: string | null; readonly integrationId: string | null; readonly integrationName: string | null; readonly connectionId: string | null; readonly connectionName: string | null; readonly endUserId: string | null; readonly endUserName: string | null; readonly syncConfigId: string | null; readonly syncConfigName: string | null; readonly runId: string | null; readonly error?: { readonly name: string; readonly message: string }; readonly request?: { readonly method: string; readonly url: string; readonly headers: {  } }; readonly response?: { readonly code: number; readonly headers: {  } }; readonly retry?: { readonly attempt: number }; readonly meta?: unknown; readonly createdAt: string; readonly updatedAt: string; readonly startedAt: string; readonly endedAt: string | null; readonly expiresAt: string; readonly durationMs: number | null };
+
+export type LogMessage = { readonly id: string; readonly parentId: string; readonly source: string; readonly level: string; readonly type: 'log' | 'http'; readonly message: string; readonly context?: 'script' | 'proxy' | 'webhook' | 'auth'; readonly state?: string; readonly error?: { readonly name: string; readonly message: string }; readonly request?: { readonly method: string; readonly url: string; readonly headers: {  } }; readonly response?: { readonly code: number; readonly headers: {  } }; readonly retry?: { readonly attempt: number }; readonly meta?: unknown; readonly durationMs?: number; readonly createdAt: string };
+
+export type Projection = { readonly name: string; readonly topic: string; readonly active_generation: number; readonly schema_version: number; readonly latest_schema_version: number; readonly position: number; readonly end: number; readonly lag: number; readonly rows: number; readonly generations: readonly ProjectionGeneration[] };
+
+export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
+
+export type ConsumerGroup = { readonly name: string; readonly topic: string; readonly why: string; readonly resettable: boolean; readonly can_repeat: boolean; readonly replay: string; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly start: number; readonly committed: number | null; readonly end: number; readonly lag: number; readonly reset: { readonly id: string; readonly from: number; readonly to: number; readonly repeat: boolean; readonly by: string; readonly asked_at: string; readonly applied_at: string | null } | null })[] };
+
+export type ConsumerGroupReset = { readonly dry_run: boolean; readonly id?: string; readonly replayed: number; readonly skipped: number; readonly partitions: readonly ({ readonly partition: number; readonly from: number; readonly to: number; readonly replayed: number; readonly skipped: number; readonly state?: 'applied' | 'waiting' })[] };
+
+export type TypedTopic = { readonly provider_config_key: string; readonly model: string; readonly topic: string; readonly subject: string; readonly enabled_at: string };
+
+export type DeadLetter = { readonly id: string; readonly state: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer: string; readonly topic: string; readonly partition: number; readonly offset: number; readonly key: string; readonly environment_id: string; readonly integration: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly retries: number; readonly error: { readonly code: string; readonly message: string } | null; readonly parked_at: string; readonly changed_at: string; readonly changed_by: string };
+
+export type DeadLetterWithMessage = { readonly id: string; readonly state: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer: string; readonly topic: string; readonly partition: number; readonly offset: number; readonly key: string; readonly environment_id: string; readonly integration: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly retries: number; readonly error: { readonly code: string; readonly message: string } | null; readonly parked_at: string; readonly changed_at: string; readonly changed_by: string; readonly message: { readonly key: string | null; readonly headers: { readonly [name: string]: string }; readonly bytes: number; readonly value: unknown; readonly unreadable: string | null } | null };
+
+export type RootKeys = { readonly sealing: string; readonly root_keys: readonly ({ readonly id: string; readonly known: boolean; readonly data_keys: number; readonly removable: boolean })[]; readonly rewrap: { readonly id: string; readonly root_key: string; readonly state: 'running' | 'ended'; readonly total: number; readonly done: number; readonly by: string; readonly ordered_at: string; readonly ended_at: string | null } | null };
+
+export type JsonRpcResult = { readonly jsonrpc: '2.0'; readonly result: unknown; readonly id: string | number | null };
+
+export type JsonRpcError = { readonly jsonrpc: '2.0'; readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }; readonly id?: string | number | null };
+
+export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
+
+export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
+
+export interface Operations {
+  /** Whether the process answers. */
+  'GET /health': {
+    readonly answer: { readonly result: string; readonly reasons?: readonly string[] };
+  };
+  /** Whether this node can do its work; the reasons when it cannot. */
+  'GET /ready': {
+    readonly answer: { readonly result: string; readonly reasons?: readonly string[] };
+  };
+  /** The whole catalogue as a map of names. */
+  'GET /providers.json': {
+    readonly answer: { readonly [name: string]: Provider };
+  };
+  /** The providers of the catalogue. */
+  'GET /providers': {
+    readonly query?: { readonly search?: string };
+    readonly headers?: { readonly 'accept-language'?: string };
+    readonly answer: { readonly data: readonly Provider[] };
+  };
+  /** One provider of the catalogue. */
+  'GET /providers/{provider}': {
+    readonly params: { readonly provider: string };
+    readonly headers?: { readonly 'accept-language'?: string };
+    readonly answer: { readonly data: Provider };
+  };
+  /** A logo of a provider. */
+  'GET /images/template-logos/{file}': {
+    readonly params: { readonly file: string };
+    readonly answer: string;
+  };
+  /** The integrations of the environment; those that a connect session allows. */
+  'GET /integrations': {
+    readonly answer: { readonly data: readonly Integration[] };
+  };
+  /** Configures a provider for the environment. */
+  'POST /integrations': {
+    readonly body: { readonly provider: string; readonly unique_key: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
+    readonly answer: { readonly data: Integration };
+  };
+  /** One integration; `include` adds its webhook address and its credentials. */
+  'GET /integrations/{uniqueKey}': {
+    readonly params: { readonly uniqueKey: string };
+    readonly query?: { readonly include?: readonly ('webhook' | 'credentials')[] };
+    readonly answer: { readonly data: Integration };
+  };
+  /** Changes an integration; a rename needs that it has no connections. */
+  'PATCH /integrations/{uniqueKey}': {
+    readonly params: { readonly uniqueKey: string };
+    readonly body?: { readonly unique_key?: string; readonly display_name?: string; readonly credentials?: unknown; readonly forward_webhooks?: boolean; readonly integration_config?: { readonly [name: string]: string }; readonly custom?: { readonly [name: string]: string } };
+    readonly answer: { readonly data: Integration };
+  };
+  /** Deletes an integration with its connections, syncs and functions. */
+  'DELETE /integrations/{uniqueKey}': {
+    readonly params: { readonly uniqueKey: string };
+    readonly answer: Success;
+  };
+  /** Connections, newest first. */
+  'GET /connections': {
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly limit?: number; readonly page?: number };
+    readonly answer: { readonly connections: readonly ConnectionEntry[] };
+  };
+  /** Imports a connection, or gives a known one new credentials. */
+  'POST /connections': {
+    readonly body: { readonly provider_config_key: string; readonly connection_id?: string; readonly metadata?: { readonly [name: string]: unknown }; readonly connection_config?: { readonly [name: string]: unknown }; readonly webhook_url_override?: '' | string; readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly credentials: unknown };
+    readonly answer: Connection;
+  };
+  /** One connection, with its credentials where the key may see them. */
+  'GET /connections/{connectionId}': {
+    readonly params: { readonly connectionId: string };
+    readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean };
+    readonly answer: Connection;
+  };
+  /** Changes end user, tags and webhook address. */
+  'PATCH /connections/{connectionId}': {
+    readonly params: { readonly connectionId: string };
+    readonly query: { readonly provider_config_key: string };
+    readonly body?: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly tags?: { readonly [name: string]: string }; readonly webhook_url_override?: '' | string };
+    readonly answer: Success;
+  };
+  /** Deletes a connection with its syncs, records and key. */
+  'DELETE /connections/{connectionId}': {
+    readonly params: { readonly connectionId: string };
+    readonly query: { readonly provider_config_key: string };
+    readonly answer: Success;
+  };
+  /** Replaces the whole metadata of one or more connections. */
+  'POST /connections/metadata': {
+    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+  };
+  /** Merges top-level keys into the metadata of one or more connections. */
+  'PATCH /connections/metadata': {
+    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+  };
+  /** Connections, newest first. Deprecated: use /connections. */
+  'GET /connection': {
+    readonly query?: { readonly connectionId?: string; readonly search?: string; readonly endUserId?: string; readonly endUserOrganizationId?: string; readonly integrationId?: readonly string[]; readonly tags?: { readonly [name: string]: string }; readonly limit?: number; readonly page?: number };
+    readonly answer: { readonly connections: readonly ConnectionEntry[] };
+  };
+  /** Removed: use POST /connections. */
+  'POST /connection': {
+    readonly answer: never;
+  };
+  /** One connection, with its credentials where the key may see them. Deprecated: use /connections/{connectionId}. */
+  'GET /connection/{connectionId}': {
+    readonly params: { readonly connectionId: string };
+    readonly query: { readonly provider_config_key: string; readonly force_refresh?: boolean; readonly refresh_token?: boolean; readonly refresh_github_app_jwt_token?: boolean };
+    readonly answer: Connection;
+  };
+  /** Deletes a connection with its syncs, records and key. Deprecated: use /connections/{connectionId}. */
+  'DELETE /connection/{connectionId}': {
+    readonly params: { readonly connectionId: string };
+    readonly query: { readonly provider_config_key: string };
+    readonly answer: Success;
+  };
+  /** Replaces the whole metadata of one or more connections. Deprecated: use /connections/metadata. */
+  'POST /connection/metadata': {
+    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+  };
+  /** Merges top-level keys into the metadata of one or more connections. Deprecated: use /connections/metadata. */
+  'PATCH /connection/metadata': {
+    readonly body: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+    readonly answer: { readonly connection_id: string | readonly string[]; readonly provider_config_key: string; readonly metadata: { readonly [name: string]: unknown } };
+  };
+  /** Removed: use POST /connections/metadata. */
+  'POST /connection/{connectionId}/metadata': {
+    readonly params: { readonly connectionId: string };
+    readonly answer: never;
+  };
+  /** Removed: use PATCH /connections/metadata. */
+  'PATCH /connection/{connectionId}/metadata': {
+    readonly params: { readonly connectionId: string };
+    readonly answer: never;
+  };
+  /** Lets one end user connect for 30 minutes. */
+  'POST /connect/sessions': {
+    readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: '' | string; readonly allowed_integrations?: readonly string[] };
+    readonly answer: { readonly data: ConnectToken };
+  };
+  /** Lets the end user of one connection authorize it again. */
+  'POST /connect/sessions/reconnect': {
+    readonly body: { readonly end_user?: { readonly id: string; readonly email?: string; readonly display_name?: string; readonly tags?: { readonly [name: string]: string } }; readonly organization?: { readonly id: string; readonly display_name?: string }; readonly tags?: { readonly [name: string]: string }; readonly integrations_config_defaults?: { readonly [name: string]: { readonly user_scopes?: string; readonly authorization_params?: { readonly [name: string]: string }; readonly connection_config?: { readonly [name: string]: unknown } } }; readonly overrides?: { readonly [name: string]: { readonly docs_connect?: string } }; readonly webhook_url_override?: '' | string; readonly connection_id: string; readonly integration_id: string };
+    readonly answer: { readonly data: ConnectToken };
+  };
+  /** What the connect page needs to know of its session. */
+  'GET /connect/session': {
+    readonly answer: { readonly data: ConnectSession };
+  };
+  /** Ends the session: its token is worth nothing any more. */
+  'DELETE /connect/session': {
+    readonly answer: undefined;
+  };
+  /** Sends the person to the provider to authorize a connection. */
+  'GET /oauth/connect/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly ws_client_id?: string; readonly params?: { readonly [name: string]: string }; readonly authorization_params?: { readonly [name: string]: string }; readonly user_scope?: string; readonly credentials?: { readonly oauth_client_id_override?: string; readonly oauth_client_secret_override?: string; readonly oauth_refresh_token_override?: string } };
+    readonly answer: string;
+  };
+  /** Where a provider sends the person back to. */
+  'GET /oauth/callback': {
+    readonly headers?: { readonly cookie?: string; readonly referer?: string };
+    readonly answer: string;
+  };
+  /** Where a provider sends the person back to who has installed an app. */
+  'GET /app-auth/connect': {
+    readonly headers?: { readonly cookie?: string; readonly referer?: string };
+    readonly answer: string;
+  };
+  /** Connects with client credentials. */
+  'POST /oauth2/auth/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with a provider that tells of the installation later. */
+  'POST /auth/oauth-outbound/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with an API key. */
+  'POST /api-auth/api-key/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with user name and password. */
+  'POST /api-auth/basic/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with a token of an account. */
+  'POST /auth/tba/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with a key that signs tokens. */
+  'POST /auth/jwt/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with a login that gives a session. */
+  'POST /auth/bill/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with fields that a token is given for. */
+  'POST /auth/two-step/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with user name and password that sign. */
+  'POST /auth/signature/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with nothing: the provider asks for no credentials. */
+  'POST /auth/unauthenticated/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** Connects with a key of the store. */
+  'POST /app-store-auth/{providerConfigKey}': {
+    readonly params: { readonly providerConfigKey: string };
+    readonly query?: { readonly params?: { readonly [name: string]: string } };
+    readonly body?: { readonly [name: string]: unknown };
+    readonly answer: Connected;
+  };
+  /** The environments of the account, by name. */
+  'GET /environments': {
+    readonly answer: { readonly data: readonly ({ readonly id: number; readonly name: string; readonly is_production: boolean })[] };
+  };
+  /** Makes an environment with its first key and its signing key. */
+  'POST /environments': {
+    readonly body: { readonly name: string; readonly is_production?: boolean };
+    readonly answer: { readonly data: { readonly id: number; readonly name: string } };
+  };
+  /** One environment with its settings. */
+  'GET /environments/{environmentId}': {
+    readonly params: { readonly environmentId: number };
+    readonly answer: { readonly data: Environment };
+  };
+  /** Changes the settings that are sent; an empty webhook address clears it. */
+  'PATCH /environments/{environmentId}': {
+    readonly params: { readonly environmentId: number };
+    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: '' | string | null; readonly webhook_url_secondary?: '' | string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean } };
+    readonly answer: { readonly data: Environment };
+  };
+  /** Deletes an environment and everything in it. */
+  'DELETE /environments/{environmentId}': {
+    readonly params: { readonly environmentId: number };
+    readonly answer: undefined;
+  };
+  /** A new key signs webhooks from now on; the one before signs beside it for a day. */
+  'POST /environment/webhook-signing-key/rotate': {
+    readonly answer: { readonly data: { readonly webhook_signing_key: string } };
+  };
+  /** The keys of an environment, oldest first; secrets are masked. */
+  'GET /environment/api-keys': {
+    readonly query: { readonly environment_id: number };
+    readonly answer: { readonly data: readonly ApiKey[] };
+  };
+  /** Makes a key of an environment; the answer holds its secret. */
+  'POST /environment/api-keys': {
+    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly string[] };
+    readonly answer: { readonly data: ApiKeyWithSecret };
+  };
+  /** Deletes a key of an environment; it stops working at once. */
+  'DELETE /environment/api-keys': {
+    readonly body: { readonly environment_id: number; readonly key_id: string };
+    readonly answer: Success;
+  };
+  /** The secret of a key of an environment. */
+  'POST /environment/api-keys/{id}/reveal': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: ApiKeyWithSecret };
+  };
+  /** The keys of the account, oldest first; secrets are masked. */
+  'GET /account/api-keys': {
+    readonly answer: { readonly data: readonly ApiKey[] };
+  };
+  /** Makes a key of the account; the answer holds its secret. */
+  'POST /account/api-keys': {
+    readonly body: { readonly display_name: string };
+    readonly answer: { readonly data: ApiKeyWithSecret };
+  };
+  /** Deletes a key of the account; the one that asks stays. */
+  'DELETE /account/api-keys': {
+    readonly body: { readonly key_id: string };
+    readonly answer: Success;
+  };
+  /** The variables that functions of the environment see. */
+  'GET /environment-variables': {
+    readonly answer: readonly Variable[];
+  };
+  /** Sets a variable. */
+  'PUT /environment-variables/{name}': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly value: string };
+    readonly answer: Variable;
+  };
+  /** Removes a variable. */
+  'DELETE /environment-variables/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: Success;
+  };
+  /** Records of a model in the order of their modification. */
+  'GET /records': {
+    readonly query: { readonly model: string; readonly variant?: string; readonly limit?: number; readonly cursor?: string; readonly modified_after?: string; readonly delta?: string; readonly filter?: string; readonly ids?: readonly string[] };
+    readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
+    readonly answer: { readonly records: readonly Record[]; readonly next_cursor: string | null };
+  };
+  /** Empties the payloads of records up to a cursor; their metadata stays. */
+  'PATCH /records/prune': {
+    readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
+    readonly body: { readonly model: string; readonly variant?: string; readonly until_cursor: string; readonly limit?: number };
+    readonly answer: { readonly count: number; readonly has_more: boolean };
+  };
+  /** The functions deployed for an integration, a page at a time. */
+  'GET /integrations/{uniqueKey}/functions': {
+    readonly params: { readonly uniqueKey: string };
+    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event'; readonly search?: string; readonly page?: number; readonly limit?: number };
+    readonly answer: { readonly data: readonly Function[]; readonly pagination: { readonly total: number; readonly page: number; readonly limit: number } };
+  };
+  /** One function of an integration. */
+  'GET /integrations/{uniqueKey}/functions/{name}': {
+    readonly params: { readonly uniqueKey: string; readonly name: string };
+    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' };
+    readonly answer: { readonly data: Function };
+  };
+  /** Removes a function that no deployed project manages. */
+  'DELETE /integrations/{uniqueKey}/functions/{name}': {
+    readonly params: { readonly uniqueKey: string; readonly name: string };
+    readonly query: { readonly type: 'sync' | 'action' };
+    readonly answer: never;
+  };
+  /** The TypeScript source of a function. */
+  'GET /integrations/{uniqueKey}/functions/{name}/code': {
+    readonly params: { readonly uniqueKey: string; readonly name: string };
+    readonly query?: { readonly type?: 'sync' | 'action' | 'on-event' };
+    readonly answer: { readonly type: 'sync' | 'action' | 'on-event'; readonly code: string };
+  };
+  /** All functions of the environment by integration, or its actions as tools. */
+  'GET /scripts/config': {
+    readonly query?: { readonly format?: 'svc' | 'openai' };
+    readonly answer: readonly ({ readonly providerConfigKey: string; readonly provider: string | null; readonly syncs: readonly ConfiguredFunction[]; readonly actions: readonly ConfiguredFunction[]; readonly 'on-events': readonly ConfiguredFunction[] })[] | { readonly data: readonly ({ readonly name: string; readonly description: string; readonly parameters: { readonly type: 'object'; readonly properties: { readonly [name: string]: unknown }; readonly required: readonly string[] } })[] };
+  };
+  /** Checks and bundles one file of functions. */
+  'POST /functions/compile': {
+    readonly body: { readonly code: string };
+    readonly answer: { readonly bundle_size_bytes: number; readonly bundled_js: string; readonly compiled_at: string };
+  };
+  /** What a deployment would do; changes nothing. */
+  'POST /functions/deployments/bundle/preview': {
+    readonly body: { readonly reconciliationScope: { readonly kind: 'environment' } | { readonly kind: 'integration'; readonly integrationId: string } | { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' }; readonly functions: readonly ({ readonly type: 'sync'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'action'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'on-event'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' })[] };
+    readonly answer: DeployPlan;
+  };
+  /** Deploys functions: all of them or none. */
+  'POST /functions/deployments/bundle': {
+    readonly body: { readonly reconciliationScope: { readonly kind: 'environment' } | { readonly kind: 'integration'; readonly integrationId: string } | { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' }; readonly functions: readonly ({ readonly type: 'sync'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'action'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'on-event'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' })[] };
+    readonly answer: DeployPlan;
+  };
+  /** Runs syncs once, now. */
+  'POST /sync/trigger': {
+    readonly headers?: { readonly 'provider-config-key'?: string; readonly 'connection-id'?: string };
+    readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key?: string; readonly connection_id?: string; readonly opts?: { readonly reset?: boolean; readonly emptyCache?: boolean }; readonly sync_mode?: 'incremental' | 'full_refresh' | 'full_refresh_and_clear_cache'; readonly full_resync?: boolean };
+    readonly answer: Success;
+  };
+  /** Stops the schedules of syncs. */
+  'POST /sync/pause': {
+    readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly answer: Success;
+  };
+  /** Starts the schedules of syncs, each with a run now. */
+  'POST /sync/start': {
+    readonly body: { readonly syncs: readonly (string | { readonly name: string; readonly variant?: string })[]; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly answer: Success;
+  };
+  /** How syncs stand: state, schedule, last run, records. */
+  'GET /sync/status': {
+    readonly query: { readonly syncs: string; readonly provider_config_key: string; readonly connection_id?: string };
+    readonly answer: { readonly syncs: readonly SyncStatus[] };
+  };
+  /** Sets how often a sync of one connection runs. */
+  'PUT /sync/update-connection-frequency': {
+    readonly body: { readonly sync_name: string; readonly sync_variant?: string; readonly provider_config_key: string; readonly connection_id: string; readonly frequency: string | null };
+    readonly answer: { readonly frequency: string };
+  };
+  /** Makes a variant of a sync for one connection and runs it. */
+  'POST /sync/{name}/variant/{variant}': {
+    readonly params: { readonly name: string; readonly variant: string };
+    readonly body: { readonly provider_config_key: string; readonly connection_id: string };
+    readonly answer: { readonly id: string; readonly name: string; readonly variant: string };
+  };
+  /** Removes a variant of a sync with its records. */
+  'DELETE /sync/{name}/variant/{variant}': {
+    readonly params: { readonly name: string; readonly variant: string };
+    readonly body: { readonly provider_config_key: string; readonly connection_id: string };
+    readonly answer: Success;
+  };
+  /** Runs an action and answers with its output. */
+  'POST /action/trigger': {
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'x-async'?: boolean; readonly 'x-max-retries'?: number };
+    readonly body: { readonly action_name: string; readonly input?: unknown; readonly [name: string]: unknown };
+    readonly answer: unknown | QueuedAction;
+  };
+  /** The output of an action that was triggered asynchronously. */
+  'GET /action/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: unknown;
+  };
+  /** Operations of the log, newest first; those of the last 24 hours unless a period is named. */
+  'POST /logs/operations': {
+    readonly body?: { readonly search?: string; readonly limit?: number; readonly cursor?: string | null; readonly states?: readonly ('all' | 'waiting' | 'running' | 'success' | 'failed' | 'timeout' | 'cancelled')[]; readonly types?: readonly string[]; readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly period?: { readonly from: string; readonly to: string } };
+    readonly answer: { readonly data: readonly LogOperation[]; readonly pagination: { readonly total: number; readonly cursor: string | null } };
+  };
+  /** One operation of the log. */
+  'GET /logs/operations/{operationId}': {
+    readonly params: { readonly operationId: string };
+    readonly answer: { readonly data: LogOperation };
+  };
+  /** Messages of one operation, newest first. */
+  'POST /logs/messages': {
+    readonly body: { readonly operationId: string; readonly limit?: number; readonly search?: string; readonly states?: readonly ('all' | 'waiting' | 'running' | 'success' | 'failed' | 'timeout' | 'cancelled')[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly cursorBefore?: string | null; readonly cursorAfter?: string | null; readonly period?: { readonly from: string; readonly to: string } };
+    readonly answer: { readonly data: readonly LogMessage[]; readonly pagination: { readonly total: number; readonly cursorBefore: string | null; readonly cursorAfter: string | null } };
+  };
+  /** The projections with their generations, positions, ends and lags. */
+  'GET /projections': {
+    readonly answer: { readonly data: readonly Projection[] };
+  };
+  /** One projection with its generations. */
+  'GET /projections/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Begins to build the tables anew from the log, beside those that are read. */
+  'POST /projections/{name}/rebuild': {
+    readonly params: { readonly name: string };
+    readonly body?: { readonly pace_percent?: number };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Begins to compare the generation beside the one that is read, by counts and checksums. */
+  'POST /projections/{name}/verify': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Has the verified generation read; with `force` also one that was not verified. */
+  'POST /projections/{name}/switch': {
+    readonly params: { readonly name: string };
+    readonly body?: { readonly force?: boolean };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Has the former generation read again. */
+  'POST /projections/{name}/rollback': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Stops feeding a generation: the one being built, or the named one. */
+  'POST /projections/{name}/pause': {
+    readonly params: { readonly name: string };
+    readonly body?: { readonly generation?: number };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Feeds a paused generation again, from where it stands. */
+  'POST /projections/{name}/resume': {
+    readonly params: { readonly name: string };
+    readonly body?: { readonly generation?: number };
+    readonly answer: { readonly data: Projection };
+  };
+  /** Drops the tables of a generation that is not read; its building ends. */
+  'DELETE /projections/{name}/generations/{generation}': {
+    readonly params: { readonly name: string; readonly generation: number };
+    readonly answer: { readonly data: Projection };
+  };
+  /** The public topics as an AsyncAPI document. */
+  'GET /asyncapi.json': {
+    readonly answer: { readonly [name: string]: unknown };
+  };
+  /** The consumer groups of the service, with their position and lag in each partition. */
+  'GET /consumer-groups': {
+    readonly answer: { readonly data: readonly ConsumerGroup[] };
+  };
+  /** One consumer group. */
+  'GET /consumer-groups/{name}': {
+    readonly params: { readonly name: string };
+    readonly answer: { readonly data: ConsumerGroup };
+  };
+  /** Moves the position of a consumer group; with `dry_run` only says what it would do. */
+  'POST /consumer-groups/{name}/reset': {
+    readonly params: { readonly name: string };
+    readonly body: { readonly to: 'start' | 'end' | { readonly time: string } | { readonly offset: number }; readonly partitions?: readonly number[]; readonly dry_run?: boolean; readonly repeat?: boolean; readonly skip?: boolean };
+    readonly answer: { readonly data: ConsumerGroupReset };
+  };
+  /** The models that have a topic of their own. */
+  'GET /typed-topics': {
+    readonly answer: { readonly data: readonly TypedTopic[] };
+  };
+  /** Gives a model a topic of its own, filled with what the records topic has of it. */
+  'PUT /typed-topics/{integration}/{model}': {
+    readonly params: { readonly integration: string; readonly model: string };
+    readonly answer: { readonly data: TypedTopic };
+  };
+  /** Writes no more changes of the model to its topic; what is there leaves within 30 days. */
+  'DELETE /typed-topics/{integration}/{model}': {
+    readonly params: { readonly integration: string; readonly model: string };
+    readonly answer: Success;
+  };
+  /** Messages that consumers could not process, newest first. */
+  'GET /dead-letters': {
+    readonly query?: { readonly state?: 'parked' | 'retrying' | 'resolved' | 'dropped'; readonly consumer?: string; readonly topic?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly data: readonly DeadLetter[]; readonly next_cursor: string | null };
+  };
+  /** One dead letter with its message; payloads and sealed values are not shown. */
+  'GET /dead-letters/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: DeadLetterWithMessage };
+  };
+  /** Says that nobody will try the message again. */
+  'DELETE /dead-letters/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: Success;
+  };
+  /** Gives the message once more to the consumer that gave it up. */
+  'POST /dead-letters/{id}/retry': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: DeadLetter };
+  };
+  /** The page on which a person connects an account; its script reads the query. */
+  'GET /connect/ui/': {
+    readonly answer: string;
+  };
+  /** A script or style of the connect page; its name changes with its content. */
+  'GET /connect/ui/assets/{file}': {
+    readonly params: { readonly file: string };
+    readonly headers?: { readonly 'accept-encoding'?: string };
+    readonly answer: unknown;
+  };
+  /** The script with which a page of an application shows the connect page. */
+  'GET /connect/embed.js': {
+    readonly headers?: { readonly 'accept-encoding'?: string; readonly 'if-none-match'?: string };
+    readonly answer: string;
+  };
+  /** The root keys by id, what each wraps, and how far a rewrap is. */
+  'GET /root-keys': {
+    readonly answer: { readonly data: RootKeys };
+  };
+  /** Begins to have the first root key wrap every data key; reads and writes go on. */
+  'POST /root-keys/rewrap': {
+    readonly answer: { readonly data: RootKeys };
+  };
+  /** The actions of an integration as tools: JSON-RPC of the Model Context Protocol. */
+  'POST /mcp': {
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly 'mcp-protocol-version'?: string };
+    readonly body?: { readonly [name: string]: unknown } | readonly ({ readonly [name: string]: unknown })[];
+    readonly answer: JsonRpcResult | JsonRpcError | readonly (JsonRpcResult | JsonRpcError)[] | undefined;
+  };
+  /** There is no stream of events: always refused. */
+  'GET /mcp': {
+    readonly answer: never;
+  };
+  /** This API as an OpenAPI 3.1 document. */
+  'GET /openapi.json': {
+    readonly answer: { readonly [name: string]: unknown };
+  };
+  /** This API as a page to read. */
+  'GET /docs': {
+    readonly answer: string;
+  };
+  /** The style of the page. */
+  'GET /docs/style.css': {
+    readonly answer: string;
+  };
+  /** Where webhooks go: the addresses of the environment, then the endpoints, oldest first. */
+  'GET /webhook-endpoints': {
+    readonly answer: { readonly data: readonly WebhookEndpoint[] };
+  };
+  /** Adds an address that webhooks go to, of every kind or of some. */
+  'POST /webhook-endpoints': {
+    readonly body: { readonly url: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
+    readonly answer: { readonly data: WebhookEndpoint };
+  };
+  /** Changes what is sent; null takes a filter away. */
+  'PATCH /webhook-endpoints/{id}': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly url?: string; readonly display_name?: string; readonly kinds?: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key?: string | null; readonly connection_id?: string | null; readonly enabled?: boolean };
+    readonly answer: { readonly data: WebhookEndpoint };
+  };
+  /** Takes the address away; what waits for it is cancelled. */
+  'DELETE /webhook-endpoints/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: Success;
+  };
+  /** Sends a webhook of the type test to the address: an endpoint, or primary or secondary. */
+  'POST /webhook-endpoints/{id}/test': {
+    readonly params: { readonly id: 'primary' | 'secondary' | string };
+    readonly answer: { readonly data: { readonly message_ids: readonly string[] } };
+  };
+  /** Webhooks to the application, one line for each endpoint, newest first. */
+  'GET /webhook-messages': {
+    readonly query?: { readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly data: readonly WebhookMessage[]; readonly next_cursor: string | null };
+  };
+  /** One webhook with its body, and its attempts at each endpoint. */
+  'GET /webhook-messages/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly id: string; readonly kind: string | null; readonly payload: unknown; readonly deliveries: readonly ({ readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string; readonly attempt_list: readonly ({ readonly attempt: number; readonly at: string; readonly success: boolean; readonly status: number | null; readonly error_code: string | null; readonly latency_ms: number | null; readonly next_attempt_at: string | null })[] })[] } };
+  };
+  /** Sends one webhook once more, to all endpoints that it went to or to one of them. */
+  'POST /webhook-messages/{id}/resend': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly endpoint_id?: string };
+    readonly answer: { readonly data: { readonly message_ids: readonly string[] } };
+  };
+  /** Sends once more what failed since a time and was not recovered yet. */
+  'POST /webhook-messages/recover': {
+    readonly body: { readonly since: string; readonly endpoint_id?: string; readonly dry_run?: boolean; readonly limit?: number };
+    readonly answer: { readonly data: { readonly dry_run: boolean; readonly matched: number; readonly replayed: number; readonly gone: number; readonly message_ids: readonly string[]; readonly has_more: boolean; readonly last_created_at: string | null } };
+  };
+  /** Sends once more what is named, or what matches the filter from a time on. */
+  'POST /webhook-messages/replay': {
+    readonly body: { readonly ids?: readonly string[]; readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly dry_run?: boolean; readonly limit?: number };
+    readonly answer: { readonly data: { readonly dry_run: boolean; readonly matched: number; readonly replayed: number; readonly gone: number; readonly message_ids: readonly string[]; readonly has_more: boolean; readonly last_created_at: string | null } };
+  };
+  /** Forwards the request to the provider with the connection's credentials. */
+  'GET /proxy/{path}': {
+    readonly params: { readonly path: string };
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
+    readonly answer: unknown;
+  };
+  /** Forwards the request to the provider with the connection's credentials. */
+  'POST /proxy/{path}': {
+    readonly params: { readonly path: string };
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
+    readonly body?: unknown;
+    readonly answer: unknown;
+  };
+  /** Forwards the request to the provider with the connection's credentials. */
+  'PUT /proxy/{path}': {
+    readonly params: { readonly path: string };
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
+    readonly body?: unknown;
+    readonly answer: unknown;
+  };
+  /** Forwards the request to the provider with the connection's credentials. */
+  'PATCH /proxy/{path}': {
+    readonly params: { readonly path: string };
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
+    readonly body?: unknown;
+    readonly answer: unknown;
+  };
+  /** Forwards the request to the provider with the connection's credentials. */
+  'DELETE /proxy/{path}': {
+    readonly params: { readonly path: string };
+    readonly headers: { readonly 'provider-config-key': string; readonly 'connection-id': string; readonly retries?: number; readonly 'retry-on'?: string; readonly 'base-url-override'?: string; readonly decompress?: boolean; readonly 'forward-headers-on-redirect'?: boolean };
+    readonly body?: unknown;
+    readonly answer: unknown;
+  };
+  /** The log as it is written, as server-sent events. */
+  'GET /logs/tail': {
+    readonly query?: { readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly operationId?: string };
+    readonly headers?: { readonly 'last-event-id'?: string };
+    readonly answer: string;
+  };
+}
