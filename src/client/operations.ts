@@ -23,7 +23,7 @@ export type ConnectSession = { readonly endUser: EndUser | null; readonly connec
 
 export type Connected = { readonly connectionId: string; readonly providerConfigKey: string };
 
-export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean }; readonly created_at: string; readonly updated_at: string };
+export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly retention: { readonly prune_after_days: number; readonly delete_after_days: number }; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean }; readonly created_at: string; readonly updated_at: string };
 
 export type ApiKey = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly last_used_at: string | null; readonly created_at: string };
 
@@ -76,6 +76,8 @@ export type JsonRpcError = { readonly jsonrpc: '2.0'; readonly error: { readonly
 export type WebhookEndpoint = { readonly id: string; readonly display_name: string; readonly url: string; readonly kinds: readonly ('auth' | 'sync' | 'async_action' | 'forward' | 'test')[] | null; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly enabled: boolean; readonly managed_by: 'environment' | 'endpoint'; readonly created_at: string; readonly updated_at: string };
 
 export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
+
+export type WebhookDelivery = { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly received_at: string; readonly decided_at: string | null };
 
 export interface Operations {
   /** Whether the process answers. */
@@ -341,13 +343,18 @@ export interface Operations {
   /** Changes the settings that are sent; an empty webhook address clears it. */
   'PATCH /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
-    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: '' | string | null; readonly webhook_url_secondary?: '' | string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean } };
+    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: '' | string | null; readonly webhook_url_secondary?: '' | string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly retention?: { readonly prune_after_days?: number; readonly delete_after_days?: number }; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean } };
     readonly answer: { readonly data: Environment };
   };
   /** Deletes an environment and everything in it. */
   'DELETE /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
     readonly answer: undefined;
+  };
+  /** What retention would prune and delete now; nothing is changed. */
+  'GET /environments/{environmentId}/retention': {
+    readonly params: { readonly environmentId: number };
+    readonly answer: { readonly data: { readonly prune_after_days: number; readonly delete_after_days: number; readonly clock_is_ahead: boolean; readonly prune: { readonly records: number; readonly streams: number }; readonly delete: { readonly records: number; readonly streams: number }; readonly streams: readonly ({ readonly action: 'prune' | 'delete'; readonly records: number; readonly provider_config_key: string; readonly connection_id: string; readonly model: string; readonly variant: string; readonly last_run_at: string | null })[] } };
   };
   /** A new key signs webhooks from now on; the one before signs beside it for a day. */
   'POST /environment/webhook-signing-key/rotate': {
@@ -719,6 +726,21 @@ export interface Operations {
     readonly body: { readonly ids?: readonly string[]; readonly kind?: 'auth' | 'sync' | 'async_action' | 'forward' | 'test'; readonly state?: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly endpoint_id?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly dry_run?: boolean; readonly limit?: number };
     readonly answer: { readonly data: { readonly dry_run: boolean; readonly matched: number; readonly replayed: number; readonly gone: number; readonly message_ids: readonly string[]; readonly has_more: boolean; readonly last_created_at: string | null } };
   };
+  /** Webhooks of providers, those that were rejected too, newest first. */
+  'GET /webhook-deliveries': {
+    readonly query?: { readonly disposition?: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed'; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly data: readonly WebhookDelivery[]; readonly next_cursor: string | null };
+  };
+  /** One webhook of a provider with its body as text. */
+  'GET /webhook-deliveries/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly received_at: string; readonly decided_at: string | null; readonly body: string | null } };
+  };
+  /** Verifies and routes a webhook once more, after the cause of its rejection was mended. */
+  'POST /webhook-deliveries/{id}/process': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: WebhookDelivery };
+  };
   /** Forwards the request to the provider with the connection's credentials. */
   'GET /proxy/{path}': {
     readonly params: { readonly path: string };
@@ -758,5 +780,11 @@ export interface Operations {
     readonly query?: { readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly operationId?: string };
     readonly headers?: { readonly 'last-event-id'?: string };
     readonly answer: string;
+  };
+  /** Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs. */
+  'POST /webhook/{environmentUuid}/{providerConfigKey}': {
+    readonly params: { readonly path: string };
+    readonly body?: unknown;
+    readonly answer: unknown;
   };
 }
