@@ -36,5 +36,5 @@ child.on('error', (error) => {
   process.exitCode = 1;
 });
 child.on('exit', (code, signal) => {
-  process.exitCode = signal === null ? (code ?? 1) : 1;
+  process.exitCode = signal === null ? (code ?? 1) : signal === 'SIGINT' ? 130 : 1;
 });

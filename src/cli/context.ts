@@ -4,6 +4,7 @@ import type { ApiClient } from './client.ts';
 import type { CompilerParts, ProjectCompiler } from './compiler/compile.ts';
 import type { Environment } from './environment.ts';
 import type { Output } from './output.ts';
+import { CommandFailure, exitCodes } from './exit.ts';
 import type { OwnPackage } from './package.ts';
 
 /** What commands may touch; `main.ts` makes the real one. */
@@ -37,11 +38,19 @@ export interface Command {
   run(args: readonly string[], context: Context): Promise<void>;
 }
 
-/** Asks on the terminal; the question goes to stderr, so that stdout holds results only. */
+/**
+ * Asks on the terminal; the question goes to stderr, so that stdout holds results only.
+ * @throws CommandFailure at Ctrl-C
+ */
 export async function askOnTerminal(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const stopping = new AbortController();
+  terminal.on('SIGINT', () => stopping.abort());
   try {
-    return (await terminal.question(question)).trim();
+    return (await terminal.question(question, { signal: stopping.signal })).trim();
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    throw new CommandFailure('\nInterrupted', { exitCode: exitCodes.interrupted });
   } finally {
     terminal.close();
   }

@@ -28,11 +28,9 @@ export function alignDependencies(
   const { output } = options;
   const path = join(root, 'package.json');
   const manifest = readManifest(path);
-  const wrong = Object.entries(wantedDependencies(root, own)).filter(
-    ([name, wanted]) => !isSatisfied(root, own, manifest, name, wanted),
-  );
+  const wrong = wrongDependencies(root, own, manifest);
   if (wrong.length === 0) return;
-  const list = wrong.map(([name, wanted]) => `${name} ${wanted}`).join(', ');
+  const list = listed(wrong);
   if (!options.mayUpdate) {
     output.note(output.paint('yellow', `warn - package.json should have ${list}`));
     return;
@@ -46,6 +44,21 @@ export function alignDependencies(
   output.note(`Updated package.json: ${list}`);
   installDependencies(root, output);
 }
+
+/** What package.json should have and has not, as text; empty when it has all of it. */
+export function missingDependencies(root: string, own: OwnPackage): string {
+  return listed(wrongDependencies(root, own, readManifest(join(root, 'package.json'))));
+}
+
+type Wanted = readonly (readonly [name: string, spec: string])[];
+
+const wrongDependencies = (root: string, own: OwnPackage, manifest: JsonObject): Wanted =>
+  Object.entries(wantedDependencies(root, own)).filter(
+    ([name, wanted]) => !isSatisfied(root, own, manifest, name, wanted),
+  );
+
+const listed = (wanted: Wanted): string =>
+  wanted.map(([name, spec]) => `${name} ${spec}`).join(', ');
 
 /** The version of vitest that generated tests were tried with. */
 const vitestVersion = '5.1.1';

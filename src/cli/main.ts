@@ -3,6 +3,7 @@ import { apiClient } from './client.ts';
 import { ProjectCompiler } from './compiler/compile.ts';
 import { askOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
+import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
 import { ownPackage } from './package.ts';
 import { runCommandLine } from './run.ts';
@@ -13,6 +14,13 @@ const root = userDirectory(variables, process.cwd());
 const environment = readEnvironment(root, variables);
 const own = ownPackage();
 
+/** Ctrl-C ends a command that does not ask to be told of it. */
+const listeners = new Set<() => void>();
+process.on('SIGINT', () => {
+  if (listeners.size === 0) process.exit(exitCodes.interrupted);
+  for (const listener of listeners) listener();
+});
+
 const context: Context = {
   root,
   own,
@@ -21,8 +29,8 @@ const context: Context = {
   isTerminal: process.stdin.isTTY && process.stderr.isTTY,
   ask: askOnTerminal,
   onInterrupt: (listener) => {
-    process.on('SIGINT', listener);
-    return () => void process.off('SIGINT', listener);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   },
   openSandbox: () => openSandbox({ childrenMax: 1 }),
   openCompiler: (parts) => new ProjectCompiler(parts),

@@ -185,7 +185,19 @@ const googleCalendar: Play = ({ path, query }) => {
   return { body: { items: second, nextSyncToken: 's2' } };
 };
 
+/** Of the documentation: what it reads comes in pages, what it writes is taken. */
+const crm: Play = ({ method, path, query }) => {
+  if (method !== 'GET') return { status: method === 'POST' ? 201 : 200, body: { id: '1' } };
+  if (path !== '/contacts') return null;
+  const contacts = range(3).map((at) => ({ id: String(at), name: `Contact ${at}` }));
+  const from = Number(query.get('after') ?? 0);
+  const data = slice(contacts, from, query.get('limit'));
+  const next = from + data.length;
+  return { body: { data, ...(next < contacts.length ? { next: String(next) } : {}) } };
+};
+
 const plays: Readonly<Record<string, Play>> = {
+  crm,
   github,
   hubspot,
   zendesk,

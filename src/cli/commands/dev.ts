@@ -17,6 +17,8 @@ import { prepareProject, showProgress } from './compile.ts';
 
 /** Editors write a file in several steps: what comes within this time is one change. */
 const settleMs = 15;
+/** By then a Ctrl-C that ended a part of this program has reached this part, too. */
+const interruptMs = 50;
 
 export const dev: Command = {
   name: 'dev',
@@ -86,6 +88,10 @@ async function watchProject(context: Context, watching: Watching): Promise<void>
       if (stopping.signal.aborted) return;
       await pause(settleMs);
     }
+  } catch (error) {
+    // Ctrl-C reaches the bundler's own process as well: what fails of that is the end that was asked for.
+    await pause(interruptMs);
+    if (!stopping.signal.aborted) throw error;
   } finally {
     stopListening();
   }

@@ -2,18 +2,25 @@ import type { Command } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { compile } from './compile.ts';
+import { connections } from './connections.ts';
 import { consumers } from './consumers.ts';
 import { create } from './create.ts';
 import { deadLetters } from './dead-letters.ts';
 import { deploy } from './deploy.ts';
 import { dev } from './dev.ts';
+import { doctor } from './doctor.ts';
 import { dryrun } from './dryrun.ts';
+import { generateDocs } from './generate-docs.ts';
 import { generateTests } from './generate-tests.ts';
 import { init } from './init.ts';
 import { log } from './log.ts';
+import { logs } from './logs.ts';
 import { projections } from './projections.ts';
+import { pull } from './pull.ts';
+import { records } from './records.ts';
 import { rootKeys } from './root-keys.ts';
 import { version } from './version.ts';
+import { webhooks } from './webhooks.ts';
 
 const help: Command = {
   name: 'help',
@@ -31,14 +38,21 @@ const help: Command = {
   },
 };
 
-const commands: readonly Command[] = [
+export const commands: readonly Command[] = [
   init,
   create,
   compile,
   dev,
   dryrun,
   deploy,
+  pull,
   generateTests,
+  generateDocs,
+  connections,
+  records,
+  logs,
+  webhooks,
+  doctor,
   projections,
   consumers,
   deadLetters,

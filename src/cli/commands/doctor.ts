@@ -1,0 +1,71 @@
+import type { Command, Context } from '../context.ts';
+import {
+  envFinding,
+  keyFinding,
+  nodeFinding,
+  operatorFindings,
+  projectFindings,
+  serviceFindings,
+  type Finding,
+} from '../doctor/checks.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+
+const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+export const doctor: Command = {
+  name: 'doctor',
+  usage: '[environment]',
+  summary: 'Look for what is wrong, and say how to mend it',
+  help: `Looks at Node, the project, the service, its clock and the key of an environment (dev by default); with a
+key of the account also at projections and messages that were set aside. Each line is ok, warn or fail.
+
+Options
+      --json   the findings as JSON: {what, state, said, mend}
+
+Variables
+  SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment
+  SVC_ACCOUNT_KEY                API key of the account
+  SVC_HOSTPORT                   address of the service (http://localhost:3003)
+
+Exit codes
+  0 nothing failed   1 something failed
+
+Examples
+  svc doctor
+  svc doctor prod --json`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
+    if (positionals.length > 1) {
+      throw new CommandFailure('doctor takes one environment', { isUsage: true });
+    }
+    const findings = await lookAround(context, positionals[0] ?? 'dev');
+    const { output } = context;
+    if (values.json === true) output.result(JSON.stringify(findings));
+    else for (const finding of findings) output.result(line(context, finding));
+    const failed = findings.filter(({ state }) => state === 'fail').length;
+    if (failed > 0) throw new CommandFailure(`${failed} of ${findings.length} checks failed`);
+  },
+};
+
+async function lookAround(context: Context, environment: string): Promise<Finding[]> {
+  const { host, accountKey } = context.environment;
+  const open = (key: string) => context.openClient(key);
+  const env = envFinding(context);
+  const service = await serviceFindings(open(''), host);
+  const isUp = service.every(({ what, state }) => what !== 'service' || state === 'ok');
+  return [
+    nodeFinding(),
+    ...projectFindings(context),
+    ...(env === null ? [] : [env]),
+    ...service,
+    ...(isUp ? [await keyFinding(context, environment, open)] : []),
+    ...(isUp && accountKey !== null ? await operatorFindings(open(accountKey)) : []),
+  ];
+}
+
+function line({ output }: Context, { what, state, said, mend }: Finding): string {
+  const head = `${output.paint(colours[state], state.padEnd(4))}  ${what.padEnd(18)}  ${said}`;
+  return mend === undefined ? head : `${head}\n      ${mend}`;
+}

@@ -1,0 +1,92 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FunctionKind } from '../../modules/functions/state.ts';
+import { mayAsk, type Command, type Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import { requireProject } from '../project.ts';
+import { functionPath, importLine } from '../scaffold.ts';
+import { inEnvironment, queryOf, serviceHelp } from '../service-command.ts';
+
+const kinds = ['sync', 'action', 'on-event'] as const satisfies readonly FunctionKind[];
+
+export const pull: Command = {
+  name: 'pull',
+  usage: '<integration> <name>',
+  summary: 'Fetch the source of a deployed function',
+  help: `Writes the TypeScript source that was deployed into the function's folder, and names it in index.ts.
+
+Options
+  -e, --env <name>    environment of the service
+  -s, --sync          the sync of that name
+  -a, --action        the action of that name
+      --on-event      the on-event function of that name
+  -f, --force         replace a file that is there and another
+
+${serviceHelp}
+
+Examples
+  svc pull crm contacts -e dev
+  svc pull crm contacts --sync --force -e prod`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, {
+      env: { type: 'string', short: 'e' },
+      sync: { type: 'boolean', short: 's' },
+      action: { type: 'boolean', short: 'a' },
+      'on-event': { type: 'boolean' },
+      force: { type: 'boolean', short: 'f' },
+    });
+    requireProject(context.root);
+    const [integration, name, ...others] = positionals;
+    if (integration === undefined || name === undefined || others.length > 0) {
+      throw new CommandFailure('pull takes an integration and a name', { isUsage: true });
+    }
+    const chosen = kinds.filter((kind) => values[kind] === true);
+    if (chosen.length > 1) {
+      throw new CommandFailure('Choose one of --sync, --action and --on-event', { isUsage: true });
+    }
+    const mayReplace = values.force === true;
+    await inEnvironment(context, { ...values, environment: values.env }, async (client) => {
+      const path = `/integrations/${encodeURIComponent(integration)}/functions/${encodeURIComponent(name)}/code`;
+      const answer = await client.call('GET', `${path}${queryOf({ type: chosen[0] })}`);
+      // The shape is the service's promise.
+      const { type, code } = answer as unknown as { type: FunctionKind; code: string };
+      const file = `${functionPath(integration, type, name)}.ts`;
+      await write(context, file, code, { mayReplace, interactive: values.interactive });
+      nameInIndex(context.root, integration, type, name);
+      context.output.result(`Pulled ${file}`);
+    });
+  },
+};
+
+async function write(
+  context: Context,
+  file: string,
+  code: string,
+  { mayReplace, interactive }: { mayReplace: boolean; interactive: boolean | undefined },
+): Promise<void> {
+  const path = join(context.root, file);
+  const isOther = existsSync(path) && readFileSync(path, 'utf8') !== code;
+  if (isOther && !mayReplace) {
+    const isAgreed =
+      mayAsk(context, interactive) &&
+      /^y(es)?$/i.test(await context.ask(`Replace ${file}, which is another, y/n? `));
+    if (!isAgreed) {
+      throw new CommandFailure(`${file} is there and another: --force replaces it`, {
+        exitCode: exitCodes.refused,
+      });
+    }
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, code);
+}
+
+/** Names the function in `index.ts` unless it is named there. */
+function nameInIndex(root: string, integration: string, kind: FunctionKind, name: string): void {
+  const index = join(root, 'index.ts');
+  const text = existsSync(index) ? readFileSync(index, 'utf8') : '';
+  if (text.includes(`./${functionPath(integration, kind, name)}`)) return;
+  const isOpenLine = text !== '' && !text.endsWith('\n');
+  appendFileSync(index, `${isOpenLine ? '\n' : ''}${importLine(integration, kind, name)}`);
+}

@@ -1,0 +1,136 @@
+import type { ApiClient } from '../client.ts';
+import type { Command, Context } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import {
+  inEnvironment,
+  queryOf,
+  serviceHelp,
+  serviceOptions,
+  showRows,
+} from '../service-command.ts';
+
+const options = {
+  ...serviceOptions,
+  kind: { type: 'string' },
+  state: { type: 'string' },
+  endpoint: { type: 'string' },
+  integration: { type: 'string', short: 'i' },
+  connection: { type: 'string' },
+  since: { type: 'string' },
+  limit: { type: 'string' },
+} as const;
+type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+
+interface Task {
+  readonly context: Context;
+  readonly client: ApiClient;
+  readonly values: Values;
+  readonly id: string;
+}
+
+/** Mirrors an entry of `GET /webhook-messages`. */
+interface ShownWebhook {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly endpoint_id: string;
+  readonly attempts: number;
+  readonly created_at: string;
+}
+
+/** Mirrors an entry of `GET /webhook-endpoints`. */
+interface ShownEndpoint {
+  readonly id: string;
+  readonly url: string;
+}
+
+export const webhooks: Command = {
+  name: 'webhooks',
+  usage: '<list|show|resend|endpoints|test> [id]',
+  summary: 'See and repeat webhooks to the application',
+  help: `Words
+  list               webhooks, one line for each endpoint, newest first
+  show <id>          one webhook with its attempts
+  resend <id>        send it once more
+  endpoints          where webhooks are sent to
+  test <endpoint>    send a test webhook to an endpoint
+
+Options
+  -e, --environment <name>   environment of the service
+      --kind <kind>          list: of this kind
+      --state <state>        list: in this state
+      --endpoint <id>        list: to this endpoint
+  -i, --integration <id>     list: of this integration
+      --connection <id>      list: of this connection
+      --since <date>         list: from this time on
+      --limit <n>            list: so many at most (100)
+      --json                 the answer as JSON on stdout
+
+${serviceHelp}
+
+Examples
+  svc webhooks list -e dev
+  svc webhooks endpoints -e dev --json`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    const [word = 'list', id, ...others] = positionals;
+    const task = Object.hasOwn(tasks, word) ? tasks[word] : undefined;
+    if (task === undefined) {
+      throw new CommandFailure(`webhooks has no "${word}"`, { isUsage: true });
+    }
+    const needsId = word !== 'list' && word !== 'endpoints';
+    if (others.length > 0 || needsId !== (id !== undefined)) {
+      const how = needsId ? `webhooks ${word} takes one id` : `webhooks ${word} takes no id`;
+      throw new CommandFailure(how, { isUsage: true });
+    }
+    await inEnvironment(context, values, (client) =>
+      task({ context, client, values, id: encodeURIComponent(id ?? '') }),
+    );
+  },
+};
+
+const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
+  async list({ context, client, values }) {
+    const { kind, state, endpoint, integration, connection, since, limit } = values;
+    const query = queryOf({
+      kind,
+      state,
+      endpoint_id: endpoint,
+      provider_config_key: integration,
+      connection_id: connection,
+      since,
+      limit,
+    });
+    const answer = await client.call('GET', `/webhook-messages${query}`);
+    // The shapes are the service's promise.
+    const { data } = answer as unknown as { data: ShownWebhook[] };
+    const heads = ['webhook', 'kind', 'state', 'endpoint', 'attempts', 'created'];
+    showRows(context, values.json, data, heads, (one) => [
+      one.id,
+      one.kind,
+      one.state,
+      one.endpoint_id,
+      one.attempts,
+      one.created_at,
+    ]);
+  },
+  show: async (task) => showAnswer(task, 'GET', `/webhook-messages/${task.id}`),
+  resend: async (task) => showAnswer(task, 'POST', `/webhook-messages/${task.id}/resend`),
+  async endpoints({ context, client, values }) {
+    const answer = await client.call('GET', '/webhook-endpoints');
+    const { data } = answer as unknown as { data: ShownEndpoint[] };
+    showRows(context, values.json, data, ['endpoint', 'url'], ({ id, url }) => [id, url]);
+  },
+  test: async (task) => showAnswer(task, 'POST', `/webhook-endpoints/${task.id}/test`),
+};
+
+async function showAnswer(
+  { context, client, values }: Task,
+  method: string,
+  path: string,
+): Promise<void> {
+  const answer = await client.call(method, path);
+  context.output.result(JSON.stringify(answer, null, values.json === true ? 0 : 2));
+}

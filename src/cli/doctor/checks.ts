@@ -1,0 +1,203 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import { systemClock } from '../../kernel/time.ts';
+import { ApiError, type ApiClient, type ApiReply } from '../client.ts';
+import { readEntries } from '../compiler/entries.ts';
+import { CompileError } from '../compiler/problem.ts';
+import type { Context } from '../context.ts';
+import { missingDependencies } from '../dependencies.ts';
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly what: string;
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly said: string;
+  /** What to do about it; absent when all is well. */
+  readonly mend?: string;
+}
+
+/** Oldest Node that the launcher starts under, and the one that the program needs. */
+const nodeMajorMin = 24;
+const skewWarnMs = 5_000;
+const skewFailMs = 60_000;
+
+const ok = (what: string, said: string): Finding => ({ what, state: 'ok', said });
+
+export function nodeFinding(): Finding {
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major >= nodeMajorMin) return ok('node', process.versions.node);
+  const mend = 'install the dependencies of svc again: they bring Node 24';
+  return { what: 'node', state: 'fail', said: process.versions.node, mend };
+}
+
+/** What can be said of the folder without compiling it. */
+export function projectFindings({ root, own }: Context): Finding[] {
+  const what = 'project';
+  if (!existsSync(join(root, '.svc'))) {
+    const mend = 'go to a project, or make one with svc init';
+    return [{ what, state: 'warn', said: `${root} is no svc folder`, mend }];
+  }
+  const missing = missingDependencies(root, own);
+  return [
+    entriesFinding(root),
+    missing === ''
+      ? ok('dependencies', 'svc and zod are those of this program')
+      : {
+          what: 'dependencies',
+          state: 'warn',
+          said: `package.json should have ${missing}`,
+          mend: 'run svc compile outside of CI: it writes and installs them',
+        },
+  ];
+}
+
+function entriesFinding(root: string): Finding {
+  const what = 'functions';
+  try {
+    const entries = readEntries(root);
+    const isCompiled = existsSync(join(root, '.svc', 'svc.json'));
+    const said = `index.ts names ${entries.length}`;
+    if (isCompiled) return ok(what, said);
+    return { what, state: 'warn', said: `${said}, none compiled yet`, mend: 'run svc compile' };
+  } catch (error) {
+    if (!(error instanceof CompileError)) throw error;
+    const [problem] = error.problems;
+    return { what, state: 'fail', said: problem?.message ?? error.message, mend: 'mend index.ts' };
+  }
+}
+
+/** Whether the service answers, can work, and has the same time. */
+export async function serviceFindings(client: ApiClient, host: string): Promise<Finding[]> {
+  const started = systemClock.now();
+  let health: ApiReply;
+  try {
+    health = await client.send({ method: 'GET', path: '/health' });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const mend = 'start it with npm start, or set SVC_HOSTPORT to its address';
+    return [{ what: 'service', state: 'fail', said: error.message, mend }];
+  }
+  const took = systemClock.now() - started;
+  if (health.status !== 200) {
+    const mend = 'set SVC_HOSTPORT to the address of svc';
+    return [{ what: 'service', state: 'fail', said: `${host} answered ${health.status}`, mend }];
+  }
+  return [
+    ok('service', `${host} answered in ${took} ms`),
+    await readyFinding(client),
+    skewFinding(health.headers['date'], started + took / 2),
+  ];
+}
+
+async function readyFinding(client: ApiClient): Promise<Finding> {
+  const { status, body } = await client.send({ method: 'GET', path: '/ready' });
+  if (status === 200) return ok('ready', 'it can do its work');
+  const { reasons } = jsonOf(body);
+  const said = Array.isArray(reasons) ? reasons.map(String).join('; ') : `answered ${status}`;
+  return { what: 'ready', state: 'fail', said, mend: 'read the log of the service for the cause' };
+}
+
+function skewFinding(date: string | undefined, now: number): Finding {
+  const what = 'clock';
+  const there = date === undefined ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(there))
+    return {
+      what,
+      state: 'warn',
+      said: 'the service names no time',
+      mend: 'look at what stands before it',
+    };
+  // The header has whole seconds.
+  const skewMs = Math.max(0, Math.abs(there + 500 - now) - 500);
+  const said = `${(skewMs / 1000).toFixed(1)} s apart`;
+  if (skewMs < skewWarnMs) return ok(what, said);
+  const mend = 'set the clocks of both machines by NTP';
+  return { what, state: skewMs < skewFailMs ? 'warn' : 'fail', said, mend };
+}
+
+/** Whether the key of an environment is taken, by a question that most keys may ask. */
+export async function keyFinding(
+  context: Context,
+  environment: string,
+  open: (key: string) => ApiClient,
+): Promise<Finding> {
+  const what = `key of ${environment}`;
+  const key = context.environment.secretKey(environment);
+  const variable = context.environment.secretKeyVariable(environment);
+  if (key === null) {
+    return { what, state: 'warn', said: 'none is set', mend: `set ${variable} in .env` };
+  }
+  const { status } = await open(key).send({ method: 'GET', path: '/integrations' });
+  if (status === 200) return ok(what, 'is taken');
+  if (status === 403) return ok(what, 'is taken; it may not list integrations');
+  const mend = `make a new key in the environment ${environment} and set ${variable}`;
+  return { what, state: 'fail', said: `the service answered ${status}`, mend };
+}
+
+/** What only an operator sees: tables that lag, messages that were set aside. */
+export async function operatorFindings(client: ApiClient): Promise<Finding[]> {
+  const asked = await client.send({ method: 'GET', path: '/projections' });
+  if (asked.status !== 200) {
+    const said = `the service answered ${asked.status}`;
+    const mend = 'set SVC_ACCOUNT_KEY to a key of the account';
+    return [{ what: 'account key', state: 'fail', said, mend }];
+  }
+  const parked = await client.send({ method: 'GET', path: '/dead-letters?state=parked&limit=1' });
+  return [
+    ok('account key', 'is taken'),
+    ...projectionFindings(jsonOf(asked.body)['data'] ?? []),
+    lettersFinding(jsonOf(parked.body)['data'] ?? []),
+  ];
+}
+
+function projectionFindings(data: Json): Finding[] {
+  if (!Array.isArray(data)) return [];
+  return data.filter(isJsonObject).map((projection): Finding => {
+    const name = typeof projection['name'] === 'string' ? projection['name'] : '';
+    const what = `projection ${name}`;
+    const generations = Array.isArray(projection['generations']) ? projection['generations'] : [];
+    const failed = generations.filter(isJsonObject).find(({ state }) => state === 'failed');
+    if (failed !== undefined) {
+      const said = typeof failed['failure'] === 'string' ? failed['failure'] : 'a rebuild failed';
+      return { what, state: 'fail', said, mend: `svc projections list, then rebuild ${name}` };
+    }
+    const active = generations
+      .filter(isJsonObject)
+      .find(({ generation }) => generation === projection['active_generation']);
+    if (active !== undefined && active['schema_version'] !== projection['latest_schema_version']) {
+      const said = 'its table is of an older version';
+      return { what, state: 'warn', said, mend: `svc projections rebuild ${name}` };
+    }
+    return ok(what, 'is fed');
+  });
+}
+
+function lettersFinding(data: Json): Finding {
+  const what = 'dead letters';
+  if (!Array.isArray(data) || data.length === 0) return ok(what, 'none is parked');
+  const mend = 'svc dead-letters list --state parked, then retry or drop';
+  return { what, state: 'warn', said: 'some messages were set aside', mend };
+}
+
+function jsonOf(body: Buffer): Record<string, Json> {
+  try {
+    const parsed = JSON.parse(body.toString('utf8')) as unknown;
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The variables of a `.env` that is there and cannot be told from an empty one. */
+export function envFinding({ root, environment }: Context): Finding | null {
+  if (!environment.hasEnvFile) return null;
+  const text = readFileSync(join(root, '.env'), 'utf8');
+  const ignored = existsSync(join(root, '.gitignore'))
+    ? readFileSync(join(root, '.gitignore'), 'utf8')
+    : '';
+  if (!/=\S/.test(text) || /^\.env$/m.test(ignored))
+    return ok('.env', 'is read, and ignored by git');
+  const mend = 'add .env to .gitignore: it holds keys';
+  return { what: '.env', state: 'warn', said: 'git would take it', mend };
+}

@@ -1,0 +1,59 @@
+import { asCommandFailure } from './account.ts';
+import type { ApiClient } from './client.ts';
+import { columns } from './columns.ts';
+import { mayAsk, type Context } from './context.ts';
+import { exitCodes } from './exit.ts';
+import { targetOf } from './secret-key.ts';
+
+/** Options of the commands that look into an environment of the service. */
+export const serviceOptions = {
+  environment: { type: 'string', short: 'e' },
+  json: { type: 'boolean' },
+} as const;
+
+/** What their help says of keys and codes. */
+export const serviceHelp = `Variables
+  SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
+  SVC_HOSTPORT                   address of the service (http://localhost:3003)
+
+Exit codes
+  0 done   1 failed   3 key missing or refused   4 not in its present state`;
+
+/** Does the work with the environment's key; what the service refuses ends the command in its words. */
+export async function inEnvironment(
+  context: Context,
+  values: { readonly environment?: string | undefined; readonly interactive?: boolean | undefined },
+  work: (client: ApiClient) => Promise<void>,
+): Promise<void> {
+  const { secretKey } = await targetOf(context, values.environment, {
+    canAsk: mayAsk(context, values.interactive),
+    question: 'Environment',
+    exitCode: exitCodes.keyRefused,
+  });
+  try {
+    await work(context.openClient(secretKey));
+  } catch (error) {
+    throw asCommandFailure(error);
+  }
+}
+
+/** A query of what is given: `?a=1&b=2`, or nothing. */
+export function queryOf(given: Readonly<Record<string, string | undefined>>): string {
+  const present = Object.entries(given).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const text = new URLSearchParams(present).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Rows as a table, or as one JSON document. */
+export function showRows<T>(
+  { output }: Context,
+  isJson: boolean | undefined,
+  rows: readonly T[],
+  heads: readonly string[],
+  cells: (row: T) => readonly (string | number)[],
+): void {
+  if (isJson === true) output.result(JSON.stringify(rows));
+  else for (const line of columns(heads, rows.map(cells), heads.length)) output.result(line);
+}

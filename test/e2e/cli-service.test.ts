@@ -1,0 +1,206 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands/help.ts';
+import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
+import { until } from '../support/runs.ts';
+
+let world: ExampleWorld;
+beforeAll(async () => {
+  world = await openExampleWorld();
+  const deployed = await world.svc(['deploy', 'dev']);
+  if (deployed.exitCode !== 0) throw new Error(deployed.err);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+const svc = (line: string) => world.svc(line.split(' '));
+const read = (file: string): string => readFileSync(join(world.root, file), 'utf8');
+
+describe('what is in an environment', () => {
+  it('connections, all and one of them without its credentials', async () => {
+    const listed = await svc('connections -e dev --integration stripe');
+    expect(listed).toMatchObject({ exitCode: 0 });
+    expect(listed.out).toMatch(
+      /^connection +integration +provider +created +errors\ndemo +stripe +stripe +\S+\n$/,
+    );
+    const shown = await svc('connections demo -i stripe -e dev --json');
+    expect(JSON.parse(shown.out)).toMatchObject({ connection_id: 'demo', provider: 'stripe' });
+    expect(shown.out).not.toContain(world.providers.apiKey);
+    expect(await svc('connections demo -e dev')).toMatchObject({ exitCode: 1 });
+    expect(await svc('connections nobody -i stripe -e dev')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('records, line by line, to the end', async () => {
+    const of = { provider_config_key: 'freshdesk', connection_id: 'demo' };
+    await world.gateway.call('POST', '/sync/trigger', { body: { ...of, syncs: ['companies'] } });
+    const whole = await until(async () => {
+      const ended = await svc('records Company demo -i freshdesk -e dev --limit 2 --all');
+      return ended.out.split('\n').length > 3 ? ended : null;
+    });
+    const ids = whole.out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toEqual(['1', '2', '3']);
+    const page = await svc('records Company demo -i freshdesk -e dev --limit 2');
+    const [, cursor = ''] = /--cursor (\S+),/.exec(page.err) ?? [];
+    const rest = await svc(`records Company demo -i freshdesk -e dev --cursor ${cursor}`);
+    expect(rest.out).toMatch(/^\{.*"id":"3".*\}\n$/);
+    expect(await svc('records Company demo -e dev')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('webhooks and where they go', async () => {
+    const made = await world.gateway.call('POST', '/webhook-endpoints', {
+      body: { url: 'https://receiver.example/hook' },
+    });
+    expect(made.status).toBeLessThan(300);
+    const endpoints = await svc('webhooks endpoints -e dev');
+    expect(endpoints.out).toContain('https://receiver.example/hook');
+    expect(await svc('webhooks list -e dev --json')).toMatchObject({ exitCode: 0 });
+    expect(await svc('webhooks show -e dev')).toMatchObject({ exitCode: 1 });
+    expect((await svc('webhooks bury -e dev')).err).toContain('webhooks has no "bury"');
+  });
+
+  it('needs a key that the service takes', async () => {
+    const variables = { SVC_HOSTPORT: world.gateway.url };
+    expect(await world.svc(['connections', '-e', 'dev'], { variables })).toMatchObject({
+      exitCode: 3,
+    });
+    const wrong = { ...variables, SVC_SECRET_KEY: 'svc_env_wrong' };
+    const ended = await world.svc(['connections', '-e', 'dev'], { variables: wrong });
+    expect(ended).toMatchObject({ exitCode: 3, out: '' });
+  });
+});
+
+describe('svc pull', () => {
+  it('fetches the source that was deployed, and replaces another only when told', async () => {
+    const file = 'stripe/syncs/charges.ts';
+    const source = read(file);
+    rmSync(join(world.root, file));
+    writeFileSync(
+      join(world.root, 'index.ts'),
+      read('index.ts').replace("import './stripe/syncs/charges.js';\n", ''),
+    );
+    expect(await svc('pull stripe charges -e dev')).toMatchObject({
+      exitCode: 0,
+      out: `Pulled ${file}\n`,
+    });
+    expect(read(file)).toBe(source);
+    expect(read('index.ts')).toContain("import './stripe/syncs/charges.js';");
+    appendFileSync(join(world.root, file), '// mine\n');
+    expect(await svc('pull stripe charges -e dev')).toMatchObject({ exitCode: 4 });
+    expect(read(file)).toContain('// mine');
+    expect(await svc('pull stripe charges -e dev --sync --force')).toMatchObject({ exitCode: 0 });
+    expect(read(file)).toBe(source);
+    expect(await svc('pull stripe nothing -e dev')).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe('svc generate:docs', () => {
+  it('writes a page about each function and keeps what stands around it', async () => {
+    const first = await svc('generate:docs');
+    expect(first).toMatchObject({ exitCode: 0 });
+    const page = read('github/syncs/issues.md');
+    expect(page).toContain('# issues\n\nIssues of a repository');
+    expect(page).toContain('| Runs | every 30 minutes |');
+    expect(page).toContain('## Model Issue\n\n| Field | Type | Needed |');
+    expect(page).toContain('| `author` | string or null | yes |');
+    expect(page).toContain('## Metadata\n\n');
+    writeFileSync(
+      join(world.root, 'github/syncs/issues.md'),
+      `Mine.\n\n${page.replace('every 30', 'every 99')}`,
+    );
+    const again = await svc('generate:docs');
+    expect(again.out).toBe('Wrote github/syncs/issues.md\n');
+    expect(read('github/syncs/issues.md')).toBe(`Mine.\n\n${page}`);
+    await svc('generate:docs --path docs');
+    expect(existsSync(join(world.root, 'docs/slack/actions/post-message.md'))).toBe(true);
+  });
+});
+
+describe('svc doctor', () => {
+  const account = () => ({
+    SVC_HOSTPORT: world.gateway.url,
+    SVC_SECRET_KEY_DEV: world.gateway.key,
+    SVC_ACCOUNT_KEY: world.gateway.accountKey,
+    CI: '1',
+  });
+
+  it('says of each thing that it is well', async () => {
+    const ended = await world.svc(['doctor'], { variables: account() });
+    expect(ended).toMatchObject({ exitCode: 0, err: '' });
+    for (const what of [
+      'node',
+      'functions',
+      'service',
+      'ready',
+      'clock',
+      'key of dev',
+      'account key',
+    ]) {
+      expect(ended.out).toMatch(new RegExp(`^ok {4}${what} `, 'm'));
+    }
+  });
+
+  it('says what is wrong, and how to mend it', async () => {
+    const wrong = { ...account(), SVC_SECRET_KEY_DEV: 'svc_env_wrong', SVC_ACCOUNT_KEY: 'no' };
+    const ended = await world.svc(['doctor'], { variables: wrong });
+    expect(ended).toMatchObject({ exitCode: 1 });
+    expect(ended.out).toMatch(/^fail {2}key of dev .*\n {6}make a new key/m);
+    expect(ended.out).toMatch(/^fail {2}account key .*\n {6}set SVC_ACCOUNT_KEY/m);
+    const away = await world.svc(['doctor', '--json'], {
+      variables: { SVC_HOSTPORT: 'http://127.0.0.1:9' },
+    });
+    expect(away.exitCode).toBe(1);
+    expect(JSON.parse(away.out)).toContainEqual(
+      expect.objectContaining({
+        what: 'service',
+        state: 'fail',
+        mend: expect.any(String) as string,
+      }),
+    );
+  });
+});
+
+describe('the examples of the help', () => {
+  /** Names of the examples, as this world has them. */
+  const here: readonly (readonly [RegExp, string])[] = [
+    [/\bcreate crm contacts\b/, 'create hubspot companies'],
+    [/\bcrm\/syncs\/contacts\b/, 'hubspot/syncs/contacts'],
+    [/\bcrm\b/g, 'hubspot'],
+    [/\bacme\b/g, 'demo'],
+  ];
+  /** They change the log of a machine or of everybody, and have tests of their own. */
+  const apart = new Set(['log', 'root-keys', 'audit']);
+
+  it.each(
+    commands
+      .filter(({ name }) => !apart.has(name))
+      .map(({ name, help }) => [name, exampleOf(help)] as const),
+  )('svc %s: %s', async (name, example) => {
+    const line = here.reduce((text, [from, to]) => text.replace(from, to), example);
+    const variables = {
+      SVC_HOSTPORT: world.gateway.url,
+      SVC_SECRET_KEY: world.gateway.key,
+      SVC_ACCOUNT_KEY: world.gateway.accountKey,
+      CI: '1',
+    };
+    const interrupt = new AbortController();
+    const ended = await world.svc(line.split(' ').slice(1), {
+      variables,
+      interrupt: interrupt.signal,
+      // What watches until Ctrl-C has it at its first result.
+      onResult: () => name === 'dev' && interrupt.abort(),
+    });
+    expect(ended, ended.err).toMatchObject({ exitCode: 0 });
+  });
+
+  /** The first line of the help's examples. */
+  function exampleOf(help: string): string {
+    const [, examples = ''] = help.split(/Examples?\n/);
+    const [first = ''] = examples.split('\n');
+    return first.trim();
+  }
+});

@@ -1,0 +1,100 @@
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
+
+const repository = new URL('../../', import.meta.url);
+const read = (file: string): string =>
+  readFileSync(fileURLToPath(new URL(file, repository)), 'utf8');
+
+interface Example {
+  readonly title: string;
+  /** Path of the function that it becomes, without extension. */
+  readonly file: string;
+  readonly text: string;
+}
+
+const fileName = (title: string): string =>
+  title
+    .replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    .replaceAll(/[^a-z]+/g, '-')
+    .replace(/^-/, '');
+
+/** Each code block of the page as a file of functions: the heading above names it. */
+const examples: readonly Example[] = read('docs/functions.md')
+  .split(/^### /m)
+  .slice(1)
+  .map((part, number): Example => {
+    const [title = ''] = part.split('\n');
+    const [, code = ''] = /```ts\n([^]*?)```/.exec(part) ?? [];
+    const folder = code.includes('createOnEvent(') ? 'on-events' : 'syncs';
+    const text = code.startsWith('import ') ? code : inSync(code, number);
+    return { title, file: `crm/${folder}/${fileName(title)}`, text };
+  });
+
+/** Two syncs of an integration have no model in common: the model takes the number of its example. */
+function inSync(code: string, number: number): string {
+  const model = `Contact${number}`;
+  return `import { createSync } from 'svc';
+import { z } from 'zod';
+
+export default createSync({
+  description: 'An example of the documentation',
+  frequency: 'every hour',
+  models: {
+    ${model}: z.object({ id: z.string(), name: z.string(), tags: z.array(z.string()) }),
+  },
+  metadata: z.object({ since: z.string().optional() }),
+  checkpoint: z.object({ page: z.string() }),
+  exec: async (svc) => {
+${code.replaceAll("'Contact'", `'${model}'`)}
+  },
+});
+`;
+}
+
+const greet = `import { createAction } from 'svc';
+import { z } from 'zod';
+
+export default createAction({
+  description: 'Greets',
+  input: z.object({ name: z.string() }),
+  output: z.object({ text: z.string() }),
+  exec: async (svc, { name }) => {
+    await svc.log(name);
+    return { text: \`Hello \${name}\` };
+  },
+});
+`;
+
+let world: ExampleWorld;
+beforeAll(async () => {
+  world = await openExampleWorld();
+  const status = world.providers.origins['crm'] ?? '';
+  writeFileSync(join(world.root, 'index.ts'), '');
+  const files = [...examples, { file: 'crm/actions/greet', text: greet }];
+  for (const { file, text } of files) {
+    const path = join(world.root, `${file}.ts`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text.replaceAll('https://status.example', status));
+    appendFileSync(join(world.root, 'index.ts'), `import './${file}.js';\n`);
+  }
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+it.each(examples)('$title does what the page shows', async ({ file }) => {
+  const ended = await world.svc(['dryrun', file, 'demo', '-e', 'dev', '--validate']);
+  expect(ended, ended.err).toMatchObject({ exitCode: 0 });
+});
+
+it('the page has an example of every member of the handle', () => {
+  const members = [...read('src/sdk/handle.ts').matchAll(/^ {2}(?:readonly )?(\w+)[?<(:]/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => !['type', 'payload'].includes(name));
+  expect(members.length).toBeGreaterThan(40);
+  const titles = new Set(examples.map(({ title }) => title));
+  expect(members.filter((name) => !titles.has(name))).toEqual([]);
+});
