@@ -4,6 +4,7 @@ import type { Services } from '../http/services.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { keepRewrapping } from '../modules/root-keys/rewrap.ts';
 import { openHost } from '../modules/runs/open-host.ts';
+import { createTimelines } from '../modules/runs/timeline.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
 import { startCommandRetries } from '../../streams/reactors/command-retries.ts';
@@ -68,6 +69,7 @@ async function startRuns(
   const { records } = services;
   const orders = (group: ConsumerGroupName) => openOrders(services, group);
   const sandbox = stack.use(await openSandbox());
+  const timelines = stack.use(createTimelines(common));
   const { refresher } = services;
   const refreshes = orders('svc.token-refreshes');
   stack.use(await startTokenRefreshes({ ...common, refresher, orders: refreshes }));
@@ -79,6 +81,7 @@ async function startRuns(
       ...common,
       records: records.writer,
       sandbox,
+      timelines,
       bodies,
       orders: orders('svc.runners'),
       openHost: (run) => openHost(services, run),

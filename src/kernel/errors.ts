@@ -93,6 +93,7 @@ export const catalogue = {
   invalid_action_output: kind(400, 'The output does not fit the action.'),
   invalid_sync_record: kind(400, 'A record is not valid.'),
   invalid_checkpoint: kind(400, 'Invalid checkpoint: only flat strings, numbers and booleans.'),
+  invalid_metadata: kind(400, 'The metadata does not fit the function.'),
   checkpoint_conflict: kind(409, 'The checkpoint was changed by another writer.'),
   script_output_too_large: kind(424, 'The output is larger than 2 MB.'),
   missing_required_fields_on_deploy: kind(400, 'A deployed function lacks a required field.'),

@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '../kernel/stable-json.ts';
 export type FunctionType = 'sync' | 'action' | 'onEvent';
 /** The part of the definition that a run calls. */
 export type EntryPoint = 'exec' | 'onWebhook';
+/** What becomes of values that do not fit the schemas of a function. */
+export type ValidationMode = 'off' | 'warn' | 'error';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Facts that the handle shows to the function; none is secret. */
@@ -23,6 +25,8 @@ export interface RunContext {
   readonly loggerLevel: LogLevel | 'off';
   /** The provider's own settings of `paginate`; null = none. */
   readonly paginate: JsonObject | null;
+  /** Of inputs, outputs, records, written metadata and checkpoints. */
+  readonly validation: ValidationMode;
 }
 
 /** What ends a run that asks for too much. Every figure is per run. */
@@ -217,8 +221,18 @@ export interface HostProtocol {
   releaseAllLocks: [Record<string, never>, null];
 }
 
+/** What did not fit its schema. */
+export const invalidCodes = [
+  'invalid_sync_record',
+  'invalid_action_input',
+  'invalid_action_output',
+  'invalid_checkpoint',
+  'invalid_metadata',
+] as const;
+export type InvalidCode = (typeof invalidCodes)[number];
+
 /**
- * Why a run did not end well. All but the first four are found outside the function; what the function
+ * Why a run did not end well. All but the first five are found outside the function; what the function
  * says of itself is text that nobody trusts.
  */
 export type FailureKind =
@@ -228,6 +242,8 @@ export type FailureKind =
   | 'http'
   /** A provider could not be reached, and that was not caught. */
   | 'network'
+  /** Something did not fit the schemas of the function; `code` says what. */
+  | 'invalid'
   /** Anything else was thrown, also while the bundle was loaded. */
   | 'error'
   | 'aborted'

@@ -10,6 +10,7 @@ import type { RunBodies } from '../../src/modules/runs/bodies.ts';
 import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
 import { typeOf, type HostRun, type OpenedHost } from '../../src/modules/runs/open-host.ts';
 import type { OperationState, RunLogs } from '../../src/modules/runs/run-log.ts';
+import type { Timeline, Timelines } from '../../src/modules/runs/timeline.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import { failureOf as errorOf } from '../../src/modules/runs/runtime/failure.ts';
@@ -23,6 +24,7 @@ export interface RunDeps {
   readonly sandbox: Sandbox;
   readonly bodies: RunBodies;
   readonly logs: RunLogs;
+  readonly timelines: Timelines;
   readonly clock: Clock;
   readonly logger: Logger;
   /** @throws GatewayError when the run cannot be given what it needs, for example the connection's key. */
@@ -51,11 +53,13 @@ export type Over =
   | { readonly kind: 'ok'; readonly output: string | undefined }
   | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
 
+type AttemptRun = Omit<HostRun, 'timeline'>;
+
 /** Runs the user's code of one attempt; never throws. */
-export async function runUserCode(deps: RunDeps, run: HostRun, input?: string): Promise<Ending> {
+export async function runUserCode(deps: RunDeps, run: AttemptRun, input?: string): Promise<Ending> {
   try {
-    await using host = await deps.openHost(run);
     const { fn, signal } = run;
+    await using host = await deps.openHost({ ...run, timeline: timelineOf(deps, run) });
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
     const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
     const how = { fileName, entry, limits: runLimits[run.kind] } as const;
@@ -68,6 +72,26 @@ export async function runUserCode(deps: RunDeps, run: HostRun, input?: string): 
   } catch (error) {
     return failedBy(error, deps.logger);
   }
+}
+
+function timelineOf(
+  { timelines }: Pick<RunDeps, 'timelines'>,
+  { kind, runId, attempt, connection, fn, instance }: AttemptRun,
+): Timeline {
+  const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
+  return timelines.of({
+    kind,
+    runId,
+    attempt,
+    functionName: fn.name,
+    functionVersion: fn.version,
+    variant: instance?.variant ?? 'base',
+    models: instance?.models ?? [],
+    environmentUid,
+    integrationKey,
+    connectionId,
+    connectionUid,
+  });
 }
 
 /** An error of ours ends the run with its code; anything else is a bug: logged whole, shown without its text. */

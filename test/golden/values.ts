@@ -262,6 +262,20 @@ const runChanged: RunChanged = {
   error_code: 'script_http_error',
   error_message: 'The provider answered 500.',
   log_id: run_id,
+  timeline: [
+    {
+      at,
+      what: 'request',
+      method: 'GET',
+      path: '/contacts',
+      status: 200,
+      duration_ms: 84,
+      model: null,
+      count: null,
+      level: null,
+      message: null,
+    },
+  ],
 };
 
 const webhookOut: DeliveryStep & ReturnType<typeof common> = {

@@ -26,6 +26,7 @@ import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
 import { followRunEnds } from '../../src/modules/runs/run-ends.ts';
 import { createRunLogs, type RunLogs } from '../../src/modules/runs/run-log.ts';
+import { createTimelines } from '../../src/modules/runs/timeline.ts';
 import { syncRef } from '../../src/modules/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
@@ -242,6 +243,7 @@ export async function openRunWorld({
         sandbox,
         bodies,
         logs,
+        timelines: opened.use(createTimelines({ publisher, clock, logger: silent })),
         clock,
         logger: silent,
         orders: orders('svc.runners'),

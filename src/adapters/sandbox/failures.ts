@@ -48,7 +48,7 @@ export function aborted(reason: AbortReason): RunFailure {
 
 /** What a realm may say of its own failure; the other kinds are the supervisor's to say. */
 const reportSchema = z.object({
-  kind: z.enum(['action_error', 'http', 'network', 'error']),
+  kind: z.enum(['action_error', 'http', 'network', 'invalid', 'error']),
   name: z.string().max(500),
   message: z.string().max(20_000),
   code: z.string().max(500).optional(),

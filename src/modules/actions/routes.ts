@@ -45,6 +45,8 @@ const triggerAction = defineRoute({
     'script_network_error',
     'script_internal_error',
     'script_output_too_large',
+    'invalid_action_input',
+    'invalid_action_output',
     'script_aborted',
     'execution_timeout',
     'execution_environment_unavailable',

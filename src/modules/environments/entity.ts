@@ -61,5 +61,6 @@ function publicDocument(state: Environment): Record<string, unknown> {
     webhook_flags: webhookFlags,
     payload_mode: payloadMode,
     retention: presentRetention(retention),
+    validation: state.validation ?? 'warn',
   };
 }

@@ -12,6 +12,7 @@ export type EnvironmentSettings = Pick<
   | 'webhookRetryWaitsMs'
   | 'payloadMode'
   | 'retention'
+  | 'validation'
   | 'connectUi'
 >;
 

@@ -25,6 +25,7 @@ export function presentEnvironment(environment: Environment) {
     ).map((ms) => ms / 1000),
     payload_mode: environment.payloadMode,
     retention: presentRetention(environment.retention),
+    validation: environment.validation ?? 'warn',
     connect_ui: presentConnectUi(environment),
     created_at: isoMillis(environment.createdAt),
     updated_at: isoMillis(environment.updatedAt),

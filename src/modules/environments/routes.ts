@@ -111,6 +111,7 @@ const settings = z.strictObject({
   retention: z
     .strictObject({ prune_after_days: days.optional(), delete_after_days: days.optional() })
     .optional(),
+  validation: z.enum(['off', 'warn', 'error']).optional(),
   connect_ui: connectUiShape.optional(),
 });
 
@@ -144,6 +145,7 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
     name: body.name,
     isProduction: body.is_production,
     payloadMode: body.payload_mode,
+    validation: body.validation,
     ...(body.webhook_retry_waits_seconds === undefined
       ? {}
       : { webhookRetryWaitsMs: body.webhook_retry_waits_seconds.map((s) => s * 1000) }),

@@ -33,6 +33,7 @@ export const environmentShape = data(
       webhook_retry_waits_seconds: z.array(z.number()),
       payload_mode: z.enum(['plain', 'sealed']),
       retention: z.strictObject(periods),
+      validation: z.enum(['off', 'warn', 'error']),
       connect_ui: z.strictObject({
         theme: z.strictObject({ light: primary, dark: primary }),
         default_theme: z.enum(['light', 'dark', 'system']),

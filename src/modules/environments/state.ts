@@ -30,6 +30,8 @@ export interface Environment {
   readonly payloadMode: 'plain' | 'sealed';
   /** Absent until it is set: the default. */
   readonly retention?: Retention;
+  /** What becomes of values that do not fit the schemas of a function. Absent until it is set: `warn`. */
+  readonly validation?: 'off' | 'warn' | 'error';
   /** Absent until it is set: the standard look. */
   readonly connectUi?: ConnectUi;
   readonly webhookSigningKey: Sealed<string>;

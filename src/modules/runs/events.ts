@@ -17,6 +17,29 @@ export type RunAction =
 /** Where a body lies on `svc.internal.run-bodies.v1`. */
 export type BodyPlace = { readonly partition: number; readonly offset: number };
 
+/** One thing that a run did. What does not apply is null. */
+export interface TimelineEntry {
+  readonly at: Micros;
+  /**
+   * `request` (method, path, status, duration_ms), `save`, `update`, `delete` (model, count),
+   * `track_deletes_start`, `track_deletes_end` (model, count), `checkpoint_saved` (message), `checkpoint_cleared`,
+   * `log` (level, message), `truncated`: the rest is left out. An open set.
+   */
+  readonly what: string;
+  readonly method: string | null;
+  /** Of the address, without its query. */
+  readonly path: string | null;
+  /** Null without an answer. */
+  readonly status: number | null;
+  readonly duration_ms: number | null;
+  readonly model: string | null;
+  /** Of records. */
+  readonly count: number | null;
+  readonly level: string | null;
+  /** At most 2 KiB, scrubbed. */
+  readonly message: string | null;
+}
+
 /** A value of `svc.runs.v1` after the common fields. Mirrors schemas/runs/run-changed.v1.avsc. */
 export interface RunStep {
   readonly kind: RunKind;
@@ -44,6 +67,8 @@ export interface RunStep {
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly log_id: string;
+  /** Of `progress`: what the attempt did since the last one. */
+  readonly timeline: readonly TimelineEntry[];
 }
 
 /** The whole value of `svc.runs.v1`. */
@@ -69,6 +94,7 @@ export const quietStep = {
   body_offset: null,
   error_code: null,
   error_message: null,
+  timeline: [],
 } as const satisfies Partial<RunStep>;
 
 const ends = new Set<string>(['succeeded', 'failed', 'cancelled', 'timed_out', 'interrupted']);

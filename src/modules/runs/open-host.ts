@@ -13,7 +13,8 @@ import { createRunConnections } from './run-connections.ts';
 import type { RunKind } from './events.ts';
 import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
 import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
-import type { RunCheckpoint, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
+import type { Timeline } from './timeline.ts';
+import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
 import { createRuntimeHost } from './runtime/host.ts';
 
 /** What the runtime needs to know of an attempt. */
@@ -28,6 +29,7 @@ export interface HostRun {
   /** How many actions called one another down to this run. */
   readonly depth: number;
   readonly operation: Operation;
+  readonly timeline: Timeline;
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +72,7 @@ export async function openHost(deps: HostDeps, run: HostRun): Promise<OpenedHost
 type Variables = readonly { readonly name: string; readonly value: string }[];
 
 function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): RuntimeDeps {
-  const { connection, fn, instance, runId, attempt, operation, signal, depth } = run;
+  const { connection, fn, instance, runId, attempt, signal, depth } = run;
   const { control, records, runs, http, coordination, clock } = deps;
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const actor = `run:${runId}`;
@@ -97,20 +99,28 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     variables: async () => (variables.length === 0 ? null : variables),
     http,
     coordination,
-    log: {
-      lines: (lines) => {
-        for (const { level, message, payload } of lines)
-          operation.write(level, message, payload, 'user');
-      },
-      http: (line) => {
-        const isOk = line.status !== null && line.status < 400;
-        operation.write(isOk ? 'info' : 'warn', `${line.method} ${line.url}`, JSON.stringify(line));
-      },
-    },
+    log: runLog(run),
+    timeline: run.timeline,
     clock,
     signal,
   };
 }
+
+/** Lines go to the log that users read, and in short to the timeline of the run. */
+const runLog = ({ operation, timeline }: HostRun): RunLog => ({
+  lines: (lines) => {
+    for (const { level, message, payload } of lines) {
+      operation.write(level, message, payload, 'user');
+      timeline({ what: 'log', level, message });
+    }
+  },
+  http: (line) => {
+    const { method, url, status, durationMs: duration_ms } = line;
+    const isOk = status !== null && status < 400;
+    operation.write(isOk ? 'info' : 'warn', `${method} ${url}`, JSON.stringify(line));
+    timeline({ what: 'request', method, path: new URL(url).pathname, status, duration_ms });
+  },
+});
 
 /** The kind of function that the handle is made for. */
 export function typeOf(kind: RunKind): FunctionType {
@@ -171,6 +181,7 @@ function contextOf({ control, providers }: HostDeps, run: HostRun, level: Logger
     models: instance?.models ?? [],
     loggerLevel: level,
     paginate: (provider?.proxy?.paginate ?? null) as JsonObject | null,
+    validation: environment?.validation ?? 'warn',
   };
 }
 

@@ -57,7 +57,8 @@ const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value)) 
 const isVoid = (schema: unknown): boolean =>
   schema instanceof z.ZodVoid || schema instanceof z.ZodUndefined;
 
-function schemaOf(schema: unknown, where: string): JsonObject {
+/** JSON Schema, draft 7. @throws Error when it is no zod schema */
+export function schemaOf(schema: unknown, where: string): JsonObject {
   if (!(schema instanceof z.ZodType)) throw new Error(`${where} should be a zod schema`);
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     target: 'draft-7',

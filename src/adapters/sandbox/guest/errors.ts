@@ -1,4 +1,4 @@
-import type { HttpAnswer, RunFailure } from '../../../ports/sandbox.ts';
+import type { HttpAnswer, InvalidCode, RunFailure } from '../../../ports/sandbox.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
 
 /** JSON text of a payload that leaves the run in an error (contract/functions.md section 16). */
@@ -29,6 +29,18 @@ function wrapPayload(payload: unknown): Record<string, unknown> {
     return payload === undefined ? {} : { message: payload };
   }
   return payload as Record<string, unknown>;
+}
+
+const invalidErrors = new WeakMap<
+  object,
+  { readonly code: InvalidCode; readonly payload: object }
+>();
+
+/** Something did not fit its schema. */
+export function invalidError(code: InvalidCode, message: string, payload: object): Error {
+  const error = Object.assign(new Error(message), { code });
+  invalidErrors.set(error, { code, payload });
+  return error;
 }
 
 /** As the common HTTP client's errors look (contract/functions.md section 5.3). */
@@ -74,6 +86,11 @@ function describe(thrown: unknown, fileName: string): RunFailure {
   };
   if (actionErrors.has(thrown)) {
     return { ...base, kind: 'action_error', payload: fitPayload((thrown as ActionError).payload) };
+  }
+  const invalid = invalidErrors.get(thrown);
+  if (invalid !== undefined) {
+    const { code: said, payload } = invalid;
+    return { ...base, kind: 'invalid', code: said, payload: fitPayload(payload) };
   }
   const http = httpErrors.get(thrown);
   if (http === null) return { ...base, kind: 'network' };

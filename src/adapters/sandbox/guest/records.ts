@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { call, callText, coded, throwIfAborted } from './bridge.ts';
 import { log } from './log.ts';
 import { toText, utf8Length } from './text.ts';
+import { checkRecord, isValidating } from './validation.ts';
 
 /** One call to the host carries up to this much; longer lists are split. */
 const recordsPerCall = 1000;
@@ -79,10 +80,14 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
   for (const row of rows) {
     const id = idOf(row, model);
     texts.delete(id);
-    texts.set(
-      id,
-      method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model),
-    );
+    const text = method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model);
+    if (method !== 'batchDelete' && isValidating()) {
+      // As it is stored, but with the id as it was given.
+      const { id: given } = row as { readonly id: string | number };
+      const stored = JSON.parse(text) as JsonObject;
+      checkRecord(model, { ...stored, id: given }, method === 'batchUpdate');
+    }
+    texts.set(id, text);
   }
   const doubles = rows.length - texts.size;
   if (doubles > 0) {

@@ -1,11 +1,19 @@
 import type { EntryPoint, FunctionType, RunContext } from '../../../ports/sandbox.ts';
 import { bind, end, fail, settle } from './bridge.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
-import { describeThrown } from './errors.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import { describeThrown, jsonText } from './errors.ts';
 import { installGlobals } from './globals.ts';
 import { flushLogs, startLogging } from './log.ts';
 import { require } from './modules.ts';
 import { makeHandle } from './svc.ts';
+import {
+  checkInput,
+  checkOutput,
+  isValidating,
+  reportValidation,
+  startValidation,
+} from './validation.ts';
 
 /** What the supervisor asks for; as JSON text. */
 export type GuestOrder =
@@ -52,13 +60,19 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
   startLogging(context.loggerLevel);
   try {
     const definition = definitionOf(load(bundle));
+    startValidation(context.validation, definition);
     const called = definition[entry];
     if (typeof called !== 'function') throw new Error(`The function has no ${entry}.`);
     const svc = makeHandle(type, context);
-    const given = input === null ? undefined : (JSON.parse(input) as unknown);
+    const given = input === null ? undefined : (JSON.parse(input) as Json);
+    if (type === 'action') checkInput(given ?? null);
     const output: unknown = await called.call(definition, svc, given);
-    return type === 'action' ? JSON.stringify(output) : undefined;
+    if (type !== 'action') return undefined;
+    const text = jsonText(output);
+    if (isValidating()) checkOutput(text === undefined ? null : (JSON.parse(text) as Json));
+    return text;
   } finally {
+    await reportValidation().catch(() => undefined);
     await flushLogs();
   }
 }

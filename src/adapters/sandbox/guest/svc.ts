@@ -6,10 +6,12 @@ import { request, uncontrolledFetch, type Config } from './http.ts';
 import { log, setLogger } from './log.ts';
 import { paginate } from './paginate.ts';
 import { recordMethods } from './records.ts';
+import { checkCheckpoint, checkMetadata, isValidating } from './validation.ts';
 
 /** The handle given to a function: everything it may reach, and nothing of how it works. */
 export function makeHandle(type: FunctionType, context: RunContext): object {
-  const { models, loggerLevel: _level, paginate: _paginate, lastSyncDate, ...facts } = context;
+  const { models, loggerLevel: _level, paginate: _paginate, ...shown } = context;
+  const { lastSyncDate, validation: _validation, ...facts } = shown;
   return facade({
     ...facts,
     lastSyncDate: lastSyncDate === null ? undefined : new Date(lastSyncDate),
@@ -79,7 +81,9 @@ function connectionMethods() {
   const getIntegration = async (options?: { include?: readonly string[] }): Promise<JsonObject> =>
     (await call('getIntegration', { include: options?.include ?? [] })).value;
   const setMetadata = (method: 'setMetadata' | 'updateMetadata') => async (metadata: unknown) => {
-    await call(method, { metadata: objectOf(metadata, method) });
+    const given = objectOf(metadata, method);
+    if (isValidating()) checkMetadata(plainOf(given), method === 'updateMetadata');
+    await call(method, { metadata: given });
   };
   return {
     getConnection,
@@ -112,7 +116,9 @@ function checkpointMethods() {
   return {
     getCheckpoint: async () => (await call('getCheckpoint', {})).value,
     saveCheckpoint: async (checkpoint: unknown): Promise<void> => {
-      await call('saveCheckpoint', { checkpoint: flatOf(checkpoint) });
+      const flat = flatOf(checkpoint);
+      checkCheckpoint(flat);
+      await call('saveCheckpoint', { checkpoint: flat });
     },
     clearCheckpoint: async (): Promise<void> => {
       await call('clearCheckpoint', {});
@@ -237,6 +243,8 @@ async function zodValidateInput(options: { zodSchema: ZodLike; input: unknown })
   }
   throw new ActionError({ message: 'Invalid input provided' });
 }
+
+const plainOf = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 function objectOf(value: unknown, method: string): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))

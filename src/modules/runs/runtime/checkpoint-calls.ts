@@ -8,15 +8,18 @@ import type { RuntimeDeps } from './deps.ts';
 type Calls = Pick<HostCalls, 'getCheckpoint' | 'saveCheckpoint' | 'clearCheckpoint'>;
 
 /** Progress that outlives the run (contract/functions.md section 9). */
-export function checkpointCalls({ checkpoint }: RuntimeDeps): Calls {
+export function checkpointCalls({ checkpoint, timeline }: RuntimeDeps): Calls {
   return {
     getCheckpoint: async () => JSON.stringify(await checkpoint.get()),
     saveCheckpoint: async (args) => {
-      await checkpoint.save(flatCheckpoint(parseArgs(shapes.saveCheckpoint, args).checkpoint));
+      const flat = flatCheckpoint(parseArgs(shapes.saveCheckpoint, args).checkpoint);
+      await checkpoint.save(flat);
+      timeline({ what: 'checkpoint_saved', message: JSON.stringify(flat) });
       return 'null';
     },
     clearCheckpoint: async () => {
       await checkpoint.clear();
+      timeline({ what: 'checkpoint_cleared' });
       return 'null';
     },
   };

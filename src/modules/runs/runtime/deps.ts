@@ -5,6 +5,7 @@ import type { HttpClient } from '../../../ports/http-client.ts';
 import type { LogLine } from '../../../ports/sandbox.ts';
 import type { OpenedConnection, OpenedIntegration } from '../../providers/inject.ts';
 import type { Provider } from '../../providers/definition.ts';
+import type { Timeline } from '../timeline.ts';
 import type { RecordReader } from '../../records/reader.ts';
 import type { RecordWriter } from '../../records/writer.ts';
 
@@ -124,6 +125,7 @@ export interface RuntimeDeps {
   readonly http: HttpClient;
   readonly coordination: Coordination;
   readonly log: RunLog;
+  readonly timeline: Timeline;
   readonly clock: Clock;
   /** Aborted when the run is cancelled or its time is over. */
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { RunFailure } from '../../../ports/sandbox.ts';
+import { invalidCodes, type RunFailure } from '../../../ports/sandbox.ts';
 
 /**
  * What the caller of a function is told of a run that failed (contract/functions.md section 15; statuses
@@ -14,6 +14,10 @@ export function failureOf(failure: RunFailure): GatewayError {
       return new GatewayError('script_http_error', { message, payload, upstream });
     case 'network':
       return new GatewayError('script_network_error', { message, payload: thrown(failure) });
+    case 'invalid': {
+      const code = invalidCodes.find((one) => one === failure.code) ?? 'script_internal_error';
+      return new GatewayError(code, { message, payload: payload ?? {} });
+    }
     case 'error':
       return new GatewayError('script_internal_error', { message, payload: thrown(failure) });
     case 'aborted':

@@ -28,7 +28,7 @@ type Calls = Pick<
 >;
 
 /** The record methods of a sync, on the streams of its models; other kinds have none. */
-export function recordCalls({ run, records }: RuntimeDeps): Calls {
+export function recordCalls({ run, records, timeline }: RuntimeDeps): Calls {
   if (run.type !== 'sync') return {};
   const { writer, reader } = records;
   const origin: WriteOrigin = {
@@ -43,6 +43,7 @@ export function recordCalls({ run, records }: RuntimeDeps): Calls {
   const write = (method: 'save' | 'update' | 'delete') => async (args: string) => {
     const { model, list } = batchOf(args);
     await writer[method](streamFor(model), origin, list);
+    timeline({ what: method, model, count: list.length });
     return 'null';
   };
 
@@ -51,7 +52,9 @@ export function recordCalls({ run, records }: RuntimeDeps): Calls {
     batchUpdate: write('update'),
     batchDelete: write('delete'),
     trackDeletesStart: async (args) => {
-      await writer.passStart(streamFor(parseArgs(shapes.model, args).model), origin);
+      const { model } = parseArgs(shapes.model, args);
+      await writer.passStart(streamFor(model), origin);
+      timeline({ what: 'track_deletes_start', model });
       return 'null';
     },
     trackDeletesEnd: async (args) => {
@@ -60,6 +63,7 @@ export function recordCalls({ run, records }: RuntimeDeps): Calls {
       const ended = await writer.passEnd(stream, origin).catch((error: unknown) => {
         throw passError(error, model);
       });
+      timeline({ what: 'track_deletes_end', model, count: ended.deletedKeys.length });
       return JSON.stringify(ended);
     },
     getRecordsById: async (args) => {

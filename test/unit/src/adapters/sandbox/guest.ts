@@ -29,6 +29,7 @@ const context: RunContext = {
   models: ['Contact'],
   loggerLevel: 'debug',
   paginate: null,
+  validation: 'off',
 };
 
 export interface GuestOptions {

@@ -118,6 +118,7 @@ export function fakeRuntime(given: Partial<RuntimeDeps> = {}) {
     variables: async () => [{ name: 'A', value: 'b' }],
     http: fakeHttp(ok()).client,
     coordination: openInProcessCoordination(),
+    timeline: () => undefined,
     log: { lines: (more) => lines.push(...more), http: (line) => http.push(line) },
     clock: { now: () => nowMs, nowMicros: () => nowMs * 1000 },
     signal: new AbortController().signal,

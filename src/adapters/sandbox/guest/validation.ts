@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { Json } from '../../../kernel/stable-json.ts';
+import type { InvalidCode, ValidationMode } from '../../../ports/sandbox.ts';
+import { schemaOf } from './definition.ts';
+import { invalidError } from './errors.ts';
+import { log } from './log.ts';
+
+/**
+ * Holds what a function takes and gives against the schemas of its definition, as JSON (contract/functions.md section
+ * 7.1). With `warn` what does not fit is counted, and said in one line each at the end; with `error` it is
+ * refused.
+ */
+
+/** Paths named in one line. */
+const pathsMax = 5;
+
+type Definition = Readonly<Record<string, unknown>>;
+/** What is wrong, as `path: why`; empty = nothing. */
+type Check = (value: Json) => readonly string[];
+
+interface Tally {
+  readonly what: string;
+  readonly fits: Check;
+  count: number;
+  readonly paths: Set<string>;
+}
+
+let mode: ValidationMode = 'off';
+let definition: Definition = {};
+let tallies = new Map<string, Tally>();
+
+export function startValidation(wanted: ValidationMode, of: Definition): void {
+  mode = wanted;
+  definition = of;
+  tallies = new Map();
+}
+
+export const isValidating = (): boolean => mode !== 'off';
+
+/** @throws Error `invalid_sync_record`. `isPart`: what the record lacks is there already. */
+export function checkRecord(model: string, record: Json, isPart: boolean): void {
+  const models = (definition['models'] ?? {}) as Definition;
+  const what = `records of ${model}`;
+  check({ what, schema: models[model], isPart, code: 'invalid_sync_record' }, record);
+}
+
+/** @throws Error `invalid_action_input` */
+export const checkInput = (input: Json): void =>
+  check({ what: 'inputs', schema: definition['input'], code: 'invalid_action_input' }, input);
+
+/** @throws Error `invalid_action_output` */
+export const checkOutput = (output: Json): void =>
+  check({ what: 'outputs', schema: definition['output'], code: 'invalid_action_output' }, output);
+
+/** @throws Error `invalid_checkpoint` */
+export const checkCheckpoint = (value: Json): void =>
+  check(
+    { what: 'checkpoints', schema: definition['checkpoint'], code: 'invalid_checkpoint' },
+    value,
+  );
+
+/** @throws Error `invalid_metadata` */
+export function checkMetadata(metadata: Json, isPart: boolean): void {
+  const schema = definition['metadata'];
+  check({ what: 'metadata', schema, isPart, code: 'invalid_metadata' }, metadata);
+}
+
+/** One line for each thing that did not fit: how often, and where first. */
+export async function reportValidation(): Promise<void> {
+  for (const { what, count, paths } of tallies.values()) {
+    if (count === 0) continue;
+    const first = [...paths].join('; ');
+    await log(`Validation: ${count} ${what} do not fit the schema: ${first}`, { level: 'warn' });
+  }
+}
+
+interface Checked {
+  readonly what: string;
+  readonly schema: unknown;
+  readonly isPart?: boolean;
+  readonly code: InvalidCode;
+}
+
+function check(checked: Checked, value: Json): void {
+  // A definition need not say everything; what is no schema is nobody's to check.
+  if (mode === 'off' || !(checked.schema instanceof z.ZodType)) return;
+  const tally = tallyOf(checked);
+  const wrong = tally.fits(value);
+  if (wrong.length === 0) return;
+  if (mode === 'error') {
+    const message = `Invalid ${checked.what}: ${wrong.slice(0, pathsMax).join('; ')}`;
+    throw invalidError(checked.code, message, { value, errors: wrong.slice(0, pathsMax * 4) });
+  }
+  tally.count += 1;
+  for (const one of wrong) if (tally.paths.size < pathsMax) tally.paths.add(one);
+}
+
+function tallyOf({ what, schema, isPart = false }: Checked): Tally {
+  const key = `${what}${isPart ? ' in part' : ''}`;
+  const known = tallies.get(key);
+  if (known !== undefined) return known;
+  const made = { what, fits: checkOf(schema, what, isPart), count: 0, paths: new Set<string>() };
+  tallies.set(key, made);
+  return made;
+}
+
+/** By its JSON Schema, which knows no transforms and no undeclared keys. */
+function checkOf(schema: unknown, what: string, isPart: boolean): Check {
+  const { required, ...json } = schemaOf(schema, what);
+  const whole = isPart || required === undefined ? json : { ...json, required };
+  const zod = z.fromJSONSchema(whole);
+  return (value) => {
+    const parsed = zod.safeParse(value);
+    if (parsed.success) return [];
+    return parsed.error.issues.map(({ path, message }) =>
+      path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
+    );
+  };
+}
