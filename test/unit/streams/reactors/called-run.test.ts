@@ -76,7 +76,7 @@ const told = async (topic: string, id: string): Promise<string[]> => {
     .map(({ action, error_code }) => (error_code ? `${action} ${error_code}` : action));
 };
 
-describe('functions on validate-connection', () => {
+describe('functions on validate-connection (contract/functions.md §14)', () => {
   it('refuse a new connection: it is deleted, and nobody hears of it', async () => {
     await using _ = await deployed('validate-connection', {
       a: `async (svc) => { if ((await svc.getConnection()).credentials.apiKey !== 'good') throw new svc.ActionError({ message: 'wrong plan' }); }`,
@@ -131,7 +131,7 @@ describe('functions on validate-connection', () => {
   });
 });
 
-describe('functions on post-connection-creation', () => {
+describe('functions on post-connection-creation (§14)', () => {
   it('run in order after a connection was made; one that fails holds up nothing', async () => {
     const { log, embedded } = world.world;
     const { control } = world.node;
@@ -174,7 +174,7 @@ describe('functions on post-connection-creation', () => {
   });
 });
 
-describe('functions on pre-connection-deletion', () => {
+describe('functions on pre-connection-deletion (§14)', () => {
   it('block the deletion when they throw, and find the connection usable', async () => {
     const connection = await connect('leaving');
     {
@@ -201,7 +201,7 @@ describe('functions on pre-connection-deletion', () => {
   });
 });
 
-describe('a webhook for a sync', () => {
+describe('a webhook for a sync (§13)', () => {
   const sync = (onWebhook: string): string =>
     `module.exports.default = { type: 'sync', models: { Contact: {} }, exec: async (svc) => { await svc.saveCheckpoint({ of: 'sync' }); }, onWebhook: ${onWebhook} };`;
   const deploySync = async (name: string, onWebhook: string, webhookSubscriptions: string[]) => {

@@ -1,0 +1,343 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
+   a test looks into any answer */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  environmentRows,
+  handleRows,
+  httpRows,
+  moduleRows,
+  type ActionRow,
+} from '../support/contract/action-rows.ts';
+import { syncRows } from '../support/contract/sync-rows.ts';
+import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
+
+/**
+ * The rows of contract/functions.md, by section, on one gateway: each is a function of its own, deployed as a bundle.
+ * Rows about compiling are tested in test/unit/src/cli/compiler, about schedules in
+ * test/unit/src/modules/syncs and functions, about limits in test/unit/src/adapters/sandbox/limits.test.ts, about
+ * validation in validation.test.ts beside it, about webhooks and events (§13, §14) in
+ * test/unit/streams/reactors/called-run.test.ts.
+ */
+
+const integration = 'rows';
+const actionRows = [...moduleRows, ...environmentRows, ...handleRows, ...httpRows];
+const nameOf = (index: number): string => `row-${index}`;
+
+const bundle = (head: string, definition: string): string =>
+  `const { createAction, createSync, createOnEvent } = require('svc');\nconst { z } = require('zod');\n${head}\nexports.default = ${definition};`;
+const actionOf = (body: string, head = '', schemas = 'input: z.any(), output: z.any()'): string =>
+  bundle(
+    head,
+    `createAction({ description: '', ${schemas}, exec: async (svc, input) => { ${body} } })`,
+  );
+const flow = (name: string, js: string, more: object) => ({
+  syncName: name,
+  providerConfigKey: integration,
+  models: [],
+  runs: null,
+  fileBody: { js, ts: '// of a row' },
+  ...more,
+});
+const action = (name: string, js: string) => flow(name, js, { type: 'action' });
+
+const counting = `let count = 0;`;
+const helpers = [
+  action('row-echo', actionOf('return input;')),
+  action('row-refuses', actionOf(`throw new svc.ActionError('no');`)),
+  action('row-lock-taker', actionOf(`return svc.tryAcquireLock({ key: input, ttlMs: 60000 });`)),
+  action('row-counts', actionOf(`count += 1; return count;`, counting)),
+  action('row-fails', actionOf(`return fail(svc, input);`, failures())),
+  action(
+    'row-progress',
+    actionOf(
+      `const n = ((await svc.getCheckpoint()) ?? { n: 0 }).n + 1; await svc.saveCheckpoint({ n }); return n;`,
+    ),
+  ),
+  action(
+    'row-typed',
+    actionOf(
+      `return input.n === 1 ? { n: 1 } : { n: 'one' };`,
+      '',
+      'input: z.object({ n: z.number() }), output: z.object({ n: z.number() })',
+    ),
+  ),
+  action('row-endless', actionOf(`for (;;) await svc.getMetadata();`)),
+];
+
+function failures(): string {
+  return `async function fail(svc, how) {
+    switch (how) {
+      case 'object': throw new svc.ActionError({ reason: 'object' });
+      case 'text': throw new svc.ActionError('text');
+      case 'list': throw new svc.ActionError([1, 2]);
+      case 'provider': return (await svc.get({ endpoint: '/missing' })).data;
+      case 'network': return (await svc.get({ endpoint: '/x', baseUrlOverride: 'http://127.0.0.1:9' })).data;
+      case 'error': throw Object.assign(new TypeError('a bug'), { code: 'E_BUG' });
+      case 'null': throw null;
+      case 'large': return 'x'.repeat(2 * 1024 ** 2);
+      case 'nothing': return undefined;
+    }
+  }`;
+}
+
+const syncs = syncRows.map(({ body, fails }, index) => {
+  const model = `M${index}`;
+  const exec = fails
+    ? `const M = '${model}'; ${body}`
+    : `const M = '${model}'; const result = await (async () => { ${body} })(); await svc.updateMetadata({ [M]: result ?? null });`;
+  const js = bundle(
+    '',
+    `createSync({ description: '', frequency: 'every week', models: { ${model}: z.looseObject({ id: z.any() }) }, exec: async (svc) => { ${exec} } })`,
+  );
+  return flow(`sync-${index}`, js, {
+    type: 'sync',
+    models: [model],
+    runs: 'every week',
+    auto_start: true,
+    models_json_schema: { definitions: { [model]: { type: 'object' } } },
+  });
+});
+
+let world: CrmWorld;
+let headers: Record<string, string>;
+let metadata: Record<string, unknown>;
+let statuses: Map<string, string>;
+
+beforeAll(async () => {
+  world = await openCrmWorld();
+  const { gateway, provider } = world;
+  const of = { provider: 'crm', unique_key: integration };
+  succeeded(await gateway.call('POST', '/integrations', { body: of }));
+  const actions = actionRows.map(({ body, head }, n) => action(nameOf(n), actionOf(body, head)));
+  const functions = [...helpers, ...actions, ...syncs];
+  const reconciliationScope = { kind: 'integration', integrationId: integration };
+  const body = { reconciliationScope, functions };
+  succeeded(await gateway.call('POST', '/functions/deployments/bundle', { body }));
+
+  const id = 'acme-rows';
+  const account = provider.account(id);
+  const rows = (count: number) => Array.from({ length: count }, (_, n) => ({ id: n + 1 }));
+  Object.assign(account, { contacts: rows(3), deals: rows(3), notes: rows(3) });
+  const connection = {
+    provider_config_key: integration,
+    connection_id: id,
+    connection_config: { account: id },
+    credentials: { type: 'API_KEY', apiKey: provider.apiKey },
+  };
+  succeeded(await gateway.call('POST', '/connections', { body: connection }));
+  headers = { 'provider-config-key': integration, 'connection-id': id };
+  const query = `provider_config_key=${integration}`;
+  const ended = await eventually(
+    async () =>
+      succeeded(await gateway.call('GET', `/sync/status?syncs=*&connection_id=${id}&${query}`))
+        .syncs as { name: string; latestExecutionStatus: string | null; finishedAt?: string }[],
+    (all) => all.length === syncRows.length && all.every(({ finishedAt }) => finishedAt),
+  );
+  statuses = new Map(
+    ended.map(({ name, latestExecutionStatus }) => [name, latestExecutionStatus ?? '']),
+  );
+  metadata = succeeded(await gateway.call('GET', `/connections/${id}?${query}`)).metadata;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const run = (name: string, input?: unknown, more: Record<string, string> = {}) =>
+  world.gateway.call('POST', '/action/trigger', {
+    headers: { ...headers, ...more },
+    body: { action_name: name, ...(input === undefined ? {} : { input }) },
+  });
+
+describe('contract/functions.md, in an action', () => {
+  it.each(actionRows.map((row, index): [string, number, ActionRow] => [row.row, index, row]))(
+    '%s',
+    async (_row, index, { input, expected }) => {
+      expect(await run(nameOf(index), input)).toMatchObject({ status: 200, body: expected });
+    },
+  );
+
+  it('§3 module-level state does not survive a run', async () => {
+    expect([(await run('row-counts')).body, (await run('row-counts')).body]).toEqual([1, 1]);
+  });
+
+  it('§9 a checkpoint of an action is there for its next run', async () => {
+    expect([(await run('row-progress')).body, (await run('row-progress')).body]).toEqual([1, 2]);
+  });
+});
+
+describe('contract/functions.md, in a sync', () => {
+  it.each(syncRows.map((row, index) => [row.row, index, row] as const))(
+    '%s',
+    (_row, index, { expected, fails = false }) => {
+      const seen = [statuses.get(`sync-${index}`), metadata[`M${index}`]];
+      expect(seen).toEqual([fails ? 'ERROR' : 'SUCCESS', expected]);
+    },
+  );
+});
+
+describe('contract/functions.md §15', () => {
+  it.each([
+    [
+      'ActionError with a payload',
+      'object',
+      424,
+      { error_type: 'action_script_failure', payload: { reason: 'object' } },
+    ],
+    [
+      'ActionError with text: wrapped',
+      'text',
+      424,
+      { error_type: 'action_script_failure', payload: { message: 'text' } },
+    ],
+    [
+      'ActionError with a list: wrapped',
+      'list',
+      424,
+      { error_type: 'action_script_failure', payload: { message: [1, 2] } },
+    ],
+    [
+      'a provider’s error escapes',
+      'provider',
+      424,
+      {
+        error: {
+          code: 'script_http_error',
+          payload: { error: 'nothing at /missing' },
+          upstream: { status: 404, body: { error: 'nothing at /missing' } },
+        },
+      },
+    ],
+    ['a refused address escapes', 'network', 424, { error: { code: 'script_internal_error' } }],
+    [
+      'anything else is thrown',
+      'error',
+      424,
+      {
+        error: {
+          code: 'script_internal_error',
+          payload: { name: 'TypeError', code: 'E_BUG', message: 'a bug' },
+        },
+      },
+    ],
+    ['null is thrown', 'null', 424, { error: { code: 'script_internal_error' } }],
+    ['an output over 2 MB', 'large', 424, { error: { code: 'script_output_too_large' } }],
+    ['nothing is returned', 'nothing', 200, null],
+  ])('%s', async (_row, how, status, body) => {
+    const answer = await run('row-fails', how);
+    expect(answer.status).toBe(status);
+    if (body === null) expect(answer.body).toBeNull();
+    else expect(answer.body).toMatchObject(body);
+  });
+
+  it('async: 202 at first, 404 while it runs, then the output; failures are tried again', async () => {
+    const queued = await run('row-echo', { a: 1 }, { 'x-async': 'true', 'x-max-retries': '2' });
+    expect(queued).toMatchObject({ status: 202, body: { statusUrl: `/action/${queued.body.id}` } });
+    const read = () => world.gateway.call('GET', queued.body.statusUrl as string);
+    const ended = await eventually(read, ({ status }) => status !== 404);
+    expect(ended).toMatchObject({ status: 200, body: { a: 1 } });
+  });
+});
+
+describe('contract/functions.md §7.1, what does not fit its schema', () => {
+  const set = (validation: string) =>
+    world.gateway.call('PATCH', `/environments/${world.environmentId}`, {
+      key: world.gateway.accountKey,
+      body: { validation },
+    });
+
+  it('passes with a warning, unless the environment refuses it', async () => {
+    expect(await run('row-typed', { n: 'x' })).toMatchObject({ status: 200, body: { n: 'one' } });
+    expect(await set('error')).toMatchObject({
+      status: 200,
+      body: { data: { validation: 'error' } },
+    });
+    const refusals = [
+      [{ n: 'x' }, 'invalid_action_input'],
+      [{ n: 2 }, 'invalid_action_output'],
+    ] as const;
+    for (const [input, code] of refusals) {
+      const answer = await run('row-typed', input);
+      expect([answer.status, answer.body.error.code]).toEqual([400, code]);
+    }
+    expect(await run('row-typed', { n: 1 })).toMatchObject({ status: 200, body: { n: 1 } });
+    expect((await set('warn')).status).toBe(200);
+  });
+});
+
+describe('contract/functions.md §14, on the API', () => {
+  const deploy = (functions: object[]) =>
+    world.gateway.call('POST', '/functions/deployments/bundle', {
+      body: {
+        reconciliationScope: {
+          kind: 'function',
+          integrationId: integration,
+          name: 'hook',
+          type: 'on-event',
+        },
+        functions,
+      },
+    });
+  const hook = (event: string, body: string) => ({
+    type: 'on-event',
+    name: 'hook',
+    integrationId: integration,
+    event,
+    fileBody: {
+      js: bundle(
+        '',
+        `createOnEvent({ description: '', event: '${event}', exec: async (svc) => { ${body} } })`,
+      ),
+      ts: '// of a row',
+    },
+  });
+  const connect = (id: string) =>
+    world.gateway.call('POST', '/connections', {
+      body: {
+        provider_config_key: integration,
+        connection_id: id,
+        connection_config: { account: id },
+        credentials: { type: 'API_KEY', apiKey: world.provider.apiKey },
+      },
+    });
+  const path = (id: string) => `/connections/${id}?provider_config_key=${integration}`;
+
+  it('validate-connection refuses an import with its message, and nothing is left', async () => {
+    expect(
+      await deploy([
+        hook('validate-connection', `throw new svc.ActionError({ message: 'too small' });`),
+      ]),
+    ).toMatchObject({ status: 200 });
+    expect(await connect('unwanted')).toMatchObject({
+      status: 400,
+      body: { error: { code: 'connection_validation_failed', message: 'too small' } },
+    });
+    expect((await world.gateway.call('GET', path('unwanted'))).status).toBe(404);
+  });
+
+  it('pre-connection-deletion blocks the deletion: 424, and the connection stays', async () => {
+    expect(
+      await deploy([hook('pre-connection-deletion', `throw new Error('not yet');`)]),
+    ).toMatchObject({ status: 200 });
+    succeeded(await connect('kept'));
+    expect(await world.gateway.call('DELETE', path('kept'))).toMatchObject({
+      status: 424,
+      body: { error: { code: 'connection_deletion_refused', message: 'not yet' } },
+    });
+    expect((await world.gateway.call('GET', path('kept'))).status).toBe(200);
+    expect(await deploy([])).toMatchObject({ status: 200 });
+    expect((await world.gateway.call('DELETE', path('kept'))).status).toBe(200);
+  });
+
+  it('post-connection-creation runs after the answer', async () => {
+    expect(
+      await deploy([
+        hook('post-connection-creation', `await svc.setMetadata({ greeted: svc.connectionId });`),
+      ]),
+    ).toMatchObject({ status: 200 });
+    succeeded(await connect('greeted'));
+    const shown = await eventually(
+      async () => succeeded(await world.gateway.call('GET', path('greeted'))),
+      ({ metadata: seen }) => seen.greeted !== undefined,
+    );
+    expect(shown.metadata).toMatchObject({ greeted: 'greeted' });
+    expect(await deploy([])).toMatchObject({ status: 200 });
+  });
+});
