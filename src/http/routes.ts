@@ -20,6 +20,7 @@ import { proxyRoute } from '../modules/proxy/routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { referenceRoutes } from '../modules/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/root-keys/routes.ts';
+import { runRoutes } from '../modules/runs/routes.ts';
 import { syncRoutes } from '../modules/syncs/routes.ts';
 import { topicRoutes } from '../modules/topics/routes.ts';
 import { typedTopicRoutes } from '../modules/typed-topics/routes.ts';
@@ -46,6 +47,7 @@ export const routes: readonly AnyRoute[] = [
   ...recordRoutes,
   ...functionRoutes,
   ...syncRoutes,
+  ...runRoutes,
   ...actionRoutes,
   ...logRoutes,
   ...projectionRoutes,

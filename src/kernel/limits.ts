@@ -48,6 +48,8 @@ export const limits = {
   webhookRunMaxMs: 3_600_000,
   eventStartByMs: 30_000,
   eventRunMaxMs: 5 * 60_000,
+  /** As long as the ledger is (streams/topics.ts). */
+  runsKeptDays: 90,
   checkpointBytesMax: 16 * 1024,
   metadataBytesMax: 256 * 1024,
   sandboxHeapMb: 256,

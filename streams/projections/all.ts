@@ -2,9 +2,10 @@ import type { AnyAppendedProjection } from './appended.ts';
 import type { ProjectionTables } from './define.ts';
 import { logs } from './logs.ts';
 import { records } from './records.ts';
+import { runs } from './runs.ts';
 
 /** Those of one row a message. */
-export const appendedProjections: readonly AnyAppendedProjection[] = [logs];
+export const appendedProjections: readonly AnyAppendedProjection[] = [logs, runs];
 
 /** Every projection of the service. */
 export const projections: readonly ProjectionTables[] = [records, ...appendedProjections];

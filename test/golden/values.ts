@@ -5,7 +5,7 @@ import type { ProjectionMessage } from '../../src/modules/projections/public.ts'
 import type { RecordCommandValue } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeadValue } from '../../src/modules/records/stream-head.ts';
-import type { RunChanged } from '../../src/modules/runs/events.ts';
+import { quietEntry, type RunChanged } from '../../src/modules/runs/events.ts';
 import type { TypedTopicProgress } from '../../src/modules/typed-topics/progress.ts';
 import type { IncomingStep } from '../../src/modules/webhooks-in/events.ts';
 import type { DeliveryStep } from '../../src/modules/webhooks-out/events.ts';
@@ -235,6 +235,7 @@ const syncChanged = {
   next_due_at: at + 3_600_000_000,
 };
 
+const asked = { what: 'request', method: 'GET', path: '/contacts', status: 200, duration_ms: 84 };
 const runChanged: RunChanged = {
   ...common('svc.run.failed'),
   kind: 'sync',
@@ -262,20 +263,7 @@ const runChanged: RunChanged = {
   error_code: 'script_http_error',
   error_message: 'The provider answered 500.',
   log_id: run_id,
-  timeline: [
-    {
-      at,
-      what: 'request',
-      method: 'GET',
-      path: '/contacts',
-      status: 200,
-      duration_ms: 84,
-      model: null,
-      count: null,
-      level: null,
-      message: null,
-    },
-  ],
+  timeline: [{ ...quietEntry, at, ...asked }],
 };
 
 const webhookOut: DeliveryStep & ReturnType<typeof common> = {

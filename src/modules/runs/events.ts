@@ -40,6 +40,18 @@ export interface TimelineEntry {
   readonly message: string | null;
 }
 
+/** What most entries do not say. */
+export const quietEntry = {
+  method: null,
+  path: null,
+  status: null,
+  duration_ms: null,
+  model: null,
+  count: null,
+  level: null,
+  message: null,
+} as const satisfies Partial<TimelineEntry>;
+
 /** A value of `svc.runs.v1` after the common fields. Mirrors schemas/runs/run-changed.v1.avsc. */
 export interface RunStep {
   readonly kind: RunKind;

@@ -4,7 +4,14 @@ import type { PublicMessage } from '../../control-plane/entity.ts';
 import { currentTrace } from '../../control-plane/trace.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import type { Clock } from '../../kernel/time.ts';
-import { quietStep, scrub, type RunKind, type RunStep, type TimelineEntry } from './events.ts';
+import {
+  quietEntry,
+  quietStep,
+  scrub,
+  type RunKind,
+  type RunStep,
+  type TimelineEntry,
+} from './events.ts';
 import type { Publisher } from './publisher.ts';
 
 /** What one attempt of a run does, for its history; the time is added. Nothing here waits or fails. */
@@ -37,17 +44,6 @@ const collectMs = 250;
 /** Entries in one message. */
 const entriesPerMessage = 100;
 
-const blank = {
-  method: null,
-  path: null,
-  status: null,
-  duration_ms: null,
-  model: null,
-  count: null,
-  level: null,
-  message: null,
-} as const;
-
 /** Appends what runs do to `svc.runs.v1` as steps `progress`, in batches and in the background. */
 export function createTimelines(deps: {
   readonly publisher: Publisher;
@@ -78,7 +74,7 @@ export function createTimelines(deps: {
         const isLast = left === 0;
         const said = isLast ? { what: 'truncated' } : note;
         const message = said.message == null ? null : scrub(said.message);
-        const entry = { ...blank, ...said, message, at: clock.nowMicros() };
+        const entry = { ...quietEntry, ...said, message, at: clock.nowMicros() };
         if (slot === null || !waiting.some((one) => one === slot)) {
           const opened = { of: attempt, trace: currentTrace(), entries: [] };
           slot = opened;

@@ -50,7 +50,8 @@ export type SyncCommand = At &
         readonly reset: boolean;
         readonly emptyCache: boolean;
       }
-    | { readonly type: 'Cancel' }
+    /** That run alone, where one is named. */
+    | { readonly type: 'Cancel'; readonly runId?: string }
     /** Null: back to the deployed frequency. */
     | { readonly type: 'SetFrequency'; readonly frequencyMs: number | null }
     | { readonly type: 'Tick' }
@@ -111,6 +112,7 @@ function decideLive(command: Live, state: SyncInstance): SyncEvent[] {
     case 'Trigger':
       return trigger(command, state);
     case 'Cancel':
+      if (command.runId !== undefined && command.runId !== state.current?.runId) return [];
       return cancel(state, command.at);
     case 'SetFrequency':
       return setFrequency(command.frequencyMs, state, command.at);

@@ -160,6 +160,11 @@ const runRows: readonly Row[] = [
       body: { ...of(names), syncs: [names.sync] },
     })),
   ),
+  row('GET /runs', K('logs:read'), 200, (names) => ({ path: `/runs?${query(of(names))}` })),
+  row('GET /runs/{id}', K('logs:read'), 404, () => ({ path: '/runs/none' })),
+  changing('POST /runs/{id}/cancel', K('syncs:execute|actions:execute'), 404, () => ({
+    path: '/runs/none/cancel',
+  })),
   row('GET /sync/status', K('syncs:read'), 200, (names) => ({
     path: `/sync/status?${query({ ...of(names), syncs: names.sync })}`,
   })),

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { anyJson, data, moment } from '../../http/answers.ts';
+
+const counts = z.strictObject({
+  added: z.int(),
+  updated: z.int(),
+  deleted: z.int(),
+  unchanged: z.int(),
+});
+
+const run = {
+  id: z.string(),
+  kind: z.string().meta({ examples: ['sync'] }),
+  function: z.string(),
+  function_version: z.string(),
+  provider_config_key: z.string(),
+  connection_id: z.string(),
+  variant: z.string(),
+  models: z.array(z.string()),
+  trigger: z
+    .string()
+    .nullable()
+    .meta({ examples: ['schedule'] }),
+  status: z.string().meta({ examples: ['succeeded'] }),
+  attempt: z.int(),
+  queued_at: moment,
+  started_at: moment.nullable(),
+  ended_at: moment.nullable(),
+  duration_ms: z.int().nullable(),
+  counts: z.record(z.string(), counts),
+  checkpoint_from: anyJson,
+  checkpoint_to: anyJson,
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  log_id: z.string(),
+};
+
+const entry = z.strictObject({
+  at: moment,
+  attempt: z.int(),
+  what: z.string().meta({ examples: ['request'] }),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  status: z.int().optional(),
+  duration_ms: z.int().optional(),
+  model: z.string().optional(),
+  count: z.int().optional(),
+  level: z.string().optional(),
+  message: z.string().optional(),
+});
+
+const runShape = z.strictObject(run).meta({ id: 'Run' });
+
+export const runsShape = z.strictObject({
+  data: z.array(runShape),
+  pagination: z.strictObject({ cursor: z.string().nullable() }),
+});
+
+export const oneRunShape = data(z.strictObject({ ...run, timeline: z.array(entry) }));

@@ -1,0 +1,160 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
+   a test looks into any answer */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '../support/crm-world.ts';
+
+let world: CrmWorld;
+let crm: CrmConnection;
+beforeAll(async () => {
+  world = await openCrmWorld();
+  crm = await world.connect();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+interface Run {
+  readonly id: string;
+  readonly function: string;
+  readonly status: string;
+  readonly ended_at: string | null;
+}
+interface Page {
+  readonly data: readonly Run[];
+  readonly pagination: { readonly cursor: string | null };
+}
+interface Whole extends Run {
+  readonly timeline: readonly { readonly what: string; readonly message?: string }[];
+}
+
+const list = async (query: Record<string, string> = {}): Promise<Page> => {
+  const search = new URLSearchParams(query).toString();
+  return succeeded(await world.gateway.call('GET', `/runs?${search}`));
+};
+const ended = (query: Record<string, string>) =>
+  eventually(
+    () => list(query),
+    ({ data }) => data.length > 0 && data.every(({ ended_at }) => ended_at !== null),
+  );
+const read = async (id: string): Promise<Whole> =>
+  succeeded(await world.gateway.call('GET', `/runs/${id}`)).data;
+
+describe('the history of runs', () => {
+  it('shows a sync with what it asked, saved and kept, in order', async () => {
+    crm.account.contacts = Array.from({ length: 25 }, (_, n) => ({ id: `c-${n}`, name: 'x' }));
+    await crm.run('contacts');
+    const { data } = await ended({ connection_id: crm.id, function: 'contacts' });
+    expect(data).toHaveLength(1);
+    const [shown] = data;
+    expect(shown).toMatchObject({
+      kind: 'sync',
+      function: 'contacts',
+      provider_config_key: 'crm',
+      connection_id: crm.id,
+      status: 'succeeded',
+      trigger: 'api',
+      attempt: 1,
+      counts: { Contact: { added: 25, updated: 0, deleted: 0, unchanged: 0 } },
+      error: null,
+    });
+    const run = await eventually(
+      () => read(shown?.id ?? ''),
+      ({ timeline }) => timeline.some(({ what }) => what === 'checkpoint_cleared'),
+    );
+    const said = run.timeline.map(({ what }) => what);
+    expect(said.slice(0, 2)).toEqual(['queued', 'started']);
+    const did = said.filter((what) => !['queued', 'started', 'succeeded'].includes(what));
+    expect(did).toEqual([
+      'track_deletes_start',
+      ...['request', 'save', 'log', 'checkpoint_saved'],
+      ...['request', 'save', 'log'],
+      'track_deletes_end',
+      'checkpoint_cleared',
+    ]);
+    const at = (what: string) => run.timeline.find((one) => one.what === what);
+    expect(at('request')).toMatchObject({
+      method: 'GET',
+      path: `/${crm.id}/contacts`,
+      status: 200,
+      attempt: 1,
+    });
+    expect(at('save')).toMatchObject({ model: 'Contact', count: 20 });
+    expect(JSON.parse(at('checkpoint_saved')?.message ?? '')).toEqual({ cursor: '20' });
+    expect(at('log')).toMatchObject({ level: 'warn', message: 'Saved 20 contacts' });
+  });
+
+  it('filters, and pages from the newest to the oldest', async () => {
+    const other = await world.connect();
+    for (const input of [1, 2, 3]) succeeded(await other.action('echo', input));
+    expect((await other.action('fail', { how: 'action-error' })).status).toBe(424);
+    const of = { connection_id: other.id, kind: 'action' };
+    const all = await eventually(
+      () => list(of),
+      ({ data }) => data.length === 4 && data[0]?.ended_at != null,
+    );
+    const names = all.data.map((run) => run.function);
+    expect(names).toEqual(['fail', 'echo', 'echo', 'echo']);
+    const failed = await list({ ...of, status: 'failed' });
+    expect(failed.data).toMatchObject([{ function: 'fail', error: { code: expect.any(String) } }]);
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: Page = await list({
+        ...of,
+        limit: '3',
+        ...(cursor === '' ? {} : { cursor }),
+      });
+      pages.push(page.data.map(({ id }) => id));
+      ({ cursor } = page.pagination);
+    }
+    expect(pages.map((page) => page.length)).toEqual([3, 1]);
+    expect(pages.flat()).toEqual(all.data.map(({ id }) => id));
+    expect((await list({ ...of, until: '2020-01-01T00:00:00Z' })).data).toEqual([]);
+    expect((await list({ ...of, since: '2020-01-01T00:00:00Z' })).data).toHaveLength(4);
+  });
+
+  it('is of one environment, and refuses what it does not know', async () => {
+    const refusal = async (path: string, key = world.gateway.key) => {
+      const { status, body } = await world.gateway.call('GET', path, { key });
+      return [status, body.error?.code];
+    };
+    const { data } = await list({ connection_id: crm.id });
+    const { prodKey } = world.gateway;
+    expect(await refusal(`/runs/${data[0]?.id}`, prodKey)).toEqual([404, 'not_found']);
+    expect(await refusal(`/runs/${randomUUID()}`)).toEqual([404, 'not_found']);
+    expect(await refusal('/runs?cursor=x')).toEqual([400, 'invalid_cursor_value']);
+    expect(await refusal('/runs?status=lost')).toEqual([400, 'invalid_query_params']);
+    expect(await refusal('/runs?since=yesterday')).toEqual([400, 'invalid_query_params']);
+  });
+});
+
+describe('a run that is cancelled', () => {
+  const cancel = (id: string, key = world.gateway.key) =>
+    world.gateway.call('POST', `/runs/${id}/cancel`, { key });
+
+  it('ends at once, keeps what it saved, and lets the next one run', async () => {
+    const slow = await world.connect();
+    await slow.trigger('stepwise');
+    await slow.account.came('/steps/1');
+    const { data } = await eventually(
+      () => list({ connection_id: slow.id, status: 'running' }),
+      ({ data: found }) => found.length === 1,
+    );
+    const { id } = data[0]!;
+    expect((await cancel(id, world.gateway.prodKey)).status).toBe(404);
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { success: true } });
+    const over = await eventually(
+      () => read(id),
+      ({ status }) => status !== 'running',
+    );
+    expect(over).toMatchObject({ status: 'cancelled', error: { code: 'script_aborted' } });
+    expect(await slow.status('stepwise')).toMatchObject({ latestExecutionStatus: 'STOPPED' });
+    expect((await cancel(id)).body.error.code).toBe('not_found');
+    slow.account.openSteps(6);
+    expect(await slow.run('stepwise')).toMatchObject({ success: true });
+  });
+});
