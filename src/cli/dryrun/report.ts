@@ -61,6 +61,7 @@ export function failureBody(failure: RunFailure): {
     case 'network':
       return { type: 'script_network_error', payload: { name, message, code: code ?? null } };
     case 'error':
+    case 'invalid':
     case 'aborted':
     case 'timeout':
     case 'memory':

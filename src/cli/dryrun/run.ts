@@ -43,6 +43,8 @@ export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> 
         models: Object.keys(definition.models),
         loggerLevel: 'debug',
         paginate: await world.connections.pagination(textOf(connection, 'provider')),
+        // Checked here, against the schemas of the definition.
+        validation: 'off',
       },
       limits: { ...runLimits[entry.kind], graceMs },
       signal: world.signal,

@@ -67,6 +67,7 @@ export async function replay(
         environmentId: 0,
         models: Object.keys(definition.models),
         loggerLevel: 'debug',
+        validation: 'off',
         ...mocks.run,
       },
       limits: runLimits[kind],
