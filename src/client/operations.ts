@@ -23,7 +23,7 @@ export type ConnectSession = { readonly endUser: EndUser | null; readonly connec
 
 export type Connected = { readonly connectionId: string; readonly providerConfigKey: string };
 
-export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly retention: { readonly prune_after_days: number; readonly delete_after_days: number }; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean }; readonly created_at: string; readonly updated_at: string };
+export type Environment = { readonly id: number; readonly uuid: string; readonly name: string; readonly is_production: boolean; readonly webhook_url: string | null; readonly webhook_url_secondary: string | null; readonly on_auth_creation: boolean; readonly on_auth_refresh_error: boolean; readonly on_sync_error: boolean; readonly on_sync_completion_always: boolean; readonly on_async_action_completion: boolean; readonly webhook_retry_waits_seconds: readonly number[]; readonly payload_mode: 'plain' | 'sealed'; readonly retention: { readonly prune_after_days: number; readonly delete_after_days: number }; readonly validation: 'off' | 'warn' | 'error'; readonly connect_ui: { readonly theme: { readonly light: { readonly primary: string }; readonly dark: { readonly primary: string } }; readonly default_theme: 'light' | 'dark' | 'system'; readonly show_watermark: boolean }; readonly created_at: string; readonly updated_at: string };
 
 export type ApiKey = { readonly id: string; readonly display_name: string; readonly scopes: readonly string[]; readonly secret: string; readonly last_used_at: string | null; readonly created_at: string };
 
@@ -44,6 +44,8 @@ export type DeployPlan = { readonly created: readonly DeployedItem[]; readonly u
 export type DeployedItem = { readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly connections: number; readonly auto_start: boolean };
 
 export type SyncStatus = { readonly id: string; readonly name: string; readonly variant: string; readonly connection_id: string; readonly type: 'INITIAL' | 'INCREMENTAL'; readonly status: 'RUNNING' | 'PAUSED' | 'ERROR' | 'SUCCESS' | 'STOPPED'; readonly latestExecutionStatus: 'RUNNING' | 'SUCCESS' | 'STOPPED' | 'ERROR' | null; readonly frequency: string; readonly finishedAt?: string; readonly latestResult?: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number } }; readonly nextScheduledSyncAt: string | null; readonly recordCount: { readonly [name: string]: number }; readonly checkpoint: { readonly [name: string]: unknown } | null };
+
+export type Run = { readonly id: string; readonly kind: string; readonly function: string; readonly function_version: string; readonly provider_config_key: string; readonly connection_id: string; readonly variant: string; readonly models: readonly string[]; readonly trigger: string | null; readonly status: string; readonly attempt: number; readonly queued_at: string; readonly started_at: string | null; readonly ended_at: string | null; readonly duration_ms: number | null; readonly counts: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number; readonly unchanged: number } }; readonly checkpoint_from: unknown; readonly checkpoint_to: unknown; readonly error: { readonly code: string; readonly message: string } | null; readonly log_id: string };
 
 export type QueuedAction = { readonly id: string; readonly statusUrl: string };
 
@@ -343,7 +345,7 @@ export interface Operations {
   /** Changes the settings that are sent; an empty webhook address clears it. */
   'PATCH /environments/{environmentId}': {
     readonly params: { readonly environmentId: number };
-    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: '' | string | null; readonly webhook_url_secondary?: '' | string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly retention?: { readonly prune_after_days?: number; readonly delete_after_days?: number }; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean } };
+    readonly body?: { readonly name?: string; readonly is_production?: boolean; readonly webhook_url?: '' | string | null; readonly webhook_url_secondary?: '' | string | null; readonly on_auth_creation?: boolean; readonly on_auth_refresh_error?: boolean; readonly on_sync_error?: boolean; readonly on_sync_completion_always?: boolean; readonly on_async_action_completion?: boolean; readonly webhook_retry_waits_seconds?: readonly number[]; readonly payload_mode?: 'plain' | 'sealed'; readonly retention?: { readonly prune_after_days?: number; readonly delete_after_days?: number }; readonly validation?: 'off' | 'warn' | 'error'; readonly connect_ui?: { readonly theme?: { readonly light?: { readonly primary: string }; readonly dark?: { readonly primary: string } }; readonly default_theme?: 'light' | 'dark' | 'system'; readonly show_watermark?: boolean } };
     readonly answer: { readonly data: Environment };
   };
   /** Deletes an environment and everything in it. */
@@ -501,6 +503,21 @@ export interface Operations {
   'DELETE /sync/{name}/variant/{variant}': {
     readonly params: { readonly name: string; readonly variant: string };
     readonly body: { readonly provider_config_key: string; readonly connection_id: string };
+    readonly answer: Success;
+  };
+  /** Runs of functions, newest first; those of the last 24 hours unless a time is named. */
+  'GET /runs': {
+    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly data: readonly Run[]; readonly pagination: { readonly cursor: string | null } };
+  };
+  /** One run with what it did: requests, saves, checkpoints, lines of its log. */
+  'GET /runs/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly data: { readonly id: string; readonly kind: string; readonly function: string; readonly function_version: string; readonly provider_config_key: string; readonly connection_id: string; readonly variant: string; readonly models: readonly string[]; readonly trigger: string | null; readonly status: string; readonly attempt: number; readonly queued_at: string; readonly started_at: string | null; readonly ended_at: string | null; readonly duration_ms: number | null; readonly counts: { readonly [name: string]: { readonly added: number; readonly updated: number; readonly deleted: number; readonly unchanged: number } }; readonly checkpoint_from: unknown; readonly checkpoint_to: unknown; readonly error: { readonly code: string; readonly message: string } | null; readonly log_id: string; readonly timeline: readonly ({ readonly at: string; readonly attempt: number; readonly what: string; readonly method?: string; readonly path?: string; readonly status?: number; readonly duration_ms?: number; readonly model?: string; readonly count?: number; readonly level?: string; readonly message?: string })[] } };
+  };
+  /** Cancels a run that is queued or going. */
+  'POST /runs/{id}/cancel': {
+    readonly params: { readonly id: string };
     readonly answer: Success;
   };
   /** Runs an action and answers with its output. */
