@@ -40,21 +40,27 @@ export async function openDeliveries(deps: {
       store.forgetBefore(clock.nowMicros() - keptMicros);
     },
   });
-  return { ...view, created: (at) => createdAt(log, codec, at) };
+  return { ...view, created: createdReader(log, codec) };
 }
 
-async function createdAt(
-  log: EventLog,
-  codec: Codec<WebhookOut>,
-  { partition, offset }: Pick<Delivery, 'partition' | 'offset'>,
-): Promise<WebhookOut | null> {
-  const from = { topic: deliveriesTopic, partition, offset };
-  for await (const batch of log.read(from, { maxBytes: 1 })) {
-    const [first] = batch.messages;
-    if (first === undefined) continue;
-    return first.offset === offset ? readableStep(codec, first.value) : null;
-  }
-  return null;
+/** Bytes of the log that are read at once for one delivery: those after it are often asked for next. */
+const readAheadBytes = 256 * 1024;
+
+/** Reads deliveries from the log; what came with the last one of a partition is kept at hand. */
+function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['created'] {
+  const atHand = new Map<number, ReadonlyMap<number, Uint8Array | null>>();
+  return async ({ partition, offset }) => {
+    const known = atHand.get(partition)?.get(offset);
+    if (known !== undefined) return readableStep(codec, known);
+    const from = { topic: deliveriesTopic, partition, offset };
+    for await (const { messages } of log.read(from, { maxBytes: readAheadBytes })) {
+      const [first] = messages;
+      if (first === undefined) continue;
+      atHand.set(partition, new Map(messages.map((one) => [one.offset, one.value])));
+      return first.offset === offset ? readableStep(codec, first.value) : null;
+    }
+    return null;
+  };
 }
 
 /**

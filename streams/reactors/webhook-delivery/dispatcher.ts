@@ -161,8 +161,8 @@ export class Dispatcher implements Disposable {
       const dueAt = settled.waits === 'circuit' ? null : settled.waits;
       this.#backlogs.get(partition)?.add(lineOf(created), offset, dueAt);
     }
-    this.#settling.push({ name, partition, offset: settled.at });
-    this.#settle();
+    if (this.#deps.deliveries.has(partition, settled.at + 1)) this.#taken.delete(name);
+    else this.#settling.push({ name, partition, offset: settled.at });
   }
 
   /** Lets go of what the view knows by now. */

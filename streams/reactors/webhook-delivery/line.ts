@@ -1,10 +1,11 @@
 import type { Clock } from '../../../src/kernel/time.ts';
 import { Circuit } from './circuit.ts';
+import { whenAborted } from './when-aborted.ts';
 
 /** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
 const runningMax = 20;
 /** Deliveries of one endpoint that wait in memory; the others wait in the log. */
-const waitingMax = 1_000;
+const waitingMax = 2_000;
 /** What the backlog keeps ready for an endpoint beyond what is running. */
 const readyMax = 100;
 
@@ -61,13 +62,13 @@ export class EndpointLine {
     };
     const waiter: Waiter = {
       admit: (hasPlace) => {
-        signal.removeEventListener('abort', gone);
+        stop();
         this.#waiting.delete(waiter);
         if (hasPlace) this.#begin();
         resolve(hasPlace);
       },
     };
-    signal.addEventListener('abort', gone, { once: true });
+    const stop = whenAborted(signal, gone);
     this.#waiting.add(waiter);
     return promise;
   }

@@ -1,6 +1,7 @@
 import type { PublicMessage } from '../../../src/control-plane/entity.ts';
 import type { Publisher } from '../../../src/modules/runs/publisher.ts';
 import { throughOutage } from '../attempt.ts';
+import { whenAborted } from './when-aborted.ts';
 
 const batchMax = 1_000;
 /** How long a step may still take after the end of the work that it is of. */
@@ -38,11 +39,11 @@ export class StepWriter {
     const giveUp = (): void => {
       setTimeout(() => reject(signal.reason as Error), graceMs).unref();
     };
-    signal.addEventListener('abort', giveUp, { once: true });
+    const stop = whenAborted(signal, giveUp);
     try {
       return await promise;
     } finally {
-      signal.removeEventListener('abort', giveUp);
+      stop();
     }
   }
 
