@@ -46,6 +46,8 @@ export const limits = {
   asyncActionStartByMs: 24 * 3_600_000,
   webhookRunStartByMs: 5 * 60_000,
   webhookRunMaxMs: 3_600_000,
+  dryRunStartByMs: 5 * 60_000,
+  dryRunMaxMs: 5 * 60_000,
   eventStartByMs: 30_000,
   eventRunMaxMs: 5 * 60_000,
   /** As long as the ledger is (streams/topics.ts). */

@@ -55,16 +55,23 @@ export type Over =
 
 type AttemptRun = Omit<HostRun, 'timeline'>;
 
-/** Runs the user's code of one attempt; never throws. */
-export async function runUserCode(deps: RunDeps, run: AttemptRun, input?: string): Promise<Ending> {
+type Dress = Pick<OpenedHost, 'calls' | 'context'>;
+
+/** Runs the user's code of one attempt; never throws. `dress` changes what it may call and see. */
+export async function runUserCode(
+  deps: RunDeps,
+  run: AttemptRun,
+  input?: string,
+  dress: (host: Dress) => Dress = (host) => host,
+): Promise<Ending> {
   try {
     const { fn, signal } = run;
     await using host = await deps.openHost({ ...run, timeline: timelineOf(deps, run) });
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
     const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
     const how = { fileName, entry, limits: runLimits[run.kind] } as const;
-    const { context, calls } = host;
-    const type = typeOf(run.kind);
+    const { context, calls } = dress(host);
+    const type = typeOf(run);
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, calls);
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
@@ -193,20 +200,28 @@ export function keepAlive(deps: RunDeps, to: Report, abort: AbortController): Di
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
+/** The connection of the run. @throws GatewayError `script_aborted`: it was deleted */
+export async function connectionOf(
+  { control: { view } }: Pick<RunDeps, 'control'>,
+  { environment_id, integration, connection_id, connection_uid }: RunChanged,
+): Promise<Connection> {
+  const path = [environment_id, integration ?? '', connection_id ?? ''];
+  const connection = await findCaughtUp(view, () => {
+    const found = view.find<Connection>('connection', path);
+    return found?.uid === connection_uid && !found.isDeleting ? found : null;
+  });
+  if (connection !== null) return connection;
+  throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
+}
+
 /** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
 export async function groundOf(
-  { control: { view } }: Pick<RunDeps, 'control'>,
+  deps: Pick<RunDeps, 'control'>,
   change: RunChanged,
 ): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
-  const { environment_id, integration, connection_id } = change;
-  const pair = [environment_id, integration ?? ''];
-  const connection = await findCaughtUp(view, () => {
-    const found = view.find<Connection>('connection', [...pair, connection_id ?? '']);
-    return found?.uid === change.connection_uid && !found.isDeleting ? found : null;
-  });
-  if (connection === null) {
-    throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
-  }
+  const { view } = deps.control;
+  const pair = [change.environment_id, change.integration ?? ''];
+  const connection = await connectionOf(deps, change);
   // A webhook is for the sync that subscribes to it.
   const kind = change.kind === 'webhook' ? 'sync' : change.kind;
   const fn = await findCaughtUp(view, () =>

@@ -21,6 +21,7 @@ import {
   type Ending,
   type RunDeps,
 } from './attempt.ts';
+import { performDryRun } from './dry-run.ts';
 import { settle, type Settled } from './settle.ts';
 import { refOfSync } from './sync-run.ts';
 
@@ -59,10 +60,7 @@ export async function runCalled(
   const operation = beginLog(deps, change);
   using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', attempt }, actor }, abort);
   const { signal } = abort;
-  const settled =
-    change.kind === 'webhook'
-      ? await performWebhook(deps, change, { input, operation, signal })
-      : await perform(deps, change, { input, depth, operation, signal });
+  const settled = await settledOf(deps, change, { input, depth, operation, signal });
   await report(deps, change, settled, operation, closing);
 }
 
@@ -70,6 +68,16 @@ interface Given {
   readonly input: Promise<string | undefined>;
   readonly operation: Operation;
   readonly signal: AbortSignal;
+}
+
+async function settledOf(
+  deps: RunDeps,
+  change: RunChanged,
+  given: Given & { readonly depth: number },
+): Promise<Settled> {
+  if (change.kind === 'webhook') return performWebhook(deps, change, given);
+  if (change.kind !== 'dryrun') return perform(deps, change, given);
+  return { ending: await performDryRun(deps, change, given), counts: [], positions: [] };
 }
 
 async function perform(
@@ -131,7 +139,13 @@ function operationTypeOf({ kind, trigger }: RunChanged): string {
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
 }
 
-const titles = { action: 'Action', 'on-event': 'Function', webhook: 'Webhook of', sync: 'Sync' };
+const titles = {
+  action: 'Action',
+  'on-event': 'Function',
+  webhook: 'Webhook of',
+  sync: 'Sync',
+  dryrun: 'Dry run of',
+} as const;
 const titleOf = ({ kind, function: name }: RunChanged): string => `${titles[kind]} ${name}`;
 
 function beginLog(deps: RunDeps, change: RunChanged): Operation {

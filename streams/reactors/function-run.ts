@@ -25,6 +25,7 @@ const defaultLimits = {
   asyncActions: { total: 16, perEnvironment: 1, perConnection: 1 },
   webhooks: { total: 32, perEnvironment: 16, perConnection: 4 },
   events: { total: 32, perEnvironment: 16, perConnection: 4 },
+  dryRuns: { total: 8, perEnvironment: 4, perConnection: 4 },
 } as const satisfies Record<string, GateLimits>;
 
 /** How long runs that are going may take to end by themselves when the process stops. */
@@ -91,6 +92,7 @@ class FunctionRunner {
       asyncActions: new FairGate(limits.asyncActions),
       webhooks: new FairGate(limits.webhooks),
       events: new FairGate(limits.events),
+      dryRuns: new FairGate(limits.dryRuns),
     };
   }
 
@@ -235,6 +237,8 @@ function gateOf({ kind, trigger }: RunChanged): keyof typeof defaultLimits {
       return 'webhooks';
     case 'on-event':
       return 'events';
+    case 'dryrun':
+      return 'dryRuns';
     case 'action':
       return trigger === 'async' ? 'asyncActions' : 'actions';
   }

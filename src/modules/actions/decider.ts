@@ -86,6 +86,8 @@ function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant
       return at + limits.eventStartByMs;
     case 'webhook':
       return at + limits.webhookRunStartByMs;
+    case 'dryrun':
+      return at + limits.dryRunStartByMs;
   }
 }
 

@@ -88,5 +88,6 @@ function runStep(event: ActionEvent, subject: ActionRun): RunStep | null {
 function triggerOf(subject: ActionRun): string {
   const { event, isAsync } = subject;
   if (kindOf(subject) === 'webhook') return 'webhook';
+  if (kindOf(subject) === 'dryrun') return 'api';
   return event ?? (isAsync ? 'async' : 'api');
 }

@@ -73,6 +73,20 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       const called = { connection, fn, kind: 'webhook', name, models, actor } as const;
       await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
     },
+
+    async queueDryRun({ connection, order, actor }) {
+      const runId = randomUUID();
+      const of = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
+      // What the order leaves out is left out.
+      const input = order as unknown as Json;
+      const called = { ...of, connection, fn: { version: '' }, input, actor };
+      await queue(deps, called, { runId, isAsync: true });
+      return runId;
+    },
+
+    async dryRunOutput({ runId, environmentUid, connectionUid, output, error }) {
+      return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
+    },
   };
 }
 
@@ -126,7 +140,9 @@ async function findGround(control: ControlPlane, request: ActionRequest): Promis
 }
 
 /** A function that is called for, with what it is given. */
-interface Called extends Ground {
+interface Called {
+  readonly connection: Connection;
+  readonly fn: Pick<DeployedFunction, 'version'>;
   readonly kind: CalledKind;
   readonly name: string;
   readonly event?: string;

@@ -2,8 +2,8 @@ import type { Instant } from '../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 
-/** What is run once, on demand: an action, a function of an event, or what a sync does with a webhook. */
-export type CalledKind = 'action' | 'on-event' | 'webhook';
+/** What is run once, on demand: an action, a function of an event, what a sync does with a webhook, a dry run. */
+export type CalledKind = 'action' | 'on-event' | 'webhook' | 'dryrun';
 
 /**
  * One run of an action, of an on-event function, or of a sync's `onWebhook`. Scope = that of the connection; path
@@ -21,7 +21,7 @@ export interface ActionRun {
   /** Of the function; of a webhook it is the sync's. */
   readonly name: string;
   readonly functionVersion: string;
-  /** What caused it: the event of an on-event function. Absent: said by `kind` and `isAsync`. */
+  /** Event of an on-event function; type of the function that a dry run tries. Absent: it has none. */
   readonly event?: string;
   /** Models that a webhook's sync declares. Absent: none. */
   readonly models?: readonly string[];

@@ -8,6 +8,7 @@ import { isoMillis } from '../../kernel/time.ts';
 import { listIntegrations, requireIntegration } from '../integrations/queries.ts';
 import { reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { compileSource } from './compile-source.ts';
+import { dryRunRoutes } from './dry-run-routes.ts';
 import { deployBody } from './deploy-body.ts';
 import { deployFunctions, planDeployment } from './deploy.ts';
 import { presentConfiguration, presentFunction, presentTools } from './presenter.ts';
@@ -247,6 +248,7 @@ export const functionRoutes: readonly AnyRoute[] = [
   codeRoute,
   configurationRoute,
   compileRoute,
+  ...dryRunRoutes,
   previewRoute,
   deployRoute,
 ];

@@ -1,6 +1,8 @@
 import type { Json } from '../../kernel/stable-json.ts';
 import type { Connection } from '../connections/state.ts';
+import type { ActionRun } from '../actions/state.ts';
 import type { DeployedFunction } from '../functions/state.ts';
+import type { DryRunOrder } from './dry-run.ts';
 
 export interface ActionRequest {
   readonly environmentUid: string;
@@ -32,6 +34,13 @@ export interface WebhookRequest {
   readonly actor: string;
 }
 
+/** A function that is tried out, and what it is given. */
+export interface DryRunRequest {
+  readonly connection: Connection;
+  readonly order: DryRunOrder;
+  readonly actor: string;
+}
+
 /** Starts runs and waits for their end. */
 export interface RunsClient {
   /**
@@ -59,4 +68,8 @@ export interface RunsClient {
   runEventOnce(request: EventRequest, runId: string, signal: AbortSignal): Promise<void>;
   /** Queues what the sync does with the webhook, once for each `runId`. */
   queueWebhook(request: WebhookRequest, runId: string): Promise<void>;
+  /** Queues a dry run, and resolves with its id. */
+  queueDryRun(request: DryRunRequest): Promise<string>;
+  /** What a dry run that has ended came to: `{output, result}`. @throws GatewayError the error that it ended with */
+  dryRunOutput(run: ActionRun): Promise<Json | undefined>;
 }

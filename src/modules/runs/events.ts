@@ -3,7 +3,7 @@ import type { Instant, Micros } from '../../kernel/time.ts';
 import type { ModelPlace, ModelResult } from '../syncs/events.ts';
 import { redactText } from '../../kernel/redact.ts';
 
-export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook';
+export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook' | 'dryrun';
 export type RunAction =
   | 'queued'
   | 'started'

@@ -84,7 +84,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
       runId,
       attempt,
       actor,
-      type: typeOf(run.kind),
+      type: typeOf(run),
       functionName: fn.name,
       variant,
       models,
@@ -123,9 +123,8 @@ const runLog = ({ operation, timeline }: HostRun): RunLog => ({
 });
 
 /** The kind of function that the handle is made for. */
-export function typeOf(kind: RunKind): FunctionType {
-  if (kind === 'on-event') return 'onEvent';
-  return kind === 'action' ? 'action' : 'sync';
+export function typeOf({ fn: { kind } }: Pick<HostRun, 'fn'>): FunctionType {
+  return kind === 'on-event' ? 'onEvent' : kind;
 }
 
 /** A sync has its own; whatever else is run has one for its kind and function. */

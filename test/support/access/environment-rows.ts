@@ -20,6 +20,7 @@ const functionPath =
     path: `/integrations/${shared}/functions/${sync}${rest}?type=sync`,
   });
 const proxied = (names: Names) => ({ path: '/proxy/contacts', headers: headersOf(names) });
+const noId = '00000000-0000-4000-8000-000000000000';
 const wholeEnvironment = { reconciliationScope: { kind: 'environment' }, functions: [] };
 
 /** Integrations, connections and what is called in their name. */
@@ -139,8 +140,17 @@ const functionRows: readonly Row[] = [
   ),
   row('GET /scripts/config', K('integrations:list_functions'), 200),
   row('POST /functions/compile', K('functions:compile'), 400, () => ({ body: {} })),
-  absent('POST /functions/dryruns', K('functions:dryrun')),
-  absent('GET /functions/dryruns/{id}', K('functions:dryrun')),
+  changing('POST /functions/dryruns', K('functions:dryrun'), 404, (names) => ({
+    body: {
+      integration_id: names.shared,
+      connection_id: 'none',
+      function_type: 'action',
+      code: 'export default 1',
+    },
+  })),
+  row('GET /functions/dryruns/{id}', K('functions:dryrun'), 404, () => ({
+    path: `/functions/dryruns/${noId}`,
+  })),
   absent('POST /functions/deployments', K('deploy')),
   absent('GET /functions/deployments/{id}', K('deploy')),
   row('POST /functions/deployments/bundle/preview', K('deploy'), 200, () => ({

@@ -21,5 +21,6 @@ export const runLimits = {
   sync: { ...common, wallMs: limits.syncRunMaxMs, cpuMs: 60 * minuteMs },
   action: { ...common, wallMs: limits.actionRunMaxMs, cpuMs: 5 * minuteMs },
   webhook: { ...common, wallMs: limits.webhookRunMaxMs, cpuMs: 5 * minuteMs },
+  dryrun: { ...common, wallMs: limits.dryRunMaxMs, cpuMs: minuteMs },
   'on-event': { ...common, wallMs: limits.eventRunMaxMs, cpuMs: minuteMs },
 } as const satisfies Record<RunKind, RunLimits>;

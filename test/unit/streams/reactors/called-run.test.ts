@@ -12,6 +12,8 @@ import type { Connection } from '../../../../src/modules/connections/state.ts';
 import { functionRef } from '../../../../src/modules/functions/entity.ts';
 import { findFunction } from '../../../../src/modules/functions/queries.ts';
 import { createInstancesFor } from '../../../../src/modules/syncs/reconcile.ts';
+import type { ActionRun } from '../../../../src/modules/actions/state.ts';
+import type { DryRunOrder } from '../../../../src/modules/runs/dry-run.ts';
 import { isEnd, type RunChanged } from '../../../../src/modules/runs/events.ts';
 import type { Sandbox } from '../../../../src/ports/sandbox.ts';
 import { startLifecycleHooks } from '../../../../streams/reactors/lifecycle-hooks.ts';
@@ -269,6 +271,97 @@ describe('a webhook for a sync (§13)', () => {
     expect(await endOf(await hook('deaf', {}))).toMatchObject({
       action: 'failed',
       error_message: 'The function has no onWebhook.',
+    });
+  });
+});
+
+describe('a dry run', () => {
+  const tryOut = async (order: Omit<DryRunOrder, 'bundle'> & { readonly exec: string }) => {
+    const { exec, ...rest } = order;
+    const type = order.functionType;
+    const bundle = `const { z } = require('zod');
+      module.exports.default = { type: '${type}', models: { Contact: z.looseObject({}) }, exec: ${exec} };`;
+    const { connection } = world;
+    const id = await world.runs.queueDryRun({ connection, order: { ...rest, bundle }, actor });
+    const path = [world.environment.uid, id];
+    const run = await until(() => {
+      const found = world.node.control.view.find<ActionRun>('action-run', path);
+      return found?.endedAt == null ? null : found;
+    });
+    return { run, left: () => world.runs.dryRunOutput(run) };
+  };
+
+  it('of a sync says what it would have saved, and writes nothing', async () => {
+    world.records.calls.length = 0;
+    const { run, left } = await tryOut({
+      functionType: 'sync',
+      metadata: { plan: 'gold' },
+      checkpoint: { page: 1 },
+      lastSyncDate: '2026-01-01T00:00:00.000Z',
+      exec: `async (svc) => {
+        const seen = [await svc.getMetadata(), await svc.getCheckpoint(), svc.lastSyncDate.getUTCFullYear()];
+        await svc.trackDeletesStart('Contact');
+        await svc.batchSave([{ id: '1', seen }, { id: '2' }], 'Contact');
+        await svc.batchUpdate([{ id: '1', more: true }, { id: '9' }], 'Contact');
+        await svc.batchDelete([{ id: '2' }], 'Contact');
+        await svc.trackDeletesEnd('Contact');
+        await svc.updateMetadata({ dry: true });
+        await svc.saveCheckpoint({ page: 2 });
+        await svc.log('tried');
+      }`,
+    });
+    expect(run).toMatchObject({ kind: 'dryrun', status: 'succeeded' });
+    expect(await left()).toEqual({
+      output: null,
+      result: {
+        records: {
+          Contact: {
+            saved: 1,
+            deleted: 1,
+            sample: [{ id: '1', seen: [{ plan: 'gold' }, { page: 1 }, 2026], more: true }],
+          },
+        },
+        metadata: { plan: 'gold', dry: true },
+        checkpoint: { page: 2 },
+        logs: [{ level: 'info', message: 'tried' }],
+      },
+    });
+    expect(world.records.calls).toEqual([]);
+    expect(Object.keys(find('acme')?.metadata ?? {})).not.toContain('dry');
+  });
+
+  it('of an action answers its output, and sets off nothing else', async () => {
+    const { left } = await tryOut({
+      functionType: 'action',
+      input: { a: 1 },
+      exec: `async (svc, input) => { try { await svc.triggerAction('other'); } catch (error) { return { input, refused: error.message }; } }`,
+    });
+    expect(await left()).toMatchObject({
+      output: { input: { a: 1 }, refused: 'A dry run sets off no other function.' },
+    });
+  });
+
+  it('that fails, or is of another kind than it says, says why', async () => {
+    const failing = await tryOut({
+      functionType: 'action',
+      exec: `async (svc) => { throw new svc.ActionError({ reason: 'no' }); }`,
+    });
+    await expect(failing.left()).rejects.toMatchObject({
+      code: 'action_script_failure',
+      details: { payload: { reason: 'no' } },
+    });
+    const { connection } = world;
+    const bundle = `module.exports.default = { type: 'onEvent', exec: async () => {} };`;
+    const order = { functionType: 'sync', bundle } as const;
+    const id = await world.runs.queueDryRun({ connection, order, actor });
+    const path = [world.environment.uid, id];
+    const run = await until(() => {
+      const found = world.node.control.view.find<ActionRun>('action-run', path);
+      return found?.endedAt == null ? null : found;
+    });
+    expect(run.error).toEqual({
+      code: 'invalid_request',
+      message: 'The code is of the type onEvent, not sync.',
     });
   });
 });
