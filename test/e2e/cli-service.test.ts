@@ -74,6 +74,21 @@ describe('what is in an environment', () => {
   });
 });
 
+describe('what functions did', () => {
+  it('as operations of the log with their messages', async () => {
+    const rows = await until(async () => {
+      const { out } = await svc('logs -e dev --type sync:run --sync companies --json');
+      const found = JSON.parse(out) as { id: string }[];
+      return found.length > 0 ? found : null;
+    });
+    expect((await svc('logs -e dev --state success')).out).toMatch(/^operation +type +state /);
+    const messages = await svc(`logs ${rows[0]?.id ?? ''} -e dev`);
+    expect(messages).toMatchObject({ exitCode: 0 });
+    expect(messages.out).toContain('/api/v2/companies');
+    expect(await svc('logs -e dev --since soon')).toMatchObject({ exitCode: 1 });
+  });
+});
+
 describe('svc pull', () => {
   it('fetches the source that was deployed, and replaces another only when told', async () => {
     const file = 'stripe/syncs/charges.ts';
@@ -117,6 +132,45 @@ describe('svc generate:docs', () => {
     expect(read('github/syncs/issues.md')).toBe(`Mine.\n\n${page}`);
     await svc('generate:docs --path docs');
     expect(existsSync(join(world.root, 'docs/slack/actions/post-message.md'))).toBe(true);
+  });
+});
+
+describe('svc generate:tests', () => {
+  it('writes the tests that are kept with the examples, and leaves another configuration alone', async () => {
+    const test = 'github/tests/github-issues.test.ts';
+    const kept = read(test);
+    for (const file of [test, 'vite.config.ts', 'vitest.setup.ts']) rmSync(join(world.root, file));
+    const all = await svc('generate:tests --integration github');
+    expect(all.out).toContain(`Wrote ${test}\n`);
+    expect(all.out).toContain('Wrote vite.config.ts\nWrote vitest.setup.ts\n');
+    expect(read(test)).toBe(kept);
+    writeFileSync(join(world.root, 'vite.config.ts'), '// mine\n');
+    const again = await svc('generate:tests --sync issues');
+    expect(again.err).toContain('vite.config.ts is left as it is');
+    expect(read('vite.config.ts')).toBe('// mine\n');
+    await svc('generate:tests --action create-issue --auto-confirm');
+    expect(read('vite.config.ts')).toContain('vitest/config');
+    expect(await svc('generate:tests --integration none')).toMatchObject({ exitCode: 0, out: '' });
+  });
+});
+
+describe('svc init', () => {
+  it('makes a project that deploys as it says', async () => {
+    const made = await svc('init made --no-dependency-update');
+    expect(made.out).toContain('then run svc deploy dev');
+    const variables = {
+      SVC_HOSTPORT: world.gateway.url,
+      SVC_SECRET_KEY_DEV: world.gateway.prodKey,
+      CI: '1',
+    };
+    await world.gateway.call('POST', '/integrations', {
+      body: { provider: 'crm', unique_key: 'demo' },
+      key: world.gateway.prodKey,
+    });
+    const root = join(world.root, 'made');
+    const deployed = await world.svc(['deploy', 'dev'], { root, variables });
+    expect(deployed, deployed.err).toMatchObject({ exitCode: 0 });
+    expect(deployed.out).toContain('- articles@v1.0.0');
   });
 });
 

@@ -26,6 +26,8 @@ export async function commandLine(
     readonly answers?: readonly string[];
     /** Aborted: the user pressed Ctrl-C. */
     readonly interrupt?: AbortSignal;
+    /** Default: one for each command. */
+    readonly compilers?: KeptCompilers;
     /** Told each result as it comes. */
     readonly onResult?: (line: string) => void;
   },
@@ -59,7 +61,7 @@ export async function commandLine(
       return () => options.interrupt?.removeEventListener('abort', listener);
     },
     openSandbox: async () => lent(options.sandbox),
-    openCompiler: (parts) => compilerOf(parts),
+    openCompiler: (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
     transferLog: (word, folder) => transferLog(root, word, folder),
     openClient: (secretKey) =>
       apiClient({ host: environment.host, secretKey, version: own.version }),
@@ -68,19 +70,30 @@ export async function commandLine(
   return { exitCode, ...written, questions };
 }
 
-/** Of each project, kept with the sandbox that it was opened with: the type checker takes seconds to begin. */
-const compilers = new Map<string, LentCompiler>();
+/** The compilers of projects, kept between commands: a type checker takes seconds to begin. */
+export class KeptCompilers implements AsyncDisposable {
+  readonly #kept = new Map<string, LentCompiler>();
 
-class LentCompiler extends ProjectCompiler {
-  override async [Symbol.asyncDispose](): Promise<void> {
-    // It ends with the test's process.
+  of(parts: CompilerParts): ProjectCompiler {
+    const known = this.#kept.get(parts.root) ?? new LentCompiler(parts);
+    this.#kept.set(parts.root, known);
+    return known;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const compiler of this.#kept.values()) await compiler.end();
   }
 }
 
-function compilerOf(parts: CompilerParts): ProjectCompiler {
-  const known = compilers.get(parts.root) ?? new LentCompiler(parts);
-  compilers.set(parts.root, known);
-  return known;
+/** A command that disposes it leaves it open for the next. */
+class LentCompiler extends ProjectCompiler {
+  override async [Symbol.asyncDispose](): Promise<void> {
+    // The test ends it.
+  }
+
+  end(): Promise<void> {
+    return super[Symbol.asyncDispose]();
+  }
 }
 
 /** The test's own sandbox: a command that disposes it leaves it open for the next. */

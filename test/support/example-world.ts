@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { mocksPath } from '../../src/cli/mocks/mocks.ts';
-import { commandLine, type Ended } from './command-line.ts';
+import { commandLine, KeptCompilers, type Ended } from './command-line.ts';
 import { openExampleProviders, type ExampleProviders } from './example-providers.ts';
 import { startGateway, type RunningGateway } from './gateway.ts';
 
@@ -69,13 +69,14 @@ export async function openExampleWorld(): Promise<ExampleWorld> {
     });
   }
   const sandbox = stack.use(await openSandbox({ childrenMax: 1 }));
+  const compilers = stack.use(new KeptCompilers());
   const variables = { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key, CI: '1' };
   const opened = stack.move();
   return {
     root,
     gateway,
     providers,
-    svc: (args, more) => commandLine(args, { root, sandbox, variables, ...more }),
+    svc: (args, more) => commandLine(args, { root, sandbox, compilers, variables, ...more }),
     mocksOf: (file) => lasting(readFileSync(join(root, pathOf(file)), 'utf8'), providers),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
