@@ -75,6 +75,24 @@ describe('what is in an environment', () => {
 });
 
 describe('what functions did', () => {
+  it('as runs, one of them with what it asked for and saved', async () => {
+    const rows = await until(async () => {
+      const { out } = await svc('runs list -e dev --function companies --status succeeded --json');
+      const found = JSON.parse(out) as { id: string; kind: string }[];
+      return found.length > 0 ? found : null;
+    });
+    expect(rows[0]).toMatchObject({ kind: 'sync', function: 'companies' });
+    expect((await svc('runs list -e dev')).out).toMatch(
+      /^run +kind +function +connection +status /,
+    );
+    const id = rows[0]?.id ?? '';
+    expect((await svc(`runs show ${id} -e dev`)).out).toContain('"timeline": [');
+    const ended = await svc(`runs cancel ${id} -e dev`);
+    expect(ended, 'it has ended').toMatchObject({ exitCode: 1, out: '' });
+    expect(await svc('runs show -e dev')).toMatchObject({ exitCode: 1 });
+    expect(await svc('runs show nothing -e dev')).toMatchObject({ exitCode: 1 });
+  });
+
   it('as operations of the log with their messages', async () => {
     const rows = await until(async () => {
       const { out } = await svc('logs -e dev --type sync:run --sync companies --json');

@@ -19,6 +19,7 @@ import { projections } from './projections.ts';
 import { pull } from './pull.ts';
 import { records } from './records.ts';
 import { rootKeys } from './root-keys.ts';
+import { runs } from './runs.ts';
 import { version } from './version.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -50,6 +51,7 @@ export const commands: readonly Command[] = [
   generateDocs,
   connections,
   records,
+  runs,
   logs,
   webhooks,
   doctor,

@@ -1,0 +1,109 @@
+import type { Command } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import {
+  inEnvironment,
+  queryOf,
+  serviceHelp,
+  serviceOptions,
+  showRows,
+} from '../service-command.ts';
+
+const options = {
+  ...serviceOptions,
+  kind: { type: 'string' },
+  status: { type: 'string' },
+  function: { type: 'string', short: 'f' },
+  integration: { type: 'string', short: 'i' },
+  connection: { type: 'string' },
+  since: { type: 'string' },
+  limit: { type: 'string' },
+} as const;
+
+/** Mirrors an entry of `GET /runs`. */
+interface ShownRun {
+  readonly id: string;
+  readonly kind: string;
+  readonly function: string;
+  readonly connection_id: string;
+  readonly status: string;
+  readonly queued_at: string;
+  readonly duration_ms: number | null;
+}
+
+export const runs: Command = {
+  name: 'runs',
+  usage: '<list|show|cancel> [id]',
+  summary: 'See what functions did, and cancel a run',
+  help: `Words
+  list          runs of the last 24 hours, newest first
+  show <id>     one run with its requests, saves, checkpoints and lines of log
+  cancel <id>   end a run that is queued or going
+
+Options
+  -e, --environment <name>   environment of the service
+      --kind <kinds>         list: sync, action, on-event, webhook or dryrun, with commas between them
+      --status <statuses>    list: queued, running, succeeded, failed, cancelled, timed_out or interrupted
+  -f, --function <name>      list: of this function
+  -i, --integration <id>     list: of this integration
+      --connection <id>      list: of this connection
+      --since <time>         list: from this time on
+      --limit <n>            list: so many at most (100)
+      --json                 the answer as JSON on stdout
+
+${serviceHelp}
+
+Examples
+  svc runs list -e dev --status failed
+  svc runs list -e dev --function contacts --since 2026-01-31T08:00:00Z
+  svc runs cancel 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    const [word = 'list', id, ...others] = positionals;
+    if (!['list', 'show', 'cancel'].includes(word)) {
+      throw new CommandFailure(`runs has no "${word}"`, { isUsage: true });
+    }
+    if (others.length > 0 || (word === 'list') !== (id === undefined)) {
+      const how = word === 'list' ? 'runs list takes no id' : `runs ${word} takes one id`;
+      throw new CommandFailure(how, { isUsage: true });
+    }
+    const path = `/runs/${encodeURIComponent(id ?? '')}`;
+    await inEnvironment(context, values, async (client) => {
+      if (word === 'cancel') {
+        await client.call('POST', `${path}/cancel`);
+        context.output.result(`The run ${id ?? ''} is being cancelled.`);
+        return;
+      }
+      if (word === 'show') {
+        const run = await client.call('GET', path);
+        context.output.result(JSON.stringify(run, null, values.json === true ? 0 : 2));
+        return;
+      }
+      const { kind, status, integration, connection, since, limit } = values;
+      const query = queryOf({
+        kind,
+        status,
+        function: values.function,
+        provider_config_key: integration,
+        connection_id: connection,
+        since,
+        limit,
+      });
+      // The shape is the service's promise.
+      const { data } = (await client.call('GET', `/runs${query}`)) as unknown as {
+        data: ShownRun[];
+      };
+      const heads = ['run', 'kind', 'function', 'connection', 'status', 'queued', 'took'];
+      showRows(context, values.json, data, heads, (one) => [
+        one.id,
+        one.kind,
+        one.function,
+        one.connection_id,
+        one.status,
+        one.queued_at,
+        one.duration_ms === null ? '' : `${one.duration_ms} ms`,
+      ]);
+    });
+  },
+};
