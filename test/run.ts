@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { browserFiles, installChromium } from './browser/chromium.ts';
 import { fuzz } from './fuzz/run.ts';
+import { coverageOf } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
 import { leaveOut, prepareServices, report } from './services/run.ts';
 
@@ -24,6 +25,8 @@ interface Counts {
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
 // A third of the time that a gateway takes to start goes into compiling: processes of the tests share what came of it.
 process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
+const answersFolder = join(folder, 'answers');
+process.env['SVC_TEST_ANSWERS'] = answersFolder;
 const totals: Counts = { passed: 0, failed: 0, skipped: 0, notRun: 0 };
 
 function run(title: string, command: string, args: readonly string[]): boolean {
@@ -131,6 +134,17 @@ async function fuzzing(): Promise<void> {
   }
 }
 
+/** Every endpoint was seen to answer all that it says it does. */
+function coverage(): void {
+  const { missing, stale, closed } = coverageOf(answersFolder);
+  const isWhole = missing.length + stale.length === 0;
+  console.log(`\n== answers of the endpoints: ${isWhole ? 'ok' : 'FAILED'}`);
+  for (const one of missing) console.log(`no test has seen: ${one}`);
+  for (const one of stale) console.log(`no endpoint answers this any more: ${one}`);
+  for (const one of closed) console.log(`seen now, to be taken from the gaps: ${one}`);
+  totals[isWhole ? 'passed' : 'failed'] += 1;
+}
+
 function readReport(file: string): VitestReport {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
@@ -145,6 +159,7 @@ try {
   await fuzzing();
   await testsWithBrowser();
   await testsWithServices();
+  coverage();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -87,7 +87,7 @@ const create = defineRoute({
       context.addIssue({ code: 'custom', message, path: ['end_user'] });
     }),
   answers: { 201: json('The token of the session.', madeSessionShape) },
-  errors: ['conflict'],
+  errors: [],
   async handle(input) {
     const { body, caller, services } = input;
     const { allowed_integrations: allowed = [], ...rest } = body;
@@ -106,7 +106,7 @@ const reconnect = defineRoute({
   summary: 'Lets the end user of one connection authorize it again.',
   body: z.strictObject({ ...common, connection_id: connectionId, integration_id: integrationKey }),
   answers: { 201: json('The token of the session.', madeSessionShape) },
-  errors: ['conflict'],
+  errors: [],
   async handle(input) {
     const { body, caller, services } = input;
     const { connection_id, integration_id, ...rest } = body;

@@ -162,7 +162,6 @@ const deployErrors = [
   'deploy_missing_json_schema_model',
   'sync_interval_invalid',
   'sync_interval_too_short',
-  'request_too_large',
 ] as const;
 
 const previewRoute = defineRoute({

@@ -69,7 +69,7 @@ const create = defineRoute({
     custom: values.optional(),
   }),
   answers: { 200: json('The integration as made.', data(integrationShape)) },
-  errors: ['conflict'],
+  errors: [],
   async handle(input) {
     const { body, caller, services } = input;
     const provider = services.providers.find(body.provider);

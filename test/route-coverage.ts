@@ -1,0 +1,77 @@
+/**
+ * After a whole run of the tests: names each endpoint of which no test has seen a success that it declares, or an
+ * error that it lists. `test/support/answers.ts` has noted what was seen.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { routes, streamRoutes } from '../src/http/routes.ts';
+import { codeOf, statusOf, type RouteError } from '../src/http/route-errors.ts';
+import { gaps } from './route-coverage-gaps.ts';
+
+interface Demand {
+  readonly endpoint: string;
+  readonly statuses: readonly number[];
+  readonly errors: readonly RouteError[];
+}
+
+const successMax = 399;
+
+const demands: readonly Demand[] = [
+  ...routes.map(({ method, path, answers, errors }) => {
+    const statuses = Object.keys(answers ?? {})
+      .map(Number)
+      .filter((status) => status <= successMax);
+    return { endpoint: `${method} ${path}`, statuses, errors };
+  }),
+  ...streamRoutes.flatMap(({ methods, path, errors }) =>
+    methods.map((method, at) => {
+      // One implementation for all methods: its errors are looked for with the first.
+      return { endpoint: `${method} ${path}`, statuses: [200], errors: at === 0 ? errors : [] };
+    }),
+  ),
+];
+
+/** Endpoints that one function makes: an error that they all answer is looked for on any one of them. */
+const families: Readonly<Record<string, RegExp>> = {
+  'front-end auth':
+    /^POST \/(oauth2\/auth|auth\/[a-z-]+|api-auth\/[a-z-]+|app-store-auth)\/\{providerConfigKey\}$/,
+  'connections, old and new': /^[A-Z]+ \/connections?(\/|$)/,
+  'sync commands': /^POST \/sync\/(trigger|pause|start)$/,
+  'orders to projections': /^POST \/projections\/\{name\}\/\w+$/,
+};
+
+const familyOf = (endpoint: string): string =>
+  Object.entries(families).find(([, pattern]) => pattern.test(endpoint))?.[0] ?? endpoint;
+
+export interface Coverage {
+  /** What no test has seen, and no reason is given for. */
+  readonly missing: readonly string[];
+  /** What `gaps` names though no endpoint promises it. */
+  readonly stale: readonly string[];
+  /** What `gaps` names though tests see it. */
+  readonly closed: readonly string[];
+}
+
+/** What the endpoints promise, against what tests have seen. @param folder of the notes */
+export function coverageOf(folder: string): Coverage {
+  const seen = new Set<string>();
+  for (const file of readdirSync(folder)) {
+    for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
+      const [endpoint = '', status = '', code = ''] = line.split('\t');
+      seen.add(`${endpoint} ${status}`).add(`${familyOf(endpoint)} ${status} ${code}`);
+    }
+  }
+  const wanted = new Set(
+    demands.flatMap(({ endpoint, statuses, errors }) => [
+      ...statuses.map((status) => `${endpoint} ${status}`),
+      ...errors.map((error) => `${familyOf(endpoint)} ${statusOf(error)} ${codeOf(error)}`),
+    ]),
+  );
+  const known = Object.values(gaps).flat();
+  const unseen = [...wanted].filter((one) => !seen.has(one));
+  return {
+    missing: unseen.filter((one) => !known.includes(one)),
+    stale: known.filter((one) => !wanted.has(one)),
+    closed: known.filter((one) => wanted.has(one) && seen.has(one)),
+  };
+}
