@@ -77,6 +77,17 @@ describe('what names something that is not there', () => {
     ],
     ['GET', '/sync/status?syncs=none&provider_config_key=crm', undefined, '400 no_syncs_found'],
     ['GET', `/action/${randomUUID()}`, undefined, '404 not_found'],
+    [
+      'POST',
+      '/logs/messages',
+      { operationId: randomUUID(), cursorAfter: 'none' },
+      '400 invalid_cursor_value',
+    ],
+    ['POST', `/webhook-endpoints/${randomUUID()}/test`, {}, '404 not_found'],
+    ['GET', `/webhook-messages/${randomUUID()}`, undefined, '404 not_found'],
+    ['POST', `/webhook-messages/${randomUUID()}/resend`, {}, '404 not_found'],
+    ['GET', '/webhook-deliveries?cursor=none', undefined, '400 invalid_cursor_value'],
+    ['POST', `/webhook-deliveries/${randomUUID()}/process`, {}, '404 not_found'],
   ])('%s %s', async (method, path, body, expected) => {
     expect(codeOf(await call(method, path, body))).toBe(expected);
   });
@@ -107,5 +118,20 @@ describe('what names something that is not there', () => {
     const headers = { ...crm.headers, 'provider-config-key': 'nobody' };
     const refused = await call('POST', '/action/trigger', { action_name: 'echo' }, headers);
     expect(codeOf(refused)).toBe('400 unknown_provider_config');
+  });
+});
+
+describe('an action that nobody waits for', () => {
+  it.each([
+    [
+      { how: 'action-error', payload: { why: 'asked to' } },
+      { error_type: 'action_script_failure' },
+    ],
+    [{ how: 'exception' }, { error: { code: 'script_internal_error' } }],
+  ])('and that fails with %j is asked for later', async (input, expected) => {
+    const queued = await crm.action('fail', input, { 'x-async': 'true' });
+    const { statusUrl } = queued.body as { statusUrl: string };
+    await expect.poll(async () => (await call('GET', statusUrl)).status).toBe(424);
+    expect((await call('GET', statusUrl)).body).toMatchObject(expected);
   });
 });
