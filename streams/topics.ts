@@ -149,6 +149,13 @@ export const topics = {
     schema: 'runs/log-entry.v1.avsc',
     why: 'Operations and messages of the log that users read.',
   },
+  'svc.audit.v1': {
+    key: 'environment, or account',
+    partitions: 1,
+    cleanup: keep(400),
+    schema: 'control/audit-event.v1.avsc',
+    why: 'Who changed settings, read credentials or used keys, as a chain of hashes for each environment.',
+  },
   'svc.projections.v1': {
     key: 'projection',
     partitions: 1,

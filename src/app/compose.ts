@@ -15,6 +15,7 @@ import { coordinationAccess, openCoordination } from './open-coordination.ts';
 import type { MainLog, OpenedLog } from './open-log.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
 import { createReadiness } from './readiness.ts';
+import { scraped } from './scrape.ts';
 import { startReactors } from './reactors.ts';
 import { startThreads, type Threads } from './start-threads.ts';
 
@@ -49,7 +50,8 @@ export async function compose(config: Config): Promise<Running> {
   // Closed beside the server: requests that wait for a run end with it.
   const reactors = stack.use(new AsyncDisposableStack());
   const firstKeys = opened === null ? null : await startRoles(reactors, base, opened);
-  const server = await serve(config, opened?.services ?? null, readiness);
+  const scrape = () => scraped(base.metrics, threads.all);
+  const server = await serve(config, opened?.services ?? null, { readiness, scrape });
   stack.defer(async () => {
     await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
   });
@@ -72,13 +74,13 @@ export async function compose(config: Config): Promise<Running> {
 async function openForRoles(
   stack: AsyncDisposableStack,
   base: Base,
-  { projection }: Threads,
+  { projection, all }: Threads,
   given: Pick<Services, 'coordination' | 'readiness'>,
 ): Promise<OpenedServices | null> {
   const { roles } = base.config;
   const isNeeded = roles.has('api') || roles.has('runner') || roles.has('webhooks');
   if (!isNeeded || projection === null) return null;
-  return openServices(stack, base, projection, given);
+  return openServices(stack, base, projection, given, all);
 }
 
 async function startRoles(
@@ -101,11 +103,11 @@ async function startRoles(
 async function serve(
   { roles, host, port }: Config,
   services: Services | null,
-  readiness: Services['readiness'],
+  { readiness, scrape }: Pick<Services, 'readiness' | 'scrape'>,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   if (!roles.has('api') || services === null) {
     const ready = () => services?.readiness() ?? readiness();
-    return createHealthServer({ readiness: ready, host, port });
+    return createHealthServer({ readiness: ready, scrape, host, port });
   }
   const server = await createHttpServer({ routes, streamRoutes, services, host, port });
   services.settings.publicUrl ||= server.url;

@@ -7,6 +7,7 @@ import { openReplies } from '../control-plane/replies.ts';
 import { openControlView } from '../control-plane/view.ts';
 import type { Services } from '../http/services.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
+import { createAuditRecorder } from '../modules/audit/recorder.ts';
 import { createOpenedConnections } from '../modules/connections/keep-opened.ts';
 import { createRefresher } from '../modules/connections/refresh.ts';
 import { missingRoots, openVault, type RootKeyRing } from '../modules/credentials/open-vault.ts';
@@ -17,13 +18,16 @@ import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
-import { createRunLogs } from '../modules/runs/run-log.ts';
 import { createConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
 import { openIncoming } from '../modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
+import { collect } from '../modules/metrics/collect.ts';
+import { countOperation } from '../modules/metrics/operations.ts';
+import { createRunLogs, type OperationOutcome } from '../modules/runs/run-log.ts';
 import type { Base } from './base.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
+import { scraped } from './scrape.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 import { version } from './version.ts';
 
@@ -38,8 +42,10 @@ export async function openServices(
   stack: AsyncDisposableStack,
   base: Base,
   projection: RunningThread,
-  { coordination, readiness }: Pick<Services, 'coordination' | 'readiness'>,
+  given: Pick<Services, 'coordination' | 'readiness'>,
+  threads: readonly RunningThread[],
 ): Promise<OpenedServices> {
+  const { coordination, readiness } = given;
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
   const faultPoint = createFaultPoint(config.faultPoint);
@@ -51,15 +57,10 @@ export async function openServices(
   const file = `${base.folders.views}/control.sqlite`;
   const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
   const control = await createControlPlane({ log, schemas, clock, view, replies });
-  const writer = await createRecordWriter({
-    log,
-    schemas,
-    replies,
-    vault,
-    clock,
-    payloadMode: (uid) => view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain',
-    faultPoint,
-  });
+  const payloadMode = (uid: string) =>
+    view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain';
+  const records = { log, schemas, replies, vault, clock, payloadMode, faultPoint };
+  const writer = await createRecordWriter(records);
   const ends = stack.use(await followRunEnds({ log, schemas, logger }));
   const bodies = createRunBodies({ log, schemas, vault });
   const publisher = createPublisher({ log, schemas, clock });
@@ -77,7 +78,8 @@ export async function openServices(
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
     http: stack.use(createHttpClient({ allow: config.egressAllow })),
-    logs: stack.use(createRunLogs({ publisher, logger, clock })),
+    logs: stack.use(createRunLogs({ publisher, logger, clock, ended: counting(base) })),
+    audit: stack.use(createAuditRecorder({ control, clock, logger })),
     clock,
     logger,
   };
@@ -89,10 +91,25 @@ export async function openServices(
     records: { writer, reader: connectRecordReader(projection.peer, clock) },
     runs: createRunsClient({ control, bodies, ends }),
     settings: settingsOf(config),
+    metrics: base.metrics,
+    scrape: () => collected(base, services, threads),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
   return { services, bodies };
 }
+
+async function collected(
+  { metrics }: Base,
+  services: Services,
+  threads: readonly RunningThread[],
+): ReturnType<Services['scrape']> {
+  await collect(services, metrics);
+  return scraped(metrics, threads);
+}
+
+const counting = ({ metrics }: Base) => {
+  return (outcome: OperationOutcome): void => countOperation(metrics, outcome);
+};
 
 const missingRootKeys = (keys: RootKeyRing): string[] =>
   missingRoots(keys.use()).map(

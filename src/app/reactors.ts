@@ -19,6 +19,7 @@ import { startTypedTopics } from '../../streams/reactors/typed-topics.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import type { Base } from './base.ts';
 import type { OpenedServices } from './open-services.ts';
+import { observeSandbox } from './observe-sandbox.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { version } from './version.ts';
 
@@ -68,7 +69,7 @@ async function startRuns(
 ): Promise<void> {
   const { records } = services;
   const orders = (group: ConsumerGroupName) => openOrders(services, group);
-  const sandbox = stack.use(await openSandbox());
+  const sandbox = observeSandbox(stack.use(await openSandbox()), services.metrics);
   const timelines = stack.use(createTimelines(common));
   const { refresher } = services;
   const refreshes = orders('svc.token-refreshes');

@@ -55,6 +55,8 @@ export type LogOperation = { readonly id: string; readonly operation: { readonly
 
 export type LogMessage = { readonly id: string; readonly parentId: string; readonly source: string; readonly level: string; readonly type: 'log' | 'http'; readonly message: string; readonly context?: 'script' | 'proxy' | 'webhook' | 'auth'; readonly state?: string; readonly error?: { readonly name: string; readonly message: string }; readonly request?: { readonly method: string; readonly url: string; readonly headers: {  } }; readonly response?: { readonly code: number; readonly headers: {  } }; readonly retry?: { readonly attempt: number }; readonly meta?: unknown; readonly durationMs?: number; readonly createdAt: string };
 
+export type AuditEvent = { readonly environment: string; readonly seq: number; readonly at: string; readonly actor: string; readonly action: string; readonly target: string; readonly outcome: string; readonly ip_prefix: string | null; readonly details: { readonly [name: string]: unknown } | null; readonly chain_hash: string };
+
 export type Projection = { readonly name: string; readonly topic: string; readonly active_generation: number; readonly schema_version: number; readonly latest_schema_version: number; readonly position: number; readonly end: number; readonly lag: number; readonly rows: number; readonly generations: readonly ProjectionGeneration[] };
 
 export type ProjectionGeneration = { readonly generation: number; readonly state: string; readonly is_paused: boolean; readonly schema_version: number; readonly pace_percent: number; readonly tables: readonly string[]; readonly rows: number; readonly bytes: number; readonly position: number; readonly end: number; readonly lag: number; readonly partitions: readonly ({ readonly partition: number; readonly position: number; readonly end: number; readonly lag: number })[]; readonly progress: number; readonly rate_per_s: number | null; readonly seconds_left: number | null; readonly requested_at: string | null; readonly ready_at: string | null; readonly switched_at: string | null; readonly failure: string | null; readonly verification: { readonly id: string; readonly state: string; readonly against: number; readonly requested_at: string; readonly failure: string | null; readonly streams: number; readonly expected_rows: number; readonly found_rows: number; readonly differences: number; readonly examples: readonly ({ readonly table: string; readonly partition: number; readonly stream: string; readonly expected_rows: number; readonly found_rows: number; readonly expected_last_position: number; readonly found_last_position: number })[] } | null };
@@ -556,6 +558,19 @@ export interface Operations {
     readonly body: { readonly operationId: string; readonly limit?: number; readonly search?: string; readonly states?: readonly ('all' | 'waiting' | 'running' | 'success' | 'failed' | 'timeout' | 'cancelled')[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly cursorBefore?: string | null; readonly cursorAfter?: string | null; readonly period?: { readonly from: string; readonly to: string } };
     readonly answer: { readonly data: readonly LogMessage[]; readonly pagination: { readonly total: number; readonly cursorBefore: string | null; readonly cursorAfter: string | null } };
   };
+  /** Who did what to which thing, from where and with which outcome; newest first. */
+  'GET /audit': {
+    readonly query?: { readonly environment?: string; readonly actor?: string; readonly action?: string; readonly target?: string; readonly outcome?: string; readonly from?: string; readonly to?: string; readonly cursor?: string; readonly limit?: number };
+    readonly answer: { readonly data: readonly AuditEvent[]; readonly next_cursor: string | null };
+  };
+  /** How long each chain is and the hash that it ends with, as its owner keeps it. */
+  'GET /audit/chains': {
+    readonly answer: { readonly data: readonly ({ readonly environment: string; readonly name: string | null; readonly length: number; readonly hash: string })[] };
+  };
+  /** The figures of this process, and how far projections and consumers are, for Prometheus. */
+  'GET /metrics': {
+    readonly answer: string;
+  };
   /** The projections with their generations, positions, ends and lags. */
   'GET /projections': {
     readonly answer: { readonly data: readonly Projection[] };
@@ -806,6 +821,11 @@ export interface Operations {
   'GET /logs/tail': {
     readonly query?: { readonly integrations?: readonly string[]; readonly connections?: readonly string[]; readonly syncs?: readonly string[]; readonly levels?: readonly ('debug' | 'info' | 'warn' | 'error')[]; readonly operationId?: string };
     readonly headers?: { readonly 'last-event-id'?: string };
+    readonly answer: string;
+  };
+  /** The chain of an environment, or of `account`, as lines of JSON. */
+  'GET /audit/export': {
+    readonly query: { readonly environment: string; readonly from?: number; readonly limit?: number };
     readonly answer: string;
   };
   /** Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs. */

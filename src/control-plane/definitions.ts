@@ -1,5 +1,6 @@
 import { actionRunEntity } from '../modules/actions/entity.ts';
 import { accountKeyEntity, apiKeyEntity } from '../modules/api-keys/entity.ts';
+import { auditChainEntity } from '../modules/audit/entity.ts';
 import { authorizationEntity } from '../modules/authorizations/entity.ts';
 import { checkpointEntity } from '../modules/checkpoints/entity.ts';
 import { connectSessionEntity } from '../modules/connect-sessions/entity.ts';
@@ -7,6 +8,7 @@ import { connectionEntity } from '../modules/connections/entity.ts';
 import { consumerGroupEntity } from '../modules/consumer-groups/entity.ts';
 import { environmentEntity } from '../modules/environments/entity.ts';
 import { functionEntity } from '../modules/functions/entity.ts';
+import { idempotentRequestEntity } from '../modules/idempotent-requests/entity.ts';
 import { integrationEntity } from '../modules/integrations/entity.ts';
 import { projectionEntity } from '../modules/projections/entity.ts';
 import { rewrapEntity } from '../modules/root-keys/entity.ts';
@@ -35,4 +37,6 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   'typed-topic': typedTopicEntity,
   'webhook-endpoint': webhookEndpointEntity,
   rewrap: rewrapEntity,
+  'idempotent-request': idempotentRequestEntity,
+  'audit-chain': auditChainEntity,
 };

@@ -19,7 +19,9 @@ export type EntityKind =
   | 'consumer-group'
   | 'typed-topic'
   | 'webhook-endpoint'
-  | 'rewrap';
+  | 'rewrap'
+  | 'idempotent-request'
+  | 'audit-chain';
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be

@@ -53,6 +53,8 @@ function partErrors(route: AnyRoute): readonly RouteError[] {
       : (['invalid_json', 'invalid_body', 'request_too_large'] as const)),
     ...(route.params === undefined ? [] : (['invalid_uri_params'] as const)),
     ...(route.headers !== undefined || changes ? (['invalid_headers'] as const) : []),
-    ...(changes && route.credential !== 'none' ? (['idempotency_conflict'] as const) : []),
+    ...(changes && route.credential !== 'none'
+      ? (['idempotency_conflict', 'conflict'] as const)
+      : []),
   ];
 }

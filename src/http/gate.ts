@@ -8,6 +8,9 @@ import { issuesOf } from './error-response.ts';
 import { parseQuery } from './query.ts';
 import { takeQuota } from './rate-limit.ts';
 import type { Match } from './router.ts';
+import { audited, type AuditCall } from '../modules/audit/audited.ts';
+import { auditRule, type AuditRule } from '../modules/audit/audited-routes.ts';
+import { once } from '../modules/idempotent-requests/handlers.ts';
 import type { Services } from './services.ts';
 
 type Schema = z.ZodType | undefined;
@@ -50,8 +53,32 @@ export async function passGate(
   services: Services,
   authenticator: Authenticator,
 ): Promise<RouteAnswer> {
-  const { route, params } = call.match;
+  const { route } = call.match;
   const caller = await admit({ ...call, route }, services, authenticator);
+  const rule = ruleOf(route);
+  if (rule === null) return handled(call, caller, services);
+  const audit: AuditCall = { rule, caller, address: call.address, given: null };
+  return audited(services, audit, () => handled(call, caller, services, audit));
+}
+
+const auditRules = new WeakMap<AnyRoute, AuditRule | null>();
+
+function ruleOf(route: AnyRoute): AuditRule | null {
+  const known = auditRules.get(route);
+  if (known !== undefined) return known;
+  const rule = auditRule(route);
+  auditRules.set(route, rule);
+  return rule;
+}
+
+/** @param audit told what was asked for, once that is read */
+async function handled(
+  call: GateCall,
+  caller: Caller,
+  services: Services,
+  audit?: AuditCall,
+): Promise<RouteAnswer> {
+  const { route, params } = call.match;
   checkScope(route, caller);
   checkContentType(call.request);
   const query = parsePart(route.query as Schema, parseQuery(call.search), 'invalid_query_params');
@@ -61,16 +88,12 @@ export async function passGate(
   const path = parsePart(route.params as Schema, decoded(params), 'invalid_uri_params', true);
   const headers = parsePart(route.headers as Schema, call.request.headers, 'invalid_headers', true);
   const idempotency = idempotencyOf(call, sent, services);
-  return route.handle({
-    query,
-    body,
-    params: path,
-    headers,
-    caller,
-    services,
-    signal: call.signal,
-    ...(idempotency ? { idempotency } : {}),
-  });
+  if (audit !== undefined) audit.given = { params: path, query, body };
+  const { signal } = call;
+  const input = { query, body, params: path, headers, caller, services, signal };
+  if (idempotency === undefined || caller.credential === 'none') return route.handle(input);
+  const work = (): Promise<RouteAnswer> => route.handle({ ...input, idempotency });
+  return once(services, { caller, signal, idempotency }, work);
 }
 
 /** Who calls, counted against the rate limit. @throws GatewayError 401, 429 */

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Services } from './services.ts';
 import { healthAnswer, readyAnswer } from '../modules/health/answers.ts';
 
 export interface HealthServerOptions {
   /** Reasons why this process cannot do its work; none = ready. */
   readonly readiness: () => readonly string[];
+  /** What `/metrics` answers. */
+  readonly scrape: Services['scrape'];
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -13,12 +16,19 @@ export interface HealthServerOptions {
 
 const requestTimeoutMs = 10_000;
 
-/** For processes without the API: `/health` and `/ready` alone, answered as the API answers them. */
+/**
+ * For processes without the API: `/health`, `/ready` and `/metrics` alone, answered as the API answers them, but to
+ * whoever reaches the port.
+ */
 export async function createHealthServer(
   options: HealthServerOptions,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const { readiness, host, port } = options;
+  const { readiness, scrape, host, port } = options;
   const server = createServer((request, response) => {
+    if (request.url?.split('?', 1)[0] === '/metrics') {
+      void answerMetrics(response, scrape);
+      return;
+    }
     const { status, body } = answerTo(request.url ?? '/', readiness);
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
@@ -38,10 +48,20 @@ export async function createHealthServer(
   };
 }
 
+async function answerMetrics(response: ServerResponse, scrape: Services['scrape']): Promise<void> {
+  try {
+    const { text, mediaType } = await scrape();
+    response.writeHead(200, { 'content-type': mediaType }).end(text);
+  } catch {
+    // A thread that does not answer: /ready says which.
+    response.writeHead(503).end();
+  }
+}
+
 function answerTo(url: string, readiness: HealthServerOptions['readiness']) {
   const [path] = url.split('?', 1);
   if (path === '/health') return healthAnswer;
   if (path === '/ready') return readyAnswer(readiness());
-  const message = 'This process has no API: it answers /health and /ready.';
+  const message = 'This process has no API: it answers /health, /ready and /metrics.';
   return { status: 404, body: { error: { code: 'not_found', message } } };
 }

@@ -3,6 +3,8 @@ import { actionRoutes } from '../modules/actions/routes.ts';
 import { apiKeyRoutes } from '../modules/api-keys/routes.ts';
 import { connectPageRoutes } from '../modules/connect-page/routes.ts';
 import { deprecatedConnectionRoutes } from '../modules/connections/deprecated-routes.ts';
+import { auditRoutes } from '../modules/audit/routes.ts';
+import { auditExportRoute } from '../modules/audit/export.ts';
 import { authorizationRoutes } from '../modules/authorizations/routes.ts';
 import { connectSessionRoutes } from '../modules/connect-sessions/routes.ts';
 import { connectionRoutes } from '../modules/connections/routes.ts';
@@ -14,6 +16,7 @@ import { healthRoutes } from '../modules/health/routes.ts';
 import { integrationRoutes } from '../modules/integrations/routes.ts';
 import { logRoutes } from '../modules/logs/routes.ts';
 import { tailRoute } from '../modules/logs/tail.ts';
+import { metricsRoutes } from '../modules/metrics/routes.ts';
 import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
@@ -50,6 +53,8 @@ export const routes: readonly AnyRoute[] = [
   ...runRoutes,
   ...actionRoutes,
   ...logRoutes,
+  ...auditRoutes,
+  ...metricsRoutes,
   ...projectionRoutes,
   ...topicRoutes,
   ...consumerGroupRoutes,
@@ -65,4 +70,9 @@ export const routes: readonly AnyRoute[] = [
 ];
 
 /** Every endpoint that streams. */
-export const streamRoutes: readonly StreamRoute[] = [proxyRoute, tailRoute, webhookRoute];
+export const streamRoutes: readonly StreamRoute[] = [
+  proxyRoute,
+  tailRoute,
+  auditExportRoute,
+  webhookRoute,
+];

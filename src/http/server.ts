@@ -14,6 +14,7 @@ import { passGate } from './gate.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
+import { methodLabel } from './method-label.ts';
 import { createStreamHandler } from './stream-handler.ts';
 import type { StreamRoute } from './stream-route.ts';
 
@@ -95,6 +96,7 @@ interface Parts {
 }
 
 async function answer(context: Context, parts: Parts): Promise<void> {
+  const startedAt = performance.now();
   const requestId = randomUUID();
   context.set('x-request-id', requestId);
   setCors(context);
@@ -111,7 +113,23 @@ async function answer(context: Context, parts: Parts): Promise<void> {
     const { services } = parts;
     const refused = refusal(error, context, path, requestId, services);
     send(context, (await shown(error, context, match, search, services)) ?? refused);
+  } finally {
+    const route = match?.route.path ?? 'none';
+    observeRequest(parts.services.metrics, { route, context, startedAt });
   }
+}
+
+function observeRequest(
+  metrics: Services['metrics'],
+  of: { readonly route: string; readonly context: Context; readonly startedAt: number },
+): void {
+  const { route, context, startedAt } = of;
+  const labels = [route, methodLabel(context.method), context.status];
+  metrics.observe(
+    'svc_http_request_duration_seconds',
+    labels,
+    (performance.now() - startedAt) / 1e3,
+  );
 }
 
 /** The route, or null when the request was a preflight and is answered. */

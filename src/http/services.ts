@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import type { Clock } from '../kernel/time.ts';
+import type { AuditRecorder } from '../modules/audit/recorder.ts';
 import type { OpenedConnections } from '../modules/connections/opened-connections.ts';
 import type { Refresher } from '../modules/connections/refresher.ts';
 import type { RootKeyRing } from '../modules/credentials/open-vault.ts';
@@ -18,6 +19,7 @@ import type { RunLogs } from '../modules/runs/run-log.ts';
 import type { Coordination } from '../ports/coordination.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { HttpClient } from '../ports/http-client.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { ProjectionStore } from '../ports/projection-store.ts';
 import type { Schemas } from '../ports/schemas.ts';
 
@@ -45,6 +47,10 @@ export interface Services {
   readonly refresher: Refresher;
   readonly openedConnections: OpenedConnections;
   readonly logs: RunLogs;
+  readonly audit: AuditRecorder;
+  readonly metrics: Metrics;
+  /** The figures of all threads as one text. */
+  scrape(): Promise<{ readonly text: string; readonly mediaType: string }>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: {

@@ -5,6 +5,7 @@ import type { Authenticator } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
+import { methodLabel } from './method-label.ts';
 import { admit, checkScope } from './gate.ts';
 import type { Services } from './services.ts';
 import type { StreamRoute } from './stream-route.ts';
@@ -32,6 +33,7 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
       const route = find(request);
       if (route === undefined) return;
       const requestId = randomUUID();
+      observeWhenEnded(route, request, response, parts.services);
       response.setHeader('x-request-id', requestId);
       for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
       try {
@@ -45,6 +47,20 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
       }
     },
   };
+}
+
+function observeWhenEnded(
+  { path }: StreamRoute,
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { metrics }: Services,
+): void {
+  const startedAt = performance.now();
+  response.once('close', () => {
+    const labels = [path, methodLabel(method), response.statusCode];
+    const seconds = (performance.now() - startedAt) / 1e3;
+    metrics.observe('svc_http_request_duration_seconds', labels, seconds);
+  });
 }
 
 function isBelow(url: string, prefix: string): boolean {

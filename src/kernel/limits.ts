@@ -72,6 +72,7 @@ export const limits = {
   connectionTagsMax: 10,
   /** Operations and messages that users read (design section 3). */
   logsKeptDays: 15,
+  auditKeptDays: 400,
   idempotencyMs: 24 * 3_600_000,
   pruneAfterMs: 30 * 86_400_000,
   purgeAfterMs: 60 * 86_400_000,

@@ -195,7 +195,8 @@ async function report(
     if (!isStale(failure))
       deps.logger.warn({ err: failure, runId }, 'the end of a run was not taken');
   }
-  if (ending.kind === 'interrupted') operation.end('failed', error?.message ?? '');
+  if (ending.kind === 'interrupted')
+    operation.end('failed', error?.message ?? '', { isInterrupted: true });
   else operation.end(...logEnd(ending, titleOf(change)));
 }
 

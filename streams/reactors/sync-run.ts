@@ -50,7 +50,9 @@ export async function runSync(
   const run = { change, instance, runId, attempt, actor, signal: abort.signal };
   const outcome = await perform(deps, run, operation);
   if (outcome.ending.kind === 'interrupted') {
-    operation.end('failed', 'The run was interrupted; it is tried again');
+    operation.end('failed', 'The run was interrupted; it is tried again', {
+      isInterrupted: true,
+    });
     const body = { type: 'Release', runId, attempt };
     const soon = AbortSignal.any([closing, AbortSignal.timeout(releaseWithinMs)]);
     await report(deps, { ref, body, actor }, soon);

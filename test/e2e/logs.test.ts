@@ -9,6 +9,7 @@ import {
   type CrmConnection,
   type CrmWorld,
 } from '../support/crm-world.ts';
+import { metricDefinitions } from '../../src/ports/metrics.ts';
 import { eventsOf } from '../support/event-stream.ts';
 
 let world: CrmWorld;
@@ -242,5 +243,61 @@ describe('the projection of the log', () => {
     expect(compared.verification).toMatchObject({ state: 'passed', differences: 0 });
     succeeded(await ask('POST', '/switch', {}));
     expect(await shown()).toEqual(before);
+  });
+});
+
+describe('the metrics', () => {
+  const scrape = async (): Promise<string> => {
+    const headers = { authorization: `Bearer ${world.gateway.accountKey}` };
+    const answer = await fetch(`${world.gateway.url}/metrics`, { headers });
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    return answer.text();
+  };
+  /** Of the line with these labels. */
+  const valueOf = (text: string, name: string, labels: Readonly<Record<string, string>>) => {
+    const line = text
+      .split('\n')
+      .find(
+        (one) =>
+          one.startsWith(`${name}{`) &&
+          Object.entries(labels).every(([label, value]) => one.includes(`${label}="${value}"`)),
+      );
+    return line === undefined ? null : Number(line.slice(line.lastIndexOf(' ') + 1));
+  };
+
+  it('hold every name that is documented, and what happened', async () => {
+    expect((await world.gateway.call('GET', '/metrics')).status).toBe(403);
+    const text = await scrape();
+    for (const [name, { kind }] of Object.entries(metricDefinitions)) {
+      expect(text).toContain(`# TYPE ${name} ${kind}`);
+    }
+    expect(text).toContain('nodejs_eventloop_lag_seconds');
+    for (const [name, labels] of [
+      ['svc_runs_total', { kind: 'sync', status: 'success' }],
+      ['svc_runs_total', { kind: 'action', status: 'failed' }],
+      ['svc_run_duration_seconds_count', { kind: 'sync', status: 'success' }],
+      ['svc_provider_requests_total', { integration: 'crm', status: '200' }],
+      ['svc_webhook_attempts_total', { result: 'success' }],
+      ['svc_http_request_duration_seconds_count', { route: '/proxy/{path}', status: '200' }],
+      ['svc_http_request_duration_seconds_count', { route: '/logs/operations', method: 'POST' }],
+      ['svc_log_append_duration_seconds_count', { thread: 'owners' }],
+      ['svc_log_append_duration_seconds_count', { thread: 'main' }],
+      ['svc_projection_events_total', { projection: 'records' }],
+      ['svc_projection_events_total', { projection: 'logs' }],
+    ] as const) {
+      expect([name, labels, valueOf(text, name, labels)]).toEqual([
+        name,
+        labels,
+        expect.any(Number),
+      ]);
+      expect(valueOf(text, name, labels)).toBeGreaterThan(0);
+    }
+    for (const name of ['svc_projection_lag_events', 'svc_projection_lag_seconds']) {
+      expect(valueOf(text, name, { projection: 'records', partition: '0' })).toBe(0);
+    }
+    const group = { consumergroup: 'svc.runners', topic: 'svc.runs.v1', partition: '0' };
+    expect(valueOf(text, 'kafka_consumergroup_lag', group)).not.toBeNull();
+    expect(valueOf(text, 'svc_event_loop_delay_seconds', { thread: 'projection' })).not.toBeNull();
+    expect(text).not.toContain(crm.id);
   });
 });

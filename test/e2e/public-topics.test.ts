@@ -104,6 +104,10 @@ const promised: Readonly<Partial<Record<TopicName, Promised>>> = {
     ),
     key: keyOf('environment_id', 'operation_id'),
   },
+  'svc.audit.v1': {
+    fields: words('action target outcome ip_prefix details chain_seq chain_hash'),
+    key: keyOf('environment_id'),
+  },
   'svc.projections.v1': {
     actions: words(
       'building progress ready verifying verified switched rolled_back paused resumed failed ' +

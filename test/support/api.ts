@@ -11,12 +11,14 @@ import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
 import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
+import { createAuditRecorder } from '../../src/modules/audit/recorder.ts';
 import { createEnvironment } from '../../src/modules/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
 import { createPublisher } from '../../src/modules/runs/publisher.ts';
 import { createRunLogs } from '../../src/modules/runs/run-log.ts';
 import { checkAnswer } from './answers.ts';
 import { builtInCatalogue } from './catalogue.ts';
+import { uncounted } from './metrics.ts';
 import { openControlWorld, silent, type ControlWorld } from './control.ts';
 
 export interface Api extends AsyncDisposable {
@@ -151,6 +153,8 @@ async function openNode(
         ? builtInCatalogue()
         : loadCatalogue({ overlayPath: options.overlayPath }),
     logs: stack.use(createRunLogs({ publisher, logger: silent, clock })),
+    audit: stack.use(createAuditRecorder({ control, clock, logger: silent })),
+    ...uncounted,
     clock,
     logger: silent,
   };

@@ -8,6 +8,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { ApiKey } from '../../src/modules/api-keys/state.ts';
+import { uncounted } from './metrics.ts';
 import { builtInCatalogue } from './catalogue.ts';
 
 export interface HttpOnly extends AsyncDisposable {
@@ -61,6 +62,7 @@ export async function startHttpOnly(
     coordination: openInProcessCoordination(),
     http: createHttpClient({ allow: [] }),
     clock: systemClock,
+    ...uncounted,
     logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
     settings: {
       publicUrl: 'http://gateway.test',

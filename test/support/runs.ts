@@ -25,6 +25,7 @@ import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
 import { followRunEnds } from '../../src/modules/runs/run-ends.ts';
+import { createAuditRecorder } from '../../src/modules/audit/recorder.ts';
 import { createRunLogs, type RunLogs } from '../../src/modules/runs/run-log.ts';
 import { createTimelines } from '../../src/modules/runs/timeline.ts';
 import { syncRef } from '../../src/modules/syncs/entity.ts';
@@ -37,6 +38,7 @@ import {
   startFunctionRunner,
   type FunctionRunnerDeps,
 } from '../../streams/reactors/function-run.ts';
+import { uncounted } from './metrics.ts';
 import {
   aProvider,
   openControlWorld,
@@ -171,6 +173,8 @@ export async function openRunWorld({
     coordination: node.coordination,
     http,
     logs,
+    audit: stack.use(createAuditRecorder({ control, clock, logger: silent })),
+    ...uncounted,
     clock,
     logger: silent,
   };

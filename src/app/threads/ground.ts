@@ -6,6 +6,8 @@ import { openVault, type OpenVault } from '../../modules/credentials/open-vault.
 import type { RootKey } from '../../modules/credentials/root-keys.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Schemas } from '../../ports/schemas.ts';
+import { createThreadMetrics, type ThreadMetrics } from '../../adapters/metrics/prometheus.ts';
+import { observeLog } from '../observe-log.ts';
 import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
 import type { Folders } from '../folders.ts';
 import { createLogger } from '../logger.ts';
@@ -51,13 +53,17 @@ export interface Ground {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly faultPoint: FaultPoint;
+  readonly metrics: ThreadMetrics;
 }
 
 /** Opens the ports of a thread on `stack`, which closes them in reverse. */
 export async function openGround(data: ThreadData, stack: AsyncDisposableStack): Promise<Ground> {
   const clock = systemClock;
   const logger = createLogger(data.logLevel, data.name);
-  const { log, schemas } = await openThreadLog(stack, data.log, { clock, logger });
+  const metrics = createThreadMetrics(data.name);
+  const opened = await openThreadLog(stack, data.log, { clock, logger });
+  const { schemas } = opened;
+  const log = observeLog(opened.log, metrics, data.name);
   const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({
     id,
     bytes: Buffer.from(bytes),
@@ -65,5 +71,6 @@ export async function openGround(data: ThreadData, stack: AsyncDisposableStack):
   const vault = stack.use(
     await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
   );
-  return { log, schemas, vault, clock, logger, faultPoint: createFaultPoint(data.faultPoint) };
+  const faultPoint = createFaultPoint(data.faultPoint);
+  return { log, schemas, vault, clock, logger, faultPoint, metrics };
 }

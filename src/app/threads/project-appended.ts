@@ -2,6 +2,7 @@ import { migrate } from '../../adapters/projection-store/migrate.ts';
 import type { Schemas } from '../../ports/schemas.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
 import type { EventLog } from '../../ports/event-log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { Logger } from 'pino';
 import { openTeller } from '../../control-plane/tell.ts';
@@ -21,7 +22,7 @@ import {
 } from '../../../streams/projections/shared-projector.ts';
 import { verifyAppended } from '../../../streams/projections/verify-appended.ts';
 import type { ThreadData } from './ground.ts';
-import { nothingFed, reachOfOwn } from './project-records.ts';
+import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 
 interface Ports {
   readonly log: EventLog;
@@ -29,6 +30,7 @@ interface Ports {
   readonly store: ProjectionStore;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /** Feeds the generations of a projection of one row a message, on `stack`. */
@@ -83,7 +85,12 @@ async function feed(
   const { tables } = options;
   const prepare = () => migrate(store, tables.migrations);
   const begin = (into: Pick<AppendedProjectorDeps, 'store' | 'held'>) =>
-    startAppendedProjector({ ...deps, ...options, ...into });
+    startAppendedProjector({
+      ...deps,
+      ...options,
+      ...into,
+      advanced: counted(options.advanced, deps.metrics, projection.name),
+    });
   if (projecting === 'none') return nothingFed();
   if (projecting === 'shared') {
     return startSharedProjector({

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { RecordNews } from '../../modules/records/news.ts';
 import type { RecordReader } from '../../modules/records/reader.ts';
 import type { EventLog } from '../../ports/event-log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { Feed, Reach } from '../../../streams/projections/fed-generation.ts';
 import type {
   RecordFeedOptions as FeedOptions,
@@ -34,12 +35,12 @@ type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
 /** How this process projects the records, whatever the generation (see `Projecting` of ground.ts). */
 export function projectRecords(
   given: Omit<Ports, 'faultPoint'>,
-  { faultPoint }: Pick<Ground, 'faultPoint'>,
+  { faultPoint, metrics }: Pick<Ground, 'faultPoint' | 'metrics'>,
   data: Pick<ThreadData, 'projecting' | 'log'>,
   { prepare, news }: { readonly prepare: Prepare; readonly news: RecordNews },
 ): Projecting {
   const ports: Ports = { ...given, faultPoint };
-  if (data.projecting === 'all') return projectAll(ports, data, prepare);
+  if (data.projecting === 'all') return projectAll(ports, data, prepare, metrics);
   const { store, logger } = ports;
   return {
     openReach({ name }) {
@@ -61,12 +62,12 @@ export function projectRecords(
               begin: (held, into) =>
                 startProjector({
                   ...ports,
-                  ...told(steered(options), news),
+                  ...told(steered(options, metrics), news),
                   cleanupAfterMs,
                   store: into,
                   held,
                 }),
-              forget: () => told(steered(options), news).heads.drop('all'),
+              forget: () => told(steered(options, metrics), news).heads.drop('all'),
             });
       return {
         holds: (partition) => feed.holds(partition),
@@ -84,6 +85,21 @@ async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void>
 }
 
 type Steered = ReturnType<typeof steered>;
+
+/** Counts what was read of each partition since the first that was told. */
+export function counted(
+  advanced: FeedOptions['advanced'],
+  metrics: Metrics,
+  projection: string,
+): FeedOptions['advanced'] {
+  const nexts = new Map<number, number>();
+  return (partition, next) => {
+    const read = next - (nexts.get(partition) ?? next);
+    nexts.set(partition, next);
+    if (read > 0) metrics.count('svc_projection_events_total', [projection, 'applied'], read);
+    advanced(partition, next);
+  };
+}
 
 /** What changes here is told to those who read the same tables elsewhere. */
 function told(options: Steered, news: RecordNews): Steered {
@@ -109,13 +125,14 @@ function projectAll(
   ports: Ports,
   { log: access }: Pick<ThreadData, 'log'>,
   prepare: Prepare,
+  metrics: Metrics,
 ): Projecting {
   const { log } = ports;
   return {
     openReach: reachOfOwn,
     async openFeed(options) {
       await prepare(options.tables);
-      const projector = await startProjector({ ...ports, ...steered(options) });
+      const projector = await startProjector({ ...ports, ...steered(options, metrics) });
       const published: RecordReader['published'] = (...args) => projector.published(...args);
       // Through Kafka other processes take writes, which are to be found here, too.
       const isAlone = access.kind === 'embedded';
@@ -129,7 +146,9 @@ function projectAll(
   };
 }
 
-function steered({ tables, heads: all, advanced, isBuilding, pacePercent }: FeedOptions) {
+function steered(options: FeedOptions, metrics: Metrics) {
+  const { tables, heads: all, isBuilding, pacePercent } = options;
+  const advanced = counted(options.advanced, metrics, records.name);
   const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
   const heads: ProjectorDeps['heads'] = all;
   return { tables, heads, advanced, lane, pacePercent };

@@ -73,7 +73,12 @@ serveThread(async (ground, stack, data, main) => {
     main.emit('fatal', 'the records projector cannot go on');
   });
   for (const projection of appendedProjections) {
-    await projectAppended(stack, { ...ports, schemas, store: filled }, projection, data);
+    await projectAppended(
+      stack,
+      { ...ports, schemas, metrics: ground.metrics, store: filled },
+      projection,
+      data,
+    );
   }
   announceDropped(generations.source, main);
   return { ...recordSourceMethods(generations.source), ...projectionStoreMethods(store) };

@@ -20,7 +20,8 @@ export function serveThread(work: ThreadWork): void {
   const served: Record<string, Methods[string]> = {
     open: async () => {
       const ground = await openGround(data, stack);
-      Object.assign(served, await work(ground, stack, data, main));
+      const metrics = { 'metrics.snapshot': () => ground.metrics.snapshot() };
+      Object.assign(served, metrics, await work(ground, stack, data, main));
     },
     close: () => stack.disposeAsync(),
   };

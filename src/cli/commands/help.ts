@@ -1,6 +1,7 @@
 import type { Command } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
+import { audit } from './audit.ts';
 import { compile } from './compile.ts';
 import { connections } from './connections.ts';
 import { consumers } from './consumers.ts';
@@ -59,6 +60,7 @@ export const commands: readonly Command[] = [
   consumers,
   deadLetters,
   rootKeys,
+  audit,
   log,
   version,
   help,

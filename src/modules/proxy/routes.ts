@@ -110,5 +110,6 @@ function noteCall(
     text: `${method} ${path} ${said}`,
     contextJson: context,
     tookMs: durationMs,
+    providerStatus: status,
   });
 }

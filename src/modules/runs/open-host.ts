@@ -51,6 +51,7 @@ export type HostDeps = Pick<
   | 'clock'
   | 'settings'
   | 'refresher'
+  | 'metrics'
 >;
 
 /**
@@ -99,7 +100,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     variables: async () => (variables.length === 0 ? null : variables),
     http,
     coordination,
-    log: runLog(run),
+    log: runLog(run, deps.metrics),
     timeline: run.timeline,
     clock,
     signal,
@@ -107,7 +108,10 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
 }
 
 /** Lines go to the log that users read, and in short to the timeline of the run. */
-const runLog = ({ operation, timeline }: HostRun): RunLog => ({
+const runLog = (
+  { operation, timeline, connection }: HostRun,
+  metrics: Pick<HostDeps['metrics'], 'count'>,
+): RunLog => ({
   lines: (lines) => {
     for (const { level, message, payload } of lines) {
       operation.write(level, message, payload, 'user');
@@ -115,6 +119,7 @@ const runLog = ({ operation, timeline }: HostRun): RunLog => ({
     }
   },
   http: (line) => {
+    metrics.count('svc_provider_requests_total', [connection.integrationKey, line.status ?? 0]);
     const { method, url, status, durationMs: duration_ms } = line;
     const isOk = status !== null && status < 400;
     operation.write(isOk ? 'info' : 'warn', `${method} ${url}`, JSON.stringify(line));

@@ -40,7 +40,27 @@ export interface Operation {
     contextJson?: string | null,
     source?: 'internal' | 'user',
   ): void;
-  end(state: OperationState, message: string): void;
+  end(
+    state: OperationState,
+    message: string,
+    more?: {
+      /** Through no fault of its own: it is tried again. */
+      readonly isInterrupted: boolean;
+    },
+  ): void;
+}
+
+/** What is counted of an operation that has ended. */
+export interface OperationOutcome {
+  readonly operationType: string;
+  /** Of a run. */
+  readonly runId?: string;
+  readonly integration: string;
+  readonly state: OperationState;
+  readonly tookMs: number;
+  readonly isInterrupted: boolean;
+  /** Of the provider's answer to a proxied call; null where there was none. */
+  readonly providerStatus: number | null;
 }
 
 export interface EndedOperation {
@@ -49,6 +69,8 @@ export interface EndedOperation {
   /** Without any secret. */
   readonly contextJson: string;
   readonly tookMs: number;
+  /** Of a proxied call; null where the provider did not answer. */
+  readonly providerStatus?: number | null;
 }
 
 export interface RunLogs extends AsyncDisposable {
@@ -71,10 +93,13 @@ export function createRunLogs({
   publisher,
   logger,
   clock,
+  ended = () => undefined,
 }: {
   readonly publisher: Publisher;
   readonly logger: Pick<Logger, 'warn'>;
   readonly clock: Pick<Clock, 'nowMicros'>;
+  /** Told of each operation as it ends. */
+  readonly ended?: (outcome: OperationOutcome) => void;
 }): RunLogs {
   let waiting: PublicMessage[] = [];
   let dropped = 0;
@@ -104,8 +129,9 @@ export function createRunLogs({
   };
 
   return {
-    begin: (of, message) => begun(of, message, { add, clock }),
-    note(of, { state, text, contextJson, tookMs }) {
+    begin: (of, message) => begun(of, message, { add, clock, ended }),
+    note(of, { state, text, contextJson, tookMs, providerStatus = null }) {
+      ended({ ...of, state, tookMs, isInterrupted: false, providerStatus });
       const at = clock.nowMicros();
       const started_at = at - Math.round(tookMs * 1000);
       const ends = { operation_type: of.operationType, started_at, state };
@@ -117,14 +143,13 @@ export function createRunLogs({
   };
 }
 
-function begun(
-  of: OperationOf,
-  message: string,
-  {
-    add,
-    clock,
-  }: { readonly add: (m: PublicMessage) => void; readonly clock: Pick<Clock, 'nowMicros'> },
-): Operation {
+interface Told {
+  readonly add: (message: PublicMessage) => void;
+  readonly clock: Pick<Clock, 'nowMicros'>;
+  readonly ended: (outcome: OperationOutcome) => void;
+}
+
+function begun(of: OperationOf, message: string, { add, clock, ended }: Told): Operation {
   const trace = currentTrace();
   const ends = { operation_type: of.operationType, started_at: clock.nowMicros() };
   const say = (level: EntryLevel, text: string, more: EntryFields): void =>
@@ -135,7 +160,11 @@ function begun(
       const kept = context == null ? null : cut(redactJson(context));
       say(level, redactText(text), { context: kept, source });
     },
-    end: (state, text) => say(levelOf(state), text, { ...ends, state }),
+    end(state, text, { isInterrupted } = { isInterrupted: false }) {
+      const tookMs = (clock.nowMicros() - ends.started_at) / 1000;
+      ended({ ...of, state, tookMs, isInterrupted, providerStatus: null });
+      say(levelOf(state), text, { ...ends, state });
+    },
   };
 }
 

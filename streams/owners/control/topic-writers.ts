@@ -23,6 +23,7 @@ const publicTopics = [
   'svc.syncs.v1',
   'svc.runs.v1',
   'svc.logs.v1',
+  'svc.audit.v1',
   projectionsTopic,
   deadLettersTopic,
 ] as const satisfies readonly TopicName[];
@@ -68,7 +69,7 @@ export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise
       if (target === undefined) throw new Error(`no entity may publish to ${message.topic}`);
       const { topic, key, partitionBy = key } = message;
       const partition = partitionOf(partitionBy, target.partitions);
-      const said = { at: meta.at * 1000, actor: meta.actor, causationId };
+      const said = { at: message.at ?? meta.at * 1000, actor: meta.actor, causationId };
       return { topic, partition, message: encodePublic(message, said, target.codec) };
     },
   };

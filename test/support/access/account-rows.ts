@@ -58,6 +58,11 @@ const operatorRows: readonly Row[] = [
   row('DELETE /projections/{name}/generations/{generation}', A('projections:write'), 404, () => ({
     path: '/projections/none/generations/1',
   })),
+  row('GET /metrics', A('metrics:read'), 200),
+  row('GET /audit', A('audit:read'), 200),
+  row('GET /audit/chains', A('audit:read'), 200),
+  // Without naming a chain.
+  row('GET /audit/export', A('audit:read'), 400),
   row('GET /root-keys', A('root-keys:read'), 200),
   row('POST /root-keys/rewrap', A('root-keys:write'), 202),
   row('GET /consumer-groups', A('consumer-groups:read'), 200),

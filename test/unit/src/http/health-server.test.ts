@@ -5,7 +5,12 @@ describe('a process without the API', () => {
   it('answers probes, with the reasons where it is not ready, and nothing else', async () => {
     const reasons: string[] = [];
     const readiness = () => reasons;
-    await using server = await createHealthServer({ readiness, host: '127.0.0.1', port: 0 });
+    await using server = await createHealthServer({
+      readiness,
+      scrape: async () => ({ text: 'svc_build_info 1\n', mediaType: 'text/plain' }),
+      host: '127.0.0.1',
+      port: 0,
+    });
     const ask = async (path: string) => {
       const answer = await fetch(new URL(path, server.url));
       return { status: answer.status, body: (await answer.json()) as object };
@@ -17,5 +22,7 @@ describe('a process without the API', () => {
     expect(await ask('/ready')).toEqual({ status: 503, body: { result: 'not ready', reasons } });
     expect(await ask('/health')).toEqual(ok);
     expect((await ask('/records')).status).toBe(404);
+    const metrics = await fetch(new URL('/metrics', server.url));
+    expect(await metrics.text()).toBe('svc_build_info 1\n');
   });
 });

@@ -1,0 +1,27 @@
+import type { Metrics } from '../ports/metrics.ts';
+import type { FailureKind, Sandbox } from '../ports/sandbox.ts';
+
+/** Ends that the sandbox brings about, whatever the function wanted. */
+const kills: ReadonlySet<FailureKind> = new Set<FailureKind>([
+  'memory',
+  'timeout',
+  'aborted',
+  'limit',
+  'output_too_large',
+  'interrupted',
+]);
+
+/** The sandbox, with the runs counted that it cut short. */
+export function observeSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
+  return {
+    run: async (...given) => {
+      const result = await sandbox.run(...given);
+      if (result.status === 'error' && kills.has(result.error.kind)) {
+        metrics.count('svc_sandbox_kills_total', [result.error.kind]);
+      }
+      return result;
+    },
+    describe: (...given) => sandbox.describe(...given),
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,223 @@
+import { readFile } from 'node:fs/promises';
+import { chainHash, chainStart, type ChainedEntry } from '../../kernel/audit-chain.ts';
+import { accountClient, asCommandFailure } from '../account.ts';
+import { refusal } from '../../client/api-error.ts';
+import type { ApiClient } from '../client.ts';
+import { columns } from '../columns.ts';
+import type { Command, Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+
+const options = {
+  environment: { type: 'string' },
+  file: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+
+/** Mirrors `GET /audit/chains` (modules/audit/shapes.ts). */
+interface ShownChain {
+  readonly environment: string;
+  readonly name: string | null;
+  readonly length: number;
+  readonly hash: string;
+}
+
+type Line = ChainedEntry & { readonly chain_hash: string };
+
+const pageSize = 2_000;
+
+export const audit: Command = {
+  name: 'audit',
+  usage: '<chains|export|verify>',
+  summary: 'Export the audit trail, and prove that nobody has changed it',
+  help: `Each event of the audit trail holds a hash over itself and the hash before it, one chain for each environment and
+one for the account. The owner of an environment keeps the end of its chain apart from the events.
+
+Words
+  chains                  the chains: how long, and the hash they end with
+  export                  the events of a chain as lines of JSON on stdout
+  verify                  compute every hash anew, and compare the end with what the owner keeps
+
+Options
+      --environment ID    the chain of this environment, or of "account"; verify: all when absent
+      --file FILE         verify: the events of an export, without asking for them
+      --json              chains, verify: the answer as JSON on stdout
+
+Variables
+  SVC_ACCOUNT_KEY         API key of the account
+  SVC_HOSTPORT            address of the service (http://localhost:3003)
+
+Exit codes
+  0 every chain is whole   1 failed   3 key missing or refused   5 a chain was changed
+
+Examples
+  svc audit chains
+  svc audit export --environment account > audit.ndjson
+  svc audit verify`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    const [word = '', ...rest] = positionals;
+    if (rest.length > 0 || !['chains', 'export', 'verify'].includes(word)) {
+      const message = 'Say: svc audit chains, svc audit export, or svc audit verify';
+      throw new CommandFailure(message, { isUsage: true });
+    }
+    try {
+      if (word === 'chains') await showChains(context, values);
+      else if (word === 'export') await exportChain(context, values);
+      else await verify(context, values);
+    } catch (error) {
+      throw asCommandFailure(error);
+    }
+  },
+};
+
+/** The shape is the service's promise. */
+const chainsOf = async (client: ApiClient): Promise<readonly ShownChain[]> =>
+  ((await client.call('GET', '/audit/chains')) as unknown as { readonly data: ShownChain[] }).data;
+
+async function showChains(context: Context, { json }: Values): Promise<void> {
+  const chains = await chainsOf(accountClient(context));
+  if (json === true) {
+    context.output.result(JSON.stringify(chains));
+    return;
+  }
+  const rows = chains.map(({ environment, name, length, hash }) => [
+    environment,
+    name ?? '',
+    length,
+    hash,
+  ]);
+  for (const line of columns(['chain', 'environment', 'events', 'ends with'], rows, 2))
+    context.output.result(line);
+}
+
+async function exportChain(context: Context, { environment }: Values): Promise<void> {
+  if (environment === undefined) {
+    const message = 'Name the chain: --environment <id>, or --environment account';
+    throw new CommandFailure(message, { isUsage: true });
+  }
+  for await (const line of eventsOf(accountClient(context), environment))
+    context.output.result(JSON.stringify(line));
+}
+
+/** The events of a chain, page by page. */
+async function* eventsOf(client: ApiClient, environment: string): AsyncGenerator<Line> {
+  for (let from = 1; ;) {
+    const query = new URLSearchParams({ environment, from: `${from}`, limit: `${pageSize}` });
+    const page = linesOf(await textOf(client, `/audit/export?${query.toString()}`));
+    yield* page;
+    if (page.length < pageSize) return;
+    from = (page.at(-1)?.seq ?? 0) + 1;
+  }
+}
+
+/** @throws ApiError */
+async function textOf(client: ApiClient, path: string): Promise<string> {
+  const { status, body } = await client.send({ method: 'GET', path });
+  if (status === 200) return body.toString();
+  throw refusal(status, body.toString());
+}
+
+const linesOf = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+interface Verdict {
+  readonly environment: string;
+  readonly events: number;
+  /** The first event that does not fit; null = the chain is whole. */
+  readonly broken: { readonly seq: number; readonly why: string } | null;
+}
+
+async function verify(context: Context, { environment, file, json }: Values): Promise<void> {
+  const verdicts =
+    file === undefined ? await verifyService(context, environment) : await verifyFile(file);
+  for (const verdict of verdicts) say(context, verdict, json === true);
+  if (verdicts.every(({ broken }) => broken === null)) return;
+  throw new CommandFailure('The audit trail was changed.', { exitCode: exitCodes.differs });
+}
+
+async function verifyService(context: Context, wanted: string | undefined): Promise<Verdict[]> {
+  const client = accountClient(context);
+  const chains = await chainsOf(client);
+  const chosen = chains.filter(({ environment }) => wanted === undefined || environment === wanted);
+  if (chosen.length === 0 && wanted !== undefined)
+    throw new CommandFailure(`There is no chain "${wanted}"; see: svc audit chains`);
+  const verdicts: Verdict[] = [];
+  for (const chain of chosen) {
+    const judge = new Judge(chain.environment);
+    for await (const line of eventsOf(client, chain.environment)) judge.take(line);
+    verdicts.push(judge.verdict(chain));
+  }
+  return verdicts;
+}
+
+/** An export is compared with nothing but itself. */
+async function verifyFile(file: string): Promise<Verdict[]> {
+  const lines = linesOf(await readFile(file, 'utf8'));
+  const judge = new Judge(lines[0]?.environment ?? 'account');
+  for (const line of lines) judge.take(line);
+  return [judge.verdict(null)];
+}
+
+/** Follows one chain; the first event that does not fit decides. */
+class Judge {
+  readonly #environment: string;
+  #events = 0;
+  #last: Line | null = null;
+  /** By place, for an end that lies before the newest event. */
+  readonly #hashes = new Map<number, string>();
+  #broken: Verdict['broken'] = null;
+
+  constructor(environment: string) {
+    this.#environment = environment;
+  }
+
+  take(line: Line): void {
+    this.#events += 1;
+    const before = this.#last;
+    this.#last = line;
+    this.#hashes.set(line.seq, line.chain_hash);
+    if (this.#broken !== null) return;
+    const why = this.#whyNot(line, before);
+    if (why !== null) this.#broken = { seq: line.seq, why };
+  }
+
+  #whyNot(line: Line, before: Line | null): string | null {
+    if (line.environment !== this.#environment) return 'it is of another chain';
+    if (before !== null && line.seq !== before.seq + 1)
+      return `events are missing after ${before.seq}`;
+    // Older ones have gone with time: the first that is left is taken as it is.
+    if (before === null && line.seq !== 1) return null;
+    const expected = chainHash(before?.chain_hash ?? chainStart, line);
+    return expected === line.chain_hash ? null : 'its hash is not that of what it says';
+  }
+
+  /** @param end what the owner keeps; events that came after it was asked are let be */
+  verdict(end: ShownChain | null): Verdict {
+    const broken = this.#broken ?? (end === null ? null : this.#endsOtherwise(end));
+    return { environment: this.#environment, events: this.#events, broken };
+  }
+
+  #endsOtherwise({ length, hash }: ShownChain): Verdict['broken'] {
+    const found = this.#hashes.get(length);
+    if (found === hash) return null;
+    const why =
+      found === undefined ? 'the events up to the end are missing' : 'the end is another one';
+    return { seq: length, why };
+  }
+}
+
+function say({ output }: Context, verdict: Verdict, isJson: boolean): void {
+  if (isJson) {
+    output.result(JSON.stringify(verdict));
+    return;
+  }
+  const { environment, events, broken } = verdict;
+  if (broken === null) output.result(`${environment}: whole, ${events} events`);
+  else output.result(`${environment}: changed at event ${broken.seq}: ${broken.why}`);
+}

@@ -1,0 +1,138 @@
+/* eslint-disable @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-return --
+   a test looks into any answer */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { commandLine, type Ended } from '../support/command-line.ts';
+import { eventually, succeeded } from '../support/crm-world.ts';
+import { startGateway, type RunningGateway } from '../support/gateway.ts';
+
+interface Event {
+  readonly environment: string;
+  readonly seq: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly outcome: string;
+  readonly ip_prefix: string | null;
+  readonly details: object | null;
+  readonly chain_hash: string;
+}
+
+const secret = 'value-that-nobody-may-see';
+let folder: string;
+let gateway: RunningGateway;
+let sandbox: Sandbox;
+let made: { readonly id: string; readonly secret: string };
+
+const account = (method: string, path: string, body?: object) =>
+  gateway.call(method, path, { key: gateway.accountKey, ...(body ? { body } : {}) });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-audit-'));
+  gateway = await startGateway();
+  sandbox = await openSandbox({ childrenMax: 1 });
+  const [dev] = succeeded(await account('GET', '/environments')).data;
+  const key = { environment_id: dev.id, display_name: 'ci', scopes: ['environment:proxy'] };
+  made = succeeded(await account('POST', '/environment/api-keys', key)).data;
+  await account('POST', '/environment/api-keys', key);
+  succeeded(await account('POST', `/environment/api-keys/${made.id}/reveal`));
+  const set = { body: { value: secret } };
+  succeeded(await gateway.call('PUT', '/environment-variables/TOKEN', set));
+  for (let n = 0; n < 5; n++) succeeded(await gateway.call('GET', '/environment-variables'));
+  await gateway.call('DELETE', '/environment-variables/TOKEN', { key: made.secret });
+  await gateway.call('DELETE', '/connections/nobody?provider_config_key=crm');
+});
+afterAll(async () => {
+  await sandbox[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const events = async (query = ''): Promise<Event[]> =>
+  succeeded(await account('GET', `/audit${query}`)).data;
+const all = () => eventually(events, (found) => found.length >= 7);
+const svc = (...args: string[]) =>
+  commandLine(['audit', ...args], {
+    root: folder,
+    sandbox,
+    variables: { SVC_HOSTPORT: gateway.url, SVC_ACCOUNT_KEY: gateway.accountKey },
+  });
+
+describe('the audit trail', () => {
+  it('says who did what, with which outcome and from where, and no secret', async () => {
+    const found = await all();
+    const seen = found.map(({ action, target, outcome }) => [action, target, outcome]);
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        ['api_key.create', `${made.id} ci`, 'success'],
+        ['api_key.create', 'ci', 'conflict'],
+        ['api_key.reveal', made.id, 'success'],
+        ['environment-variables.set', 'TOKEN', 'success'],
+        ['variable.read', '*', 'success'],
+        ['environment-variables.delete', '*', 'forbidden'],
+      ]),
+    );
+    // The five reads of a minute are one event, and one more when the minute is over.
+    expect(seen.filter(([action]) => action === 'variable.read')).toHaveLength(1);
+    expect(seen).toContainEqual(['connection.delete', 'crm/nobody', expect.any(String)]);
+    for (const { actor, ip_prefix } of found) {
+      expect(actor).toMatch(/^key:/);
+      expect(ip_prefix).toBe('127.0.0.0/24');
+    }
+    const text = JSON.stringify(found);
+    for (const hidden of [secret, made.secret, gateway.key]) expect(text).not.toContain(hidden);
+  });
+
+  it('is found by what happened, page by page, newest first', async () => {
+    const found = await all();
+    const revealed = await events('?action=api_key.reveal&outcome=success');
+    expect(revealed.map(({ target }) => target)).toEqual([made.id]);
+    const walked: Event[] = [];
+    for (let cursor = ''; ;) {
+      const page = succeeded(await account('GET', `/audit?limit=3${cursor}`));
+      walked.push(...page.data);
+      if (page.next_cursor === null) break;
+      cursor = `&cursor=${page.next_cursor as string}`;
+    }
+    expect(walked).toEqual(found);
+    expect((await account('GET', '/audit?cursor=nonsense')).status).toBe(400);
+    expect((await gateway.call('GET', '/audit')).status).toBe(403);
+  });
+});
+
+describe('the chain of the audit trail', () => {
+  it('is whole for whoever computes it again', async () => {
+    await all();
+    const verified = await eventually(
+      () => svc('verify', '--json'),
+      ({ exitCode }) => exitCode === 0,
+    );
+    const verdicts = linesOf(verified).map((line) => JSON.parse(line));
+    expect(verdicts.length).toBeGreaterThanOrEqual(2);
+    for (const { broken } of verdicts) expect(broken).toBeNull();
+  });
+
+  it.each([
+    ['says something else', (lines: string[]) => lines.with(1, other(lines[1]!))],
+    ['is missing', (lines: string[]) => lines.toSpliced(1, 1)],
+    ['stands elsewhere', (lines: string[]) => lines.with(1, lines[2]!).with(2, lines[1]!)],
+  ])('shows that an event %s', async (_what, change) => {
+    await all();
+    const exported = await svc('export', '--environment', 'account');
+    expect(exported.exitCode).toBe(0);
+    const lines = linesOf(exported);
+    const file = join(folder, 'audit.ndjson');
+    await writeFile(file, lines.join('\n'));
+    expect((await svc('verify', '--file', file)).exitCode).toBe(0);
+    await writeFile(file, change([...lines]).join('\n'));
+    expect((await svc('verify', '--file', file)).exitCode).toBe(5);
+  });
+});
+
+const other = (line: string): string => JSON.stringify({ ...JSON.parse(line), target: 'nobody' });
+
+const linesOf = ({ out }: Ended): string[] => out.split('\n').filter((line) => line !== '');

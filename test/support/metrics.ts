@@ -1,0 +1,17 @@
+import {
+  createThreadMetrics,
+  metricsMediaType,
+  metricsText,
+} from '../../src/adapters/metrics/prometheus.ts';
+import type { Services } from '../../src/http/services.ts';
+
+const metrics = createThreadMetrics('test');
+
+/** The metrics of a test's process; whoever tests them takes the gateway. */
+export const uncounted: Pick<Services, 'metrics' | 'scrape'> = {
+  metrics,
+  scrape: async () => ({
+    text: await metricsText([await metrics.snapshot()]),
+    mediaType: metricsMediaType,
+  }),
+};
