@@ -17,6 +17,8 @@ const readersLeaveMs = 10_000;
 const levelEveryMs = 10;
 const retryMs = 1_000;
 const tickMs = 1_000;
+/** What has not moved for so long stands still. */
+const stalledMs = 60_000;
 const leadWatchedEveryMs = 100;
 /** A comparison is given up when it came to nothing so often on one node. */
 const comparisonsMax = 10;
@@ -62,6 +64,10 @@ export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> ext
   readonly openActive: (first: S) => A;
   /** Removes what a comparison left of the generation. */
   readonly dropCopies: (generation: number) => Promise<void>;
+  /** Told when what is read stands still though there is more to take in, and null when it moves again. */
+  readonly stalled: (reason: string | null) => void;
+  /** After so long without progress; default 60 s (contract/reliability.md section 3). */
+  readonly stalledAfterMs?: number;
   /** What is decided. */
   readonly projection: FollowedProjection;
   readonly report: (report: Report) => Promise<void>;
@@ -105,6 +111,9 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   /** By partition, where the topic ended at the last tick. */
   #ends = new Map<number, number>();
   #verification: { readonly id: string; readonly done: Promise<void> } | null = null;
+  /** By partition of the active generation, where it stood and since when. */
+  readonly #standing = new Map<number, { readonly next: number; readonly since: number }>();
+  #isStalled = false;
   /** How often the comparison came to nothing here. */
   #unfinished = { id: '', times: 0 };
 
@@ -312,6 +321,29 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
       ({ state, verification_id: id }) => state === 'retiring' || id !== null,
     );
     if (isUnsettled || isWaiting) await this.#follow(projection.current);
+    await this.#watchProgress();
+  }
+
+  /** Whether every partition that this node projects moves, or has nothing to take in. */
+  async #watchProgress(): Promise<void> {
+    const { log, topic, partitions, projection, stalled } = this.#deps;
+    const { stalledAfterMs = stalledMs } = this.#deps;
+    const { active_generation: active, generations } = projection.current;
+    const isPaused = generations.some((one) => one.generation === active && one.is_paused);
+    const now = performance.now();
+    let stuck: number | null = null;
+    for (const partition of allOf(partitions)) {
+      const next = this.#active.reach.next(partition);
+      const before = this.#standing.get(partition);
+      const isIdle = isPaused || !this.#active.holds(partition);
+      const end = isIdle ? next : await log.endOffset(topic, partition);
+      if (before === undefined || before.next !== next || next >= end)
+        this.#standing.set(partition, { next, since: now });
+      else if (now - before.since > stalledAfterMs) stuck ??= partition;
+    }
+    if ((stuck !== null) === this.#isStalled) return;
+    this.#isStalled = stuck !== null;
+    stalled(stuck === null ? null : `partition ${stuck} of ${topic} is not projected any more`);
   }
 
   /** A partition has caught up when it has passed where the topic ended a tick ago. */

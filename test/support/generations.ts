@@ -102,6 +102,7 @@ export class TestGenerations implements AsyncDisposable {
     const generations = await startRecordGenerations({
       ...ports,
       projection: owner,
+      stalled: () => undefined,
       openReach: () => {
         const publication = createPublication();
         const done = (): Promise<void> => Promise.resolve();

@@ -21,6 +21,7 @@ import { verifyGeneration } from '../../../streams/projections/verify.ts';
 import { projectAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
+import { joined } from './unready.ts';
 import { watchTables } from './watch-tables.ts';
 
 /** The tables, their reader, and what this process projects into them: ClickHouse in process belongs to one thread. */
@@ -30,8 +31,9 @@ serveThread(async (ground, stack, data, main) => {
   const { name } = records;
   const store = stack.use(await openTables(clickhouse));
   let forget = (): void => undefined;
+  const unready = joined((reason) => main.emit('unready', reason));
   const tell = (reason: string | null): void => {
-    main.emit('unready', reason);
+    unready('tables', reason);
     // What was read ahead must not outlive the server that it came from.
     if (reason !== null) forget();
   };
@@ -51,6 +53,7 @@ serveThread(async (ground, stack, data, main) => {
       ...ports,
       ...projectRecords({ ...ports, store: filled }, ground, data, { prepare, news }),
       projection,
+      stalled: (reason) => unready(name, reason),
       openSource: (of) =>
         createRecordSource({
           ...of,

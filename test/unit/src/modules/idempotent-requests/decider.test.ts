@@ -30,7 +30,9 @@ describe('a request with an Idempotency-Key', () => {
       .when(begin('b', { at: at + 30_000 }))
       .then({ type: 'RequestBegun', request: later });
     const extended: IdempotentRequestEvent = { type: 'LeaseExtended', leaseUntil: at + 50_000 };
-    given(idempotentRequest, begun, extended).when(begin('b', { at: at + 30_000 })).then();
+    given(idempotentRequest, begun, extended)
+      .when(begin('b', { at: at + 30_000 }))
+      .then();
   });
 
   it('is refused to another request', () => {
@@ -51,7 +53,9 @@ describe('a request with an Idempotency-Key', () => {
 
   it('is forgotten after a day', () => {
     const ended: IdempotentRequestEvent = { type: 'RequestAnswered', answer };
-    given(idempotentRequest, begun, ended).when({ type: 'Tick', at: at + 86_399_999 }).then();
+    given(idempotentRequest, begun, ended)
+      .when({ type: 'Tick', at: at + 86_399_999 })
+      .then();
     given(idempotentRequest, begun, ended)
       .when({ type: 'Tick', at: at + 86_400_000 })
       .then({ type: 'RequestForgotten' });
