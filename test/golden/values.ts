@@ -1,7 +1,6 @@
 import type { CommandValue, EntityValue, ReplyValue } from '../../src/control-plane/wire.ts';
 import type { Micros } from '../../src/kernel/time.ts';
 import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
-import type { AuditEvent } from '../../src/modules/audit/events.ts';
 import type { ProjectionMessage } from '../../src/modules/projections/public.ts';
 import type { RecordCommandValue } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
@@ -11,6 +10,7 @@ import type { TypedTopicProgress } from '../../src/modules/typed-topics/progress
 import type { IncomingStep } from '../../src/modules/webhooks-in/events.ts';
 import type { DeliveryStep } from '../../src/modules/webhooks-out/events.ts';
 import type { TopicName } from '../../streams/topics.ts';
+import { audited } from './audit-value.ts';
 
 /**
  * A full value of each topic, as it looks in service: of the code's own type where it has one, so that the
@@ -314,19 +314,6 @@ const logEntry = {
   context: '{"status":500}',
 };
 
-const auditEvent: AuditEvent = {
-  ...common('svc.audit.event'),
-  actor: 'key:0198c1a2-7d30-7000-8000-00000000000a',
-  run_id: null,
-  action: 'connection.read_credentials',
-  target: 'github/user-42',
-  outcome: 'success',
-  ip_prefix: '203.0.113.0/24',
-  details: '{"reads":3}',
-  chain_seq: 17,
-  chain_hash: 'a'.repeat(64),
-};
-
 const typedTopicProgress: TypedTopicProgress = {
   opt_in: '0198c1a2-7d30-7000-8000-000000000009',
   next: 12_345,
@@ -399,7 +386,7 @@ export const fullValues: Readonly<Record<TopicName, object>> = {
   'svc.webhooks-in.v1': webhookIn,
   'svc.webhooks-out.v1': webhookOut,
   'svc.logs.v1': logEntry,
-  'svc.audit.v1': auditEvent,
+  'svc.audit.v1': { ...common('svc.audit.event'), ...audited },
   'svc.projections.v1': projectionChanged,
   'svc.dead-letters.v1': deadLetter,
 };
