@@ -63,6 +63,7 @@ export async function startHttpOnly(
     http: createHttpClient({ allow: [] }),
     clock: systemClock,
     ...uncounted,
+    audit: { change: async () => undefined, read: () => undefined },
     logger: pino({ level: 'warn' }, { write: (line) => void log.push(line) }),
     settings: {
       publicUrl: 'http://gateway.test',
