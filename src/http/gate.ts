@@ -161,6 +161,14 @@ export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.ou
   return parsePart(schema, parseQuery(search), 'invalid_query_params') as z.output<S>;
 }
 
+/** The headers as the schema takes them. @throws GatewayError `invalid_headers` */
+export function checkHeaders<S extends z.ZodType>(
+  schema: S,
+  headers: IncomingMessage['headers'],
+): z.output<S> {
+  return parsePart(schema, headers, 'invalid_headers') as z.output<S>;
+}
+
 function checkContentType(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;

@@ -20,6 +20,7 @@ import { metricsRoutes } from '../modules/metrics/routes.ts';
 import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
+import { liveStreamRoute } from '../modules/records/live-stream.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { referenceRoutes } from '../modules/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/root-keys/routes.ts';
@@ -74,5 +75,6 @@ export const streamRoutes: readonly StreamRoute[] = [
   proxyRoute,
   tailRoute,
   auditExportRoute,
+  liveStreamRoute,
   webhookRoute,
 ];

@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
    a test looks into any answer, and expect.any() is anything */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf } from '../support/event-stream.ts';
 import {
   eventually,
   openCrmWorld,
@@ -195,6 +196,39 @@ describe('other ways of paging', () => {
       (left) => left.length === 0,
     );
     expect(emptied).toEqual([]);
+  });
+});
+
+describe('the stream of a model', () => {
+  it('gives its records as they are modified, tells the head, and goes on after a cursor', async () => {
+    const crm = await world.connect();
+    crm.account.contacts = contacts(3);
+    await crm.run('contacts');
+    const url = `${world.gateway.url}/records/stream?model=Contact`;
+    const headers = { authorization: `Bearer ${world.gateway.key}`, ...crm.headers };
+    await using first = await eventsOf(url, { headers });
+    const read = [await first.next(), await first.next(), await first.next()];
+    expect(read.map(({ event, data }) => [event, data.id])).toEqual([
+      ['record', 'c-000'],
+      ['record', 'c-001'],
+      ['record', 'c-002'],
+    ]);
+    const last = read[2]!;
+    expect(last.id).toBe(last.data._svc_metadata.cursor);
+    expect(await first.next()).toMatchObject({ event: 'head', id: last.id });
+    crm.account.contacts = [contact(0), contact(1, 'Changed')];
+    await crm.run('contacts');
+    const changed = await first.next();
+    expect(changed.data).toMatchObject({ id: 'c-001', name: 'Changed' });
+    expect((await first.next()).data).toMatchObject({ _svc_metadata: { last_action: 'DELETED' } });
+
+    await using second = await eventsOf(url, {
+      headers: { ...headers, 'last-event-id': read[1]!.id },
+    });
+    expect((await second.next()).data.id).toBe('c-001');
+    for (const wrong of [{ 'last-event-id': 'nonsense' }, { 'connection-id': 'nobody' }]) {
+      expect((await fetch(url, { headers: { ...headers, ...wrong } })).status).toBe(400);
+    }
   });
 });
 

@@ -1,30 +1,15 @@
 import { z } from 'zod';
-import type { AnyRoute, Caller } from '../../http/define-route.ts';
+import type { AnyRoute } from '../../http/define-route.ts';
 import { json } from '../../http/answers.ts';
 import { defineRoute } from '../../http/define-route.ts';
-import {
-  connectionId,
-  functionName,
-  integrationKey,
-  listOf,
-  modelName,
-  text,
-  wholeNumber,
-} from '../../http/fields.ts';
+import { functionName, listOf, modelName, text, wholeNumber } from '../../http/fields.ts';
 import { errorAt } from '../../http/route-errors.ts';
-import type { Services } from '../../http/services.ts';
-import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { requireConnection } from '../connections/queries.ts';
 import { parseMoment } from './moment.ts';
-import type { Stream } from './stream.ts';
+import { connectionHeaders, streamOf } from './named-stream.ts';
 import { pageShape, prunedShape } from './shapes.ts';
 
-/** Variant of a sync that has none of its own. */
-const baseVariant = 'base';
-
-/** Both name the connection on the routes about its records. */
-const headers = z.object({ 'connection-id': connectionId, 'provider-config-key': integrationKey });
+const headers = connectionHeaders;
 
 const cursor = text(1, 1000);
 
@@ -103,30 +88,5 @@ const prune = defineRoute({
     return { status: 200, body: { count, has_more: count > 0 && lastPosition !== position } };
   },
 });
-
-/** @throws GatewayError `unknown_connection` (400 here, contract/errors.md section 3) */
-async function streamOf(
-  { control }: Services,
-  { environmentUid }: Caller,
-  sent: z.output<typeof headers>,
-  { model, variant }: { readonly model: string; readonly variant?: string | undefined },
-): Promise<Stream> {
-  const connection = await requireConnection(
-    control,
-    environmentUid,
-    sent['provider-config-key'],
-    sent['connection-id'],
-    { status: 400, integrationCode: 'unknown_connection' },
-  );
-  return {
-    // Uids come from the key and the view: they are what they say.
-    environmentUid: environmentUid as EnvironmentUid,
-    connectionUid: connection.uid as ConnectionUid,
-    integration: connection.integrationKey as Stream['integration'],
-    connectionId: connection.connectionId as Stream['connectionId'],
-    model,
-    variant: variant ?? baseVariant,
-  };
-}
 
 export const recordRoutes: readonly AnyRoute[] = [list, prune];

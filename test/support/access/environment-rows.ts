@@ -280,6 +280,11 @@ const logRows: readonly Row[] = [
   row('GET /logs/tail', K('logs:read'), 400, () => ({ path: '/logs/tail?nothing=1' })),
 ];
 
+/** Otherwise it would not end. */
+const streamRows: readonly Row[] = [
+  row('GET /records/stream', K('records:read'), 400, () => ({ path: '/records/stream?nothing=1' })),
+];
+
 /** Named by the contract, sections 1 and 12. */
 const absentRows: readonly Row[] = [
   absent('POST /integrations/quickstart', K('integrations:create')),
@@ -296,5 +301,6 @@ export const environmentRows: readonly Row[] = [
   ...settingRows,
   ...webhookRows,
   ...logRows,
+  ...streamRows,
   ...absentRows,
 ];

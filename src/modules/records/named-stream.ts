@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { Caller } from '../../http/define-route.ts';
+import { connectionId, integrationKey } from '../../http/fields.ts';
+import type { Services } from '../../http/services.ts';
+import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
+import { requireConnection } from '../connections/queries.ts';
+import type { Stream } from './stream.ts';
+
+/** Variant of a sync that has none of its own. */
+const baseVariant = 'base';
+
+/** Both name the connection on the routes about its records. */
+export const connectionHeaders = z.object({
+  'connection-id': connectionId,
+  'provider-config-key': integrationKey,
+});
+
+/** @throws GatewayError `unknown_connection` (400 here, contract/errors.md section 3) */
+export async function streamOf(
+  { control }: Services,
+  { environmentUid }: Caller,
+  sent: z.output<typeof connectionHeaders>,
+  { model, variant }: { readonly model: string; readonly variant?: string | undefined },
+): Promise<Stream> {
+  const connection = await requireConnection(
+    control,
+    environmentUid,
+    sent['provider-config-key'],
+    sent['connection-id'],
+    { status: 400, integrationCode: 'unknown_connection' },
+  );
+  return {
+    // Uids come from the key and the view: they are what they say.
+    environmentUid: environmentUid as EnvironmentUid,
+    connectionUid: connection.uid as ConnectionUid,
+    integration: connection.integrationKey as Stream['integration'],
+    connectionId: connection.connectionId as Stream['connectionId'],
+    model,
+    variant: variant ?? baseVariant,
+  };
+}
