@@ -828,6 +828,12 @@ export interface Operations {
     readonly query: { readonly environment: string; readonly from?: number; readonly limit?: number };
     readonly answer: string;
   };
+  /** Records of a model as they are modified, as server-sent events. */
+  'GET /records/stream': {
+    readonly query: { readonly model: string; readonly variant?: string; readonly cursor?: string };
+    readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string; readonly 'last-event-id'?: string };
+    readonly answer: string;
+  };
   /** Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs. */
   'POST /webhook/{environmentUuid}/{providerConfigKey}': {
     readonly params: { readonly path: string };

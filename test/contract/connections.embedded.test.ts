@@ -26,6 +26,7 @@ import {
 } from '../../src/modules/integrations/handlers.ts';
 import { findIntegration } from '../../src/modules/integrations/queries.ts';
 import { readVariables, setVariable } from '../../src/modules/variables/handlers.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import {
   aProvider,
@@ -80,8 +81,10 @@ function recordsThatNote() {
   const closed: string[] = [];
   const close: RecordWriter['close'] = async ({ model, variant }) => {
     closed.push(`${model}/${variant}`);
+    return { plain: 0, sealed: 0, pruned: 0 };
   };
-  return { closed, records: { writer: { close } as RecordWriter, reader: null as never } };
+  const records = { writer: { close } as RecordWriter, reader: null as never };
+  return { closed, clock: systemClock, records };
 }
 
 describe('the first start', () => {
@@ -242,8 +245,8 @@ describe('a connection', () => {
       options,
     );
     const { connection } = await importConnection(node, wanted(), options);
-    const { records, closed } = recordsThatNote();
-    await deleteConnection({ ...node, records }, connection, options);
+    const { closed, ...noting } = recordsThatNote();
+    await deleteConnection({ ...node, ...noting }, connection, options);
     expect(closed).toEqual(['Contact/base']);
     await expect(node.vault.ready(connection.uid)).rejects.toThrow(refusal('not_found'));
     expect(() => node.vault.open(connection.uid, connection.connectionConfig, '')).toThrow();
@@ -302,27 +305,27 @@ describe('an integration', () => {
 
   it('is deleted with its connections', async () => {
     await importConnection(node, wanted(), options);
-    const { records } = recordsThatNote();
-    await deleteIntegration({ ...node, records }, environmentUid, 'crm', options);
+    const { closed: _, ...noting } = recordsThatNote();
+    await deleteIntegration({ ...node, ...noting }, environmentUid, 'crm', options);
     expect(findIntegration(node.control, environmentUid, 'crm')).toBeNull();
     expect(queryConnections(node.control, { environmentUid })).toEqual([]);
   });
 });
 
 it('deletes an environment with everything in it', async () => {
-  const { records } = recordsThatNote();
+  const { closed: _, ...noting } = recordsThatNote();
   const { environment } = await createEnvironment(node, { name: 'temp' }, options);
   const of = { environmentUid: environment.uid };
   await createIntegration(node, { ...of, uniqueKey: 'crm', provider: aProvider() }, options);
   await importConnection(node, wanted(of), options);
   await setVariable(node, environment.uid, { name: 'A', value: '1' }, options);
-  await deleteEnvironment({ ...node, records }, environment.uid, options);
+  await deleteEnvironment({ ...node, ...noting }, environment.uid, options);
   for (const kind of ['api-key', 'variable', 'integration', 'connection', 'function'] as const) {
     expect(node.control.view.list(kind, [environment.uid])).toEqual([]);
   }
   expect(listEnvironments(node.control)).toHaveLength(2);
   const prod = first.environments[1]?.uid ?? '';
-  const refused = deleteEnvironment({ ...node, records }, prod, options);
+  const refused = deleteEnvironment({ ...node, ...noting }, prod, options);
   await expect(refused).rejects.toThrow(refusal('cannot_delete_prod_environment'));
 });
 

@@ -213,6 +213,7 @@ const credentialsChanged = {
   provider_status: 401,
   exhausted: true,
   recovers: true,
+  erasure: '{"connection_uid":"c-1","records":[]}',
 };
 
 const configChanged = {

@@ -82,7 +82,10 @@ export class RecordedWrites {
     setMergingStrategy: async () => undefined,
     prune: async () => ({ count: 0, lastPosition: null }),
     empty: async ({ model }) => void this.calls.push(`empty ${model}`),
-    close: async ({ model }) => void this.calls.push(`close ${model}`),
+    close: async ({ model }) => {
+      this.calls.push(`close ${model}`);
+      return { plain: 0, sealed: 0, pruned: 0 };
+    },
     previewRetention: () => Promise.reject(new Error('nobody asks a run')),
     barrier: async ({ model }) => {
       this.calls.push(`barrier ${model}`);

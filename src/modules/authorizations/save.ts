@@ -21,7 +21,7 @@ type Owned = Pick<
  * @throws GatewayError `invalid_connection`: the known one is gone; `connection_validation_failed`
  */
 export async function saveAuthorized(
-  services: Pick<Services, 'control' | 'vault' | 'records' | 'runs'>,
+  services: Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>,
   of: Owned & { readonly provider: Provider; readonly known: Connection | null },
   asked: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
   options: AskOptions,

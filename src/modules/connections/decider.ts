@@ -8,6 +8,7 @@ import type {
   ConnectionError,
   ConnectionEvent,
   ConnectionProfile,
+  Erased,
   Held,
   SealedMetadata,
 } from './events.ts';
@@ -116,15 +117,10 @@ export type ConnectionCommand =
   /** Functions looked at it and found nothing wrong. */
   | { readonly type: 'Confirm'; readonly uid: string; readonly at: Instant }
   /** A function refused the credentials that a known connection was given. */
-  | {
-      readonly type: 'Refuse';
-      readonly uid: string;
-      readonly logId: string;
-      readonly at: Instant;
-    }
+  | { readonly type: 'Refuse'; readonly uid: string; readonly logId: string; readonly at: Instant }
   | { readonly type: 'Tick'; readonly at: Instant }
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
-  | { readonly type: 'Delete'; readonly uid: string; readonly at: Instant };
+  | ({ readonly type: 'Delete'; readonly uid: string; readonly at: Instant } & Erased);
 
 export const connection: Decider<Connection | null, ConnectionCommand, ConnectionEvent> = {
   initial: null,
@@ -167,7 +163,9 @@ export const connection: Decider<Connection | null, ConnectionCommand, Connectio
         if (state === null) throw new GatewayError('unknown_connection');
         return state.isDeleting ? [] : [{ type: 'ConnectionDeletionBegun', at: command.at }];
       case 'Delete':
-        return state?.uid === command.uid ? [{ type: 'ConnectionDeleted' }] : [];
+        return state?.uid === command.uid
+          ? [{ type: 'ConnectionDeleted', receipt: command.receipt ?? null }]
+          : [];
     }
   },
 

@@ -10,15 +10,17 @@ import type { DeployedFunction } from '../functions/state.ts';
 import type { Stream } from '../records/stream.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import { connectionRef } from './entity.ts';
+import { erasureReceipt } from './erasure.ts';
 import type { Connection } from './state.ts';
 
 /**
- * Deletes a connection: its syncs stop, its records and its key are destroyed, then its id is free again.
+ * Deletes a connection: its syncs stop, its records and its key are destroyed, then its id is free again. What was
+ * erased is told in a receipt on `svc.credentials.v1`.
  * From the first step on it is gone for readers; doing it again finishes what was interrupted.
  * @throws GatewayError `unknown_connection`
  */
 export async function deleteConnection(
-  { control, vault, records }: Pick<Services, 'control' | 'vault' | 'records'>,
+  { control, vault, records, clock }: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
   connection: Connection,
   options: AskOptions,
 ): Promise<void> {
@@ -34,11 +36,15 @@ export async function deleteConnection(
   await control.askAll([{ ref, body: { type: 'MarkDeleting' } }, ...removals()], options);
   // What was made before the mark, but had not reached this node.
   for (const [name, stream] of streamsOf(control.view, connection)) streams.set(name, stream);
-  await Promise.all(
-    [...streams.values()].map((stream) => records.writer.close(stream, options.actor)),
+  const closed = await Promise.all(
+    [...streams.values()].map(async (stream) => {
+      const { model, variant } = stream;
+      return { model, variant, ...(await records.writer.close(stream, options.actor)) };
+    }),
   );
   await vault.shred(uid);
-  await control.askAll([...removals(), { ref, body: { type: 'Delete', uid } }], options);
+  const receipt = erasureReceipt(uid, closed, clock.now());
+  await control.askAll([...removals(), { ref, body: { type: 'Delete', uid, receipt } }], options);
 }
 
 /** Every stream that may hold records of the connection: of its syncs, and of deployed ones. */

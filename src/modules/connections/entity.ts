@@ -134,6 +134,7 @@ function credentialsMessage(
   if (action === undefined) return null;
   const isFailure = event.type === 'CredentialsRefused' || event.type === 'RefreshPostponed';
   const refused = isFailure ? event : null;
+  const receipt = event.type === 'ConnectionDeleted' ? event.receipt : null;
   return {
     ...place(subject),
     topic: 'svc.credentials.v1',
@@ -151,6 +152,7 @@ function credentialsMessage(
       provider_status: refused?.providerStatus ?? null,
       exhausted: subject.refresh.failureDays >= limits.refreshFailureDaysMax,
       recovers,
+      erasure: receipt === null ? null : JSON.stringify(receipt),
     },
   };
 }

@@ -17,6 +17,41 @@ export type ConnectionProfile = Pick<Connection, 'tags' | 'endUser' | 'webhookUr
 
 export type ConnectionError = Connection['errors'][number];
 
+/** Records of one stream as they were when it was closed. */
+export type ErasedStream = {
+  readonly model: string;
+  readonly variant: string;
+  /** Payloads that stood on the log in the clear. */
+  readonly plain: number;
+  /** Payloads under the connection's key. */
+  readonly sealed: number;
+  /** Records that were pruned before. */
+  readonly pruned: number;
+};
+
+/**
+ * What became of the data of a deleted connection (contract/topics.md section 5). It stays on `svc.credentials.v1` for
+ * 400 days, in the message `shredded`.
+ */
+export type ErasureReceipt = {
+  readonly connection_uid: string;
+  readonly erased_at: string;
+  /** Sealed under the connection's key, which was destroyed: wherever copies are, nobody can read them. */
+  readonly unreadable_at_once: readonly string[];
+  /** Removed at once from the stores that records are read from; on the log until the time. */
+  readonly gone_later: readonly {
+    readonly topic: string;
+    readonly what: string;
+    readonly gone_by: string;
+  }[];
+  readonly records: readonly ErasedStream[];
+};
+
+/** What a deletion has erased; a node of an earlier release does not say. */
+export interface Erased {
+  readonly receipt?: ErasureReceipt;
+}
+
 export type ConnectionEvent =
   | { readonly type: 'ConnectionCreated'; readonly connection: Connection }
   | ({
@@ -70,4 +105,4 @@ export type ConnectionEvent =
   | { readonly type: 'RefreshDue'; readonly at: Instant }
   | { readonly type: 'ConnectionFetched'; readonly fetchedAt: Instant }
   | { readonly type: 'ConnectionDeletionBegun'; readonly at: Instant }
-  | { readonly type: 'ConnectionDeleted' };
+  | { readonly type: 'ConnectionDeleted'; readonly receipt: ErasureReceipt | null };

@@ -23,7 +23,7 @@ export function functionsOn(
   return deployed.filter((fn) => fn.isEnabled && fn.event === event);
 }
 
-type ConnectDeps = Pick<Services, 'control' | 'vault' | 'records' | 'runs'>;
+type ConnectDeps = Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>;
 
 /**
  * Creates the connection, or gives a known one new credentials, and has the functions on `validate-connection` look

@@ -7,7 +7,7 @@ import type { Integration } from '../integrations/state.ts';
 import { environmentRef } from './entity.ts';
 import type { Environment } from './state.ts';
 
-type Deps = Pick<Services, 'control' | 'vault' | 'records'>;
+type Deps = Pick<Services, 'control' | 'vault' | 'records' | 'clock'>;
 
 /**
  * Deletes an environment with everything in it. From the first step on it is gone for readers.

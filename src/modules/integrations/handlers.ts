@@ -220,7 +220,7 @@ export function readIntegrationCredentials(
  * @throws GatewayError `not_found`
  */
 export async function deleteIntegration(
-  deps: Pick<Services, 'control' | 'vault' | 'records'>,
+  deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
   environmentUid: string,
   uniqueKey: string,
   options: AskOptions,
@@ -233,7 +233,7 @@ export async function deleteIntegration(
 
 /** Removes what an integration that is being deleted still has, then the integration. */
 export async function finishIntegrationDeletion(
-  deps: Pick<Services, 'control' | 'vault' | 'records'>,
+  deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
   environmentUid: string,
   uniqueKey: string,
   options: AskOptions,

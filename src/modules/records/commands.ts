@@ -79,6 +79,13 @@ export interface DueStream {
   readonly lastRunAt: Micros | null;
 }
 
+/** Records of a stream when it was closed; all zero where it had been closed before. */
+export interface ClosedStream {
+  readonly plain: number;
+  readonly sealed: number;
+  readonly pruned: number;
+}
+
 export interface RetentionPreviewArgs {
   /** Number of the stream to go on after. */
   readonly after: number;

@@ -11,6 +11,7 @@ import { checkRecords, storableId, type CheckedRecords } from './checked-records
 import {
   recordCommandsTopic,
   type BarrierReply,
+  type ClosedStream,
   type CommandKind,
   type DeletedKeysAnswer,
   type DeletedKeysArgs,
@@ -75,9 +76,8 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
     async empty(stream, actor) {
       await ask(writer, by(stream, actor), 'empty', { timeoutMs: longAnswerMs });
     },
-    async close(stream, actor) {
-      await ask(writer, by(stream, actor), 'close', { timeoutMs: longAnswerMs });
-    },
+    close: (stream, actor) =>
+      ask<ClosedStream>(writer, by(stream, actor), 'close', { timeoutMs: longAnswerMs }),
     async barrier(stream, origin, args = { hasSucceeded: false }) {
       const sender = from(stream, origin);
       const options = { args, timeoutMs: longAnswerMs };

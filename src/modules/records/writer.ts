@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { Micros } from '../../kernel/time.ts';
-import type { BarrierArgs } from './commands.ts';
+import type { BarrierArgs, ClosedStream } from './commands.ts';
 import type { RetentionDue } from './retention-preview.ts';
 import type { Stream } from './stream.ts';
 
@@ -72,7 +72,7 @@ export interface RecordWriter {
   /** Removes every record of the stream for good; the stream keeps counting. */
   empty(stream: Stream, actor: string): Promise<void>;
   /** Empties the stream and refuses every later command of it (its connection was deleted). */
-  close(stream: Stream, actor: string): Promise<void>;
+  close(stream: Stream, actor: string): Promise<ClosedStream>;
   /** Answered after every earlier command of the stream was decided. */
   barrier(stream: Stream, origin: WriteOrigin, end?: BarrierArgs): Promise<BarrierAnswer>;
 }

@@ -1,6 +1,7 @@
 import type {
   BarrierArgs,
   BarrierReply,
+  ClosedStream,
   LookedUp,
   LookupAnswer,
   PruneAnswer,
@@ -56,6 +57,7 @@ export const strategy: Handle = ({ stream, command, run }) => {
 
 export const prune: Handle = ({ rules: { changes }, stream, command }) => {
   const { position, limit } = JSON.parse(command.args ?? '{}') as PruneArgs;
+  changes.store.erase();
   const due = changes.store.placedWithPayload(stream.no, 0, position, limit);
   const ids = due.map(({ id }) => id);
   const states = changes.store.states(stream.no, ids);
@@ -69,26 +71,53 @@ export const prune: Handle = ({ rules: { changes }, stream, command }) => {
   return { outcome: 'done', body };
 };
 
-export const empty: Handle = (decision) => (purgeSlice(decision) ? 'more' : { outcome: 'done' });
+export const empty: Handle = (decision) =>
+  purgeSlice(decision) < sliceRecords ? { outcome: 'done' } : 'more';
 
-/** Closed from the first slice on: no later command puts anything back. */
+/**
+ * Closed from the first slice on: no later command puts anything back. What there was is counted as it goes, and the
+ * counts travel with the progress.
+ */
 export const close: Handle = (decision) => {
-  decision.stream.isClosed = true;
-  decision.stream.passes = [];
-  return empty(decision);
+  const { stream, offset } = decision;
+  stream.isClosed = true;
+  stream.passes = [];
+  const before = stream.job?.offset === offset ? stream.job.closed : undefined;
+  const closed = { plain: 0, sealed: 0, pruned: 0, ...before };
+  if (purgeSlice(decision, closed) < sliceRecords) {
+    stream.job = null;
+    return { outcome: 'done', body: closed satisfies ClosedStream };
+  }
+  stream.job = { offset, from: 0, after: 0, closed };
+  return 'more';
 };
 
-/** Returns whether there is more. */
-function purgeSlice({ rules: { changes }, stream }: Decision): boolean {
-  const placed = changes.store.placed(stream.no, 0, Number.MAX_SAFE_INTEGER, sliceRecords);
+/** Returns how many records were there. */
+function purgeSlice(
+  { rules: { changes }, stream }: Decision,
+  counts?: { plain: number; sealed: number; pruned: number },
+): number {
+  const { store } = changes;
+  store.erase();
+  const placed = store.placed(stream.no, 0, Number.MAX_SAFE_INTEGER, sliceRecords);
+  if (counts !== undefined) {
+    const payloads = store.payloads(
+      stream.no,
+      placed.map(({ position }) => position),
+    );
+    for (const { position } of placed) {
+      const { bytes, isSealed } = payloads.get(position) ?? noPayload;
+      counts[bytes === null ? 'pruned' : isSealed ? 'sealed' : 'plain']++;
+    }
+  }
   const ids = placed.map(({ id }) => id);
-  const states = changes.store.states(stream.no, ids);
+  const states = store.states(stream.no, ids);
   for (const id of ids) {
     for (const event of record.decide({ type: 'Purge' }, states.get(id) ?? null)) {
       changes.add(id, event, noPayload);
     }
   }
-  return placed.length === sliceRecords;
+  return placed.length;
 }
 
 /** All earlier commands were decided, and what they led to is in the log before `changesEnd`. */

@@ -152,6 +152,7 @@ export function settle(changes: Changes, stream: StreamState, due: Due, limit: n
       ? store.placed(stream.no, 0, all, limit)
       : store.placedWithPayload(stream.no, 0, all, limit);
   if (placed.length === 0) return false;
+  store.erase();
   const ids = placed.map(({ id }) => id);
   const states = store.states(stream.no, ids);
   changes.begin(stream, originOf(stream));

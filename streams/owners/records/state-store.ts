@@ -55,6 +55,7 @@ export class StateStore implements Disposable {
   readonly #payloads: Payloads;
   /** A part under way: what it wrote is in memory only, or (of streams) under a savepoint as well. */
   #part: 'held' | 'saved' | null = null;
+  #isErasing = false;
 
   /**
    * `origin` names what the store is made of; it stays in the file.
@@ -67,7 +68,8 @@ export class StateStore implements Disposable {
     try {
       db.exec(
         `PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
-         PRAGMA cache_size=-49152; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY`,
+         PRAGMA cache_size=-49152; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY;
+         PRAGMA secure_delete=FAST`,
       );
       this.#checkForm();
       db.exec(tables);
@@ -106,6 +108,14 @@ export class StateStore implements Disposable {
       atEndAt,
     );
     this.#db.exec('COMMIT; BEGIN IMMEDIATE');
+    if (this.#isErasing) this.#db.exec('PRAGMA secure_delete=FAST');
+    this.#isErasing = false;
+  }
+
+  /** What is removed until the next commit is overwritten in the file, whole pages as well: that writes more. */
+  erase(): void {
+    if (!this.#isErasing) this.#db.exec('PRAGMA secure_delete=ON');
+    this.#isErasing = true;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../src/kernel/time.ts';
-import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
+import type { ClosedStream, RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { StreamHeadValue, StreamRun } from '../../../src/modules/records/stream-head.ts';
 import { Marks } from './marks.ts';
 
@@ -35,6 +35,8 @@ export interface Job {
   readonly from: number;
   /** The last position it has looked at. */
   readonly after: number;
+  /** What the closing of the stream has removed so far. */
+  readonly closed?: ClosedStream;
 }
 
 /** One stream as its owner has it in memory. */

@@ -290,7 +290,9 @@ describe('a deletion', () => {
     const deleting = given(connection, made(), { type: 'ConnectionDeletionBegun', at: 2 });
     deleting.when({ type: 'Patch', changes: {}, at: 3 }).refused('unknown_connection');
     deleting.when({ type: 'Delete', uid: 'u0', at: 3 }).then();
-    deleting.when({ type: 'Delete', uid: 'u1', at: 3 }).then({ type: 'ConnectionDeleted' });
+    deleting
+      .when({ type: 'Delete', uid: 'u1', at: 3 })
+      .then({ type: 'ConnectionDeleted', receipt: null });
     given(connection).when({ type: 'MarkDeleting', at: 3 }).refused('unknown_connection');
   });
 });
