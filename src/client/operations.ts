@@ -836,7 +836,7 @@ export interface Operations {
   };
   /** Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs. */
   'POST /webhook/{environmentUuid}/{providerConfigKey}': {
-    readonly params: { readonly path: string };
+    readonly params: { readonly environmentUuid: string; readonly providerConfigKey: string };
     readonly body?: unknown;
     readonly answer: unknown;
   };

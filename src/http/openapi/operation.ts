@@ -59,14 +59,15 @@ function ownStreamOperation(
 
 /** One whose body and answer are another's: nothing is said of them. */
 function passingOperation(route: StreamRoute, method: string, pool: SchemaPool): JsonObject {
-  const name = { name: 'path', in: 'path', required: true, schema: { type: 'string' } };
+  const text = { in: 'path', required: true, schema: { type: 'string' }, example: 'contacts' };
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, ...text }));
   const any = { '*/*': { schema: {} } };
   return {
     operationId: operationId(method, route.path),
     summary: route.summary,
     tags: [tagOf(route.path)],
     ...security(route),
-    parameters: [{ ...name, example: 'contacts' }, ...parameters(route.headers, 'header', pool)],
+    parameters: [...names, ...parameters(route.headers, 'header', pool)],
     ...(method === 'GET' ? {} : { requestBody: { content: any } }),
     responses: {
       ...anyBeside(refusals(route, pool)),
