@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRegistrySchemas } from '../../src/adapters/event-log/registry/open.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
+import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
-import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Cleanup, EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { startRecordOwners } from '../../streams/owners/records/start.ts';
 import { partitionsOf, topics } from '../../streams/topics.ts';
@@ -29,25 +30,40 @@ export interface RecordsInKafka extends AsyncDisposable {
 const partitions = 2;
 
 /** Savers and owners of records over the real Kafka and registry of this run, in topics of their own. */
-export async function openRecordsInKafka(): Promise<RecordsInKafka> {
+export async function openRecordsInKafka(
+  options: {
+    readonly clock?: Clock;
+    /** Of `svc.records.v1`, where a test is to see it compacted. */
+    readonly cleanup?: Cleanup;
+    readonly tickMs?: number;
+  } = {},
+): Promise<RecordsInKafka> {
+  const { clock = systemClock, cleanup, tickMs } = options;
   await using stack = new AsyncDisposableStack();
   const [url, registryUrl, prefix] = [serviceUrl('kafka'), serviceUrl('registry'), ownPrefix()];
-  const { log } = stack.use(await openTestLog(url, { prefix }));
+  const { log } = stack.use(await openTestLog(url, { prefix, clock }));
   const schemas = openRegistrySchemas({ url: registryUrl, prefix });
   await log.ensureTopics(
     Object.entries(topics).map(([name, topic]) => ({
       name,
       partitions: partitionsOf(topic, partitions),
-      cleanup: topic.cleanup,
+      cleanup: (name === recordsTopic ? cleanup : undefined) ?? topic.cleanup,
     })),
   );
   const directory = await mkdtemp(join(tmpdir(), 'svc-records-'));
   stack.defer(() => rm(directory, { recursive: true, force: true }));
   const vault = memoryVault();
-  const common = { log, schemas, vault, clock: systemClock, logger: silent };
+  const common = { log, schemas, vault, clock, logger: silent };
   const replies = stack.use(await openReplies({ log, schemas, node: 'saver', logger: silent }));
   const writer = await createRecordWriter({ ...common, replies, payloadMode: () => 'plain' });
-  stack.use(await startRecordOwners({ ...common, directory, retentionOf: () => defaultRetention }));
+  stack.use(
+    await startRecordOwners({
+      ...common,
+      directory,
+      retentionOf: () => defaultRetention,
+      ...(tickMs === undefined ? {} : { tickMs }),
+    }),
+  );
   const opened = stack.move();
   const brokers = brokersOf(url);
   return {
