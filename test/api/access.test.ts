@@ -151,7 +151,8 @@ describe('a key', () => {
   });
 
   it('without the scope is refused before its body is read', async () => {
-    const key = await world.makeKey(['mcp']);
+    // Nothing but reading is open to it.
+    const key = await world.makeKey(['variables:read']);
     const { url } = world.crm.gateway;
     for (const { endpoint, takes } of served) {
       const [method = '', path = ''] = endpoint.split(' ');

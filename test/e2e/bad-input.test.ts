@@ -72,9 +72,14 @@ function expectSound({ status, type, text }: RawAnswer, isShown = false): string
   expect(text).not.toMatch(/node_modules|\.ts:\d|sqlite|chdb|\bat \w+ \(/i);
   if (isShown && type.startsWith('text/html')) return null;
   expect(type).toBe('application/json');
-  const { error } = JSON.parse(text) as { error: { code: string } };
+  const { error, jsonrpc } = JSON.parse(text) as {
+    error: { code: string | number };
+    jsonrpc?: string;
+  };
+  // Codes of JSON-RPC are its own: -32700 is text that cannot be parsed.
+  if (jsonrpc === '2.0') return error.code === -32_700 ? 'invalid_json' : 'invalid_body';
   expect(Object.keys(catalogue)).toContain(error.code);
-  return error.code;
+  return String(error.code);
 }
 
 const authorization = (route: AnyRoute) => {

@@ -26,9 +26,12 @@ beforeAll(async () => {
   for (const path of ['/proxy/contacts?api_key=hidden', '/proxy/nothing-here']) {
     await world.gateway.call('GET', path, { headers: crm.headers });
   }
+  // Entries of different operations may be shown in another order than they were written in.
   await eventually(
-    async () => succeeded(await operations({ types: ['proxy'] })),
-    ({ data }) => data.length === 2,
+    async () => typesOf(succeeded(await operations({ connections: [crm.id] })).data),
+    (types) =>
+      types.filter((type) => type === 'proxy:call').length === 2 &&
+      ['action:run', 'sync:run', 'webhook:sync'].every((type) => types.includes(type)),
   );
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -193,6 +196,10 @@ describe('messages of an operation', () => {
     const none = succeeded(await messages({ operationId, cursorAfter: head }));
     expect(none).toMatchObject({ data: [], pagination: { cursorAfter: head } });
     expect((await messages({ operationId, cursorAfter, cursorBefore })).status).toBe(400);
+    expect(await messages({ operationId, cursorAfter: 'nonsense' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_cursor_value' } },
+    });
   });
 
   it.each([

@@ -89,6 +89,11 @@ const promised: Readonly<Partial<Record<TopicName, Promised>>> = {
     key: keyOf('environment_id', 'integration', 'connection_id', 'run_id'),
     place: ofConnection,
   },
+  'svc.webhooks-in.v1': {
+    fields: words(
+      'delivery_id disposition reason matched_connections subscription headers body body_hash received_at',
+    ),
+  },
   'svc.webhooks-out.v1': {
     actions: words('created attempt_succeeded attempt_failed exhausted replayed cancelled'),
     fields: words(
@@ -184,6 +189,11 @@ async function live(): Promise<void> {
   for (const word of ['pause', 'resume']) {
     succeeded(await gateway.call('POST', `/projections/records/${word}`, { ...account, body: {} }));
   }
+  const environmentUid = await environmentOf(gateway);
+  // Kept whatever becomes of it.
+  const provider = { provider: 'granola', unique_key: 'granola' };
+  succeeded(await gateway.call('POST', '/integrations', { body: provider }));
+  await gateway.call('POST', `/webhook/${environmentUid}/granola`, { key: null, body: { n: 1 } });
   const doomed = await world.connect();
   doomed.account.contacts = [contact('gone')];
   await doomed.run('contacts');
@@ -193,6 +203,14 @@ async function live(): Promise<void> {
     () => gateway.call('GET', path),
     ({ status }) => status === 404,
   );
+}
+
+/** Uid of the environment dev, as the address of its webhooks names it. */
+async function environmentOf({ call, accountKey }: CrmWorld['gateway']): Promise<string> {
+  const { data } = succeeded(await call('GET', '/audit/chains', { key: accountKey })) as {
+    data: { environment: string; name: string | null }[];
+  };
+  return data.find(({ name }) => name === 'dev')?.environment ?? '';
 }
 
 const ajv = new Ajv({ strict: false, allErrors: true });
