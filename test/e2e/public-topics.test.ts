@@ -206,8 +206,9 @@ async function live(): Promise<void> {
 }
 
 /** Uid of the environment dev, as the address of its webhooks names it. */
-async function environmentOf({ call, accountKey }: CrmWorld['gateway']): Promise<string> {
-  const { data } = succeeded(await call('GET', '/audit/chains', { key: accountKey })) as {
+async function environmentOf(gateway: CrmWorld['gateway']): Promise<string> {
+  const chains = await gateway.call('GET', '/audit/chains', { key: gateway.accountKey });
+  const { data } = succeeded(chains) as {
     data: { environment: string; name: string | null }[];
   };
   return data.find(({ name }) => name === 'dev')?.environment ?? '';
