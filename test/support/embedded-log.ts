@@ -5,12 +5,24 @@ import { openEmbeddedLogClient } from '../../src/adapters/event-log/embedded/cli
 import { openEmbeddedLog, type EmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
 import type { EventLogHarness } from '../contract/event-log.contract.ts';
 
-const yearMs = 365 * 86_400_000;
+const dayMs = 86_400_000;
+const yearMs = 365 * dayMs;
+/** The longest that a timer waits: cleaning is asked for here. */
+const longMs = 2 ** 31 - 1;
 
 /** A folder that is gone when the test ends. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'svc-log-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** One pass of retention and compaction over the log of a gateway that has stopped, as if so many days had passed. */
+export async function cleanLogOf(dataDir: string, days: number): Promise<void> {
+  await using embedded = await openEmbeddedLog({
+    directory: join(dataDir, 'log'),
+    cleanEveryMs: longMs,
+  });
+  await embedded.maintenance.clean({ now: Date.now() + days * dayMs });
 }
 
 /** The embedded log for the contract suite: one log, a client for each `open`. */
@@ -20,7 +32,7 @@ export function embeddedHarness(): EventLogHarness {
   let names = 0;
   const start = async (): Promise<EmbeddedLog> => {
     folder ??= await temporaryFolder();
-    running ??= await openEmbeddedLog({ directory: folder.path, cleanEveryMs: yearMs });
+    running ??= await openEmbeddedLog({ directory: folder.path, cleanEveryMs: longMs });
     return running;
   };
   const stop = async (): Promise<void> => {

@@ -51,7 +51,8 @@ const busyTimeoutMs = 5_000;
 
 /**
  * The only connection that writes. Every commit is on disk when it returns (`synchronous=FULL`).
- * `maxPages` (of 8 KiB) bounds the file.
+ * `maxPages` (of 8 KiB) bounds the file. What retention and compaction take out is overwritten, for it may have been
+ * erased on demand.
  */
 export function openWriteConnection(directory: string, maxPages?: number): DatabaseSync {
   const db = new DatabaseSync(file(directory), { timeout: busyTimeoutMs });
@@ -64,6 +65,7 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
     PRAGMA cache_size = -16384;
     PRAGMA wal_autocheckpoint = 2048;
     PRAGMA journal_size_limit = 67108864;
+    PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;
     ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages};`}
     BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${formatVersion}; COMMIT;`);
