@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { absent, changing, creating, K, KorC, row, type Names, type Row } from './row.ts';
 
 const query = (values: Readonly<Record<string, string>>) => new URLSearchParams(values).toString();
@@ -231,7 +230,7 @@ const nowhere = '0198c1a2-7d30-4000-8000-0000000000aa';
 /** Webhooks both ways. */
 const webhookRows: readonly Row[] = [
   row('GET /webhook-endpoints', K('*'), 200),
-  creating('POST /webhook-endpoints', K('*'), 400, () => ({
+  row('POST /webhook-endpoints', K('*'), 400, () => ({
     body: { url: 'https://hooks.example', connection_id: 'of no integration' },
   })),
   changing('PATCH /webhook-endpoints/{id}', K('*'), 404, () => ({
@@ -270,12 +269,13 @@ const webhookRows: readonly Row[] = [
 /** A key that may not list connections names them. */
 const logRows: readonly Row[] = [
   row('POST /logs/operations', K('logs:read'), 200, ({ connection }) => ({
-    body: { connections: [connection] },
+    // Others are of whatever the key has asked of that connection before.
+    body: { connections: [connection], types: ['sync'] },
   })),
   row('GET /logs/operations/{operationId}', K('logs:read'), 404, () => ({
-    path: `/logs/operations/${randomUUID()}`,
+    path: `/logs/operations/${nowhere}`,
   })),
-  row('POST /logs/messages', K('logs:read'), 404, () => ({ body: { operationId: randomUUID() } })),
+  row('POST /logs/messages', K('logs:read'), 404, () => ({ body: { operationId: nowhere } })),
   // Otherwise it would not end.
   row('GET /logs/tail', K('logs:read'), 400, () => ({ path: '/logs/tail?nothing=1' })),
 ];
