@@ -71,6 +71,16 @@ async function settled(endpoint_id: string, state: string, count = 1): Promise<S
   return messages({ endpoint_id, state });
 }
 
+/** Sets the waits between the attempts of the environment. */
+async function scheduled(webhook_retry_waits_seconds: readonly number[]): Promise<void> {
+  const key = api.keys.account;
+  const answered = await api.call('GET', '/environments', { key });
+  const path = `/environments/${String(answered.at('data.0.id'))}`;
+  const body = { webhook_retry_waits_seconds };
+  const set = await api.call('PATCH', path, { key, body });
+  expect(set.at('data.webhook_retry_waits_seconds')).toEqual(webhook_retry_waits_seconds);
+}
+
 const tested = async (id: string): Promise<string> => {
   const sent = await api.call('POST', `/webhook-endpoints/${id}/test`);
   expect(codeOf(sent)).toBe('202 ');
@@ -184,12 +194,7 @@ describe('webhooks that failed', () => {
   });
 
   it('are tried by the schedule of the environment', async () => {
-    const key = api.keys.account;
-    const answered = await api.call('GET', '/environments', { key });
-    const path = `/environments/${String(answered.at('data.0.id'))}`;
-    const body = { webhook_retry_waits_seconds: [60] };
-    const set = await api.call('PATCH', path, { key, body });
-    expect(set.at('data.webhook_retry_waits_seconds')).toEqual([60]);
+    await scheduled([60]);
     receiver.answer = ({ path: asked }) => (asked === '/scheduled' ? 503 : 200);
     const id = await endpoint('/scheduled');
     await tested(id);
@@ -200,16 +205,22 @@ describe('webhooks that failed', () => {
     clock.forward(60_000 / 20);
     const [failed] = await settled(id, 'failed');
     expect(failed?.attempts).toBe(2);
-    await api.call('PATCH', path, { key, body: { webhook_retry_waits_seconds: [3, 6] } });
+    await scheduled([3, 6]);
     await removed(id);
   });
 
   it('wait while their endpoint fails, which costs them no attempt', async () => {
     answer.now = 500;
     receiver.answer = ({ path }) => (path === '/broken' ? answer.now : 200);
+    // Each wait puts the clock forward: all attempts are to fall within the 10 s that the circuit looks at.
+    await scheduled([1, 1]);
     const id = await endpoint('/broken');
     const before = [await tested(id), await tested(id)];
-    await settled(id, 'failed', 1);
+    // Five failures that are known open the circuit.
+    await until(async () => {
+      const failures = (await messages({ endpoint_id: id })).map(({ attempts }) => attempts);
+      return failures.reduce((sum, attempts) => sum + attempts, 0) >= 5;
+    });
     const after = await Promise.all([tested(id), tested(id), tested(id)]);
     await until(async () => (await messages({ endpoint_id: id })).length === 5);
     const tries = receiver.received.filter(({ path }) => path === '/broken').length;
@@ -223,6 +234,7 @@ describe('webhooks that failed', () => {
     const waited = delivered.filter(({ id: of }) => after.includes(of));
     expect(waited.map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
     await removed(id);
+    await scheduled([3, 6]);
   });
 
   it('for an address that may not be reached are listed as such', async () => {
