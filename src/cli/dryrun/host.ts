@@ -6,6 +6,7 @@ import type { HostCall, HostCalls } from '../../ports/sandbox.ts';
 import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { savedArgs } from '../mocks/identity.ts';
+import { checkpointCalls } from './checkpoint-calls.ts';
 import type { ConnectionName } from './connections.ts';
 import { providerCalls } from './provider-calls.ts';
 import type { DryRecords } from './record-calls.ts';
@@ -32,7 +33,7 @@ export function dryHost(
   const calls: HostCalls = {
     ...providerCalls(world, name),
     ...connectionCalls(world, scope),
-    ...checkpointCalls(scope.stubs),
+    ...checkpointCalls(scope.stubs.checkpoint),
     ...lockCalls(world),
     ...otherRuns(world, scope, runOther),
     ...(scope.fn.entry.kind === 'sync' ? records.calls : {}),
@@ -121,22 +122,6 @@ function connectionCalls(world: DryWorld, { name, stubs }: DryScope): HostCalls 
     },
     getEnvironmentVariables: async () =>
       JSON.stringify(await world.client.call('GET', '/environment-variables')),
-  };
-}
-
-function checkpointCalls(stubs: Stubs): HostCalls {
-  let checkpoint: JsonObject | null = stubs.checkpoint;
-  return {
-    getCheckpoint: async () => JSON.stringify(checkpoint),
-    saveCheckpoint: async (args) => {
-      // The runtime has looked at it: only flat objects come so far.
-      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint as JsonObject;
-      return 'null';
-    },
-    clearCheckpoint: async () => {
-      checkpoint = null;
-      return 'null';
-    },
   };
 }
 

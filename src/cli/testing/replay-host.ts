@@ -2,6 +2,7 @@ import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json
 import { GatewayError } from '../../kernel/errors.ts';
 import { parseArgs, parseJson, shapes } from '../../modules/runs/runtime/arguments.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
+import { checkpointCalls } from '../dryrun/checkpoint-calls.ts';
 import { savedArgs, savedRequest, type AskedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 
@@ -29,7 +30,6 @@ export function replayHost(mocks: Mocks): {
   const { svc } = mocks;
   const recorded = new Recorded(mocks);
   let metadata: JsonObject = svc.getMetadata;
-  let checkpoint: JsonObject | null = svc.getCheckpoint;
   const calls: HostCalls = {
     http: async (args) => recorded.answer('api', parseArgs(shapes.http, args), args),
     fetch: async (args) => {
@@ -51,15 +51,7 @@ export function replayHost(mocks: Mocks): {
     triggerAction: async (args) => recorded.call('triggerAction', args),
     triggerSync: nothing,
     startSync: nothing,
-    getCheckpoint: async () => JSON.stringify(checkpoint),
-    saveCheckpoint: async (args) => {
-      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint as JsonObject;
-      return 'null';
-    },
-    clearCheckpoint: async () => {
-      checkpoint = null;
-      return 'null';
-    },
+    ...checkpointCalls(svc.getCheckpoint),
     batchSave: write('batchSave'),
     batchUpdate: write('batchUpdate'),
     batchDelete: write('batchDelete'),

@@ -1,0 +1,20 @@
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
+import type { HostCalls } from '../../ports/sandbox.ts';
+
+/** A checkpoint that lives as long as the run, in a dry run and in its replay alike. */
+export function checkpointCalls(first: JsonObject | null): HostCalls {
+  let checkpoint = first;
+  return {
+    getCheckpoint: async () => JSON.stringify(checkpoint),
+    saveCheckpoint: async (args) => {
+      // The runtime has looked at it: only flat objects come so far.
+      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint as JsonObject;
+      return 'null';
+    },
+    clearCheckpoint: async () => {
+      checkpoint = null;
+      return 'null';
+    },
+  };
+}
