@@ -1,20 +1,28 @@
 import type { z } from 'zod';
 
-export type Schema = z.ZodType;
+/**
+ * What a schema of zod has to show, by its parts: TypeScript compares a few properties for each definition,
+ * where zod's own classes would have it compare all their methods.
+ */
+interface SchemaOf<Type extends string, Output> {
+  readonly _zod: { readonly def: { readonly type: Type }; readonly output: Output };
+}
+
+export type Schema = SchemaOf<string, unknown>;
 
 /** Schema of one model; every record has an `id`. */
-type ModelSchema = z.ZodObject<{ id: z.ZodType<string> } & z.core.$ZodLooseShape>;
+type ModelSchema = SchemaOf<'object', { id: string; [field: string]: unknown }>;
 /** Model name to schema. Names match `^[A-Z][a-zA-Z0-9_]+$`. */
 export type Models = Readonly<Record<string, ModelSchema>>;
 
 /** Shape of the connection's metadata: an object, or `z.void()`. */
-export type MetadataSchema = z.ZodObject | z.ZodVoid;
+export type MetadataSchema = SchemaOf<'object' | 'void', unknown>;
 
 type Flat = string | number | boolean;
 /** Shape of a checkpoint: a flat object of strings, numbers and booleans. */
-export type CheckpointSchema = z.ZodType<Readonly<Record<string, Flat | undefined>>>;
+export type CheckpointSchema = SchemaOf<string, Readonly<Record<string, Flat | undefined>>>;
 
 /** What the metadata of a schema is in a function; anything, where no schema is given. */
-export type MetadataOf<S extends MetadataSchema> = [z.ZodVoid] extends [S]
+export type MetadataOf<S extends MetadataSchema> = 'void' extends S['_zod']['def']['type']
   ? Record<string, unknown>
   : z.infer<S>;

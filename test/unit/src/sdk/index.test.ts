@@ -115,6 +115,18 @@ describe('types', () => {
     // @ts-expect-error -- a model without an id
     createSync({ description: '', frequency: 'every hour', models: { A: z.object({ a: z.string() }) }, exec: () => undefined, });
     // prettier-ignore
+    // @ts-expect-error -- a model whose id is no text
+    createSync({ description: '', frequency: 'every hour', models: { A: z.object({ id: z.number() }) }, exec: () => undefined, });
+    // prettier-ignore
+    // @ts-expect-error -- a model that is no object
+    createSync({ description: '', frequency: 'every hour', models: { A: z.record(z.string(), z.string()) }, exec: () => undefined, });
+    // prettier-ignore
+    // @ts-expect-error -- metadata that is no object
+    createSync({ description: '', frequency: 'every hour', models: {}, metadata: z.string(), exec: () => undefined, });
+    // prettier-ignore
+    // @ts-expect-error -- an input that is no schema
+    createAction({ description: '', input: { name: 'text' }, output: z.void(), exec: () => undefined });
+    // prettier-ignore
     // @ts-expect-error -- an event that does not exist
     createOnEvent({ description: '', event: 'other', exec: () => undefined });
     // prettier-ignore
@@ -137,7 +149,18 @@ describe('types', () => {
       output: z.unknown(),
       exec: (svc) => helper(svc),
     });
-    const anySync = (svc: SvcSync): Promise<void> => svc.log('x', { level: 'debug' });
+    const anySync = async (svc: SvcSync): Promise<void> => {
+      await svc.batchSave([{ id: '1', name: 'a field of whichever model' }], 'Contact');
+      expectTypeOf<Awaited<ReturnType<typeof svc.getCheckpoint>>>().toEqualTypeOf<Readonly<
+        Record<string, string | number | boolean | undefined>
+      > | null>();
+    };
+    createSync({
+      description: '',
+      frequency: 'every hour',
+      models: { Contact: contact },
+      exec: anySync,
+    });
     expectTypeOf(anySync).parameter(0).toHaveProperty('batchSave');
     const config: ProxyConfiguration = {
       endpoint: 'x',
