@@ -2,9 +2,9 @@
  * `npm test`: the checks, then every test; prints what each step took and ends with the counts.
  * Exits 0 only when nothing failed.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,6 +13,7 @@ import { fuzz } from './fuzz/run.ts';
 import { coverageOf } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
 import { leaveOut, prepareServices, report } from './services/run.ts';
+import { runProject, type Failure } from './vitest-project.ts';
 
 interface Counts {
   passed: number;
@@ -28,15 +29,8 @@ process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 const answersFolder = join(folder, 'answers');
 process.env['SVC_TEST_ANSWERS'] = answersFolder;
 const totals: Counts = { passed: 0, failed: 0, skipped: 0, notRun: 0 };
-
-function run(title: string, command: string, args: readonly string[]): boolean {
-  const started = performance.now();
-  console.log(`\n== ${title}`);
-  const { status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`== ${title}: ${status === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
-  return status === 0;
-}
+const failures: Failure[] = [];
+const unsteady: Failure[] = [];
 
 /** Two at a time, each prints when it has ended. */
 async function checks(scripts: readonly string[]): Promise<void> {
@@ -60,26 +54,22 @@ async function check(script: string): Promise<boolean> {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const outcome = status === 0 ? 'ok' : 'FAILED';
   console.log(`\n== ${script}: ${outcome} in ${seconds} s\n${out}${err}`.trimEnd());
+  if (status !== 0) failures.push({ file: `npm run ${script}`, test: 'FAILED', message: out + err });
   return status === 0;
 }
 
-interface VitestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly numFailedTestSuites: number;
-}
-
 function tests(project: string, options: readonly string[] = []): void {
-  const file = join(folder, `${project}.json`);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const args = ['run', '--project', project, ...reporters, ...options];
-  const isGreen = run(`tests: ${project}`, 'vitest', args);
-  const counts = readReport(file);
-  totals.passed += counts.numPassedTests;
-  totals.skipped += counts.numPendingTests;
-  // A file that does not load, or an unhandled error, fails the run without failing a test.
-  totals.failed += isGreen ? 0 : Math.max(1, counts.numFailedTests);
+  const started = performance.now();
+  const title = `tests: ${project}`;
+  console.log(`\n== ${title}`);
+  const outcome = runProject(project, folder, options);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`== ${title}: ${outcome.failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
+  totals.passed += outcome.passed;
+  totals.skipped += outcome.skipped;
+  totals.failed += outcome.failed;
+  failures.push(...outcome.failures);
+  unsteady.push(...outcome.unsteady);
 }
 
 /** Files whose service cannot be had here are named, and not run. */
@@ -145,12 +135,12 @@ function coverage(): void {
   totals[isWhole ? 'passed' : 'failed'] += 1;
 }
 
-function readReport(file: string): VitestReport {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
-  } catch {
-    return { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numFailedTestSuites: 1 };
-  }
+/** At the end, where it is looked for. */
+function printRed(): void {
+  for (const { file, test, message } of failures) console.log(`\nred: ${file} > ${test}\n${message}`);
+  if (unsteady.length === 0) return;
+  console.log(`\n${unsteady.length} failed once and passed when their file ran again:`);
+  for (const { file, test, message } of unsteady) console.log(`${file} > ${test}\n${message}`);
 }
 
 try {
@@ -164,6 +154,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
+printRed();
 if (totals.notRun > 0) console.log(`\n${totals.notRun} test files not run: see above`);
 if (totals.skipped > 0) console.log(`\n${totals.skipped} skipped`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
