@@ -4,6 +4,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Tests against real Kafka, registry and Redis, wherever they lie. */
 const withServices = 'test/**/*.{kafka,redis,registry,services}.test.ts';
 
+/** Of those, what is about time and starts services of its own. */
+const withFaults = 'test/**/*.faults.*.test.ts';
+
 /** Every answer of a gateway is held against it. */
 const documentOfAnswers = 'test/support/openapi-setup.ts';
 
@@ -11,7 +14,8 @@ const documentOfAnswers = 'test/support/openapi-setup.ts';
 const expectOptions = { poll: { timeout: 50_000 } };
 
 /** Files of a minute and more begin first, so that in the end no worker is left alone with one. */
-const longest = /\/(crash|nodes|rebuild-load|typed-topics-crash|clickhouse-away|rebuild|hostile)\./;
+const longest =
+  /\/(crash|nodes|refresh|rebuild-load|typed-topics-crash|clickhouse-away|rebuild|hostile)\./;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -29,9 +33,8 @@ const exampleModules = {
 
 /**
  * `fast` runs in process within a minute; `system` starts real gateways, `examples` replays what
- * the example functions did, `browser` a gateway and
- * Chromium: two files at a time. `services` starts real Kafka, registry and Redis: one file at a time, for its
- * faults are about time.
+ * the example functions did, `browser` a gateway and Chromium; `services` starts real Kafka, registry and Redis: two
+ * files at a time, for much of their time is waiting. `faults` breaks services of its own: one file at a time.
  */
 export default defineConfig({
   test: {
@@ -90,7 +93,20 @@ export default defineConfig({
         test: {
           name: 'services',
           include: [withServices],
+          exclude: [withFaults],
           globalSetup: [documentOfAnswers, 'test/services/setup.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          expect: expectOptions,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: [withFaults],
+          globalSetup: documentOfAnswers,
           pool: 'forks',
           fileParallelism: false,
           expect: expectOptions,

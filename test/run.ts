@@ -12,7 +12,7 @@ import { browserFiles, installChromium } from './browser/chromium.ts';
 import { fuzz } from './fuzz/run.ts';
 import { coverageOf } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
-import { leaveOut, prepareServices, report } from './services/run.ts';
+import { leaveOut, prepareServices, report, serviceProjects } from './services/run.ts';
 import { runProject, type Failure } from './vitest-project.ts';
 
 interface Counts {
@@ -54,7 +54,8 @@ async function check(script: string): Promise<boolean> {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const outcome = status === 0 ? 'ok' : 'FAILED';
   console.log(`\n== ${script}: ${outcome} in ${seconds} s\n${out}${err}`.trimEnd());
-  if (status !== 0) failures.push({ file: `npm run ${script}`, test: 'FAILED', message: out + err });
+  if (status !== 0)
+    failures.push({ file: `npm run ${script}`, test: 'FAILED', message: out + err });
   return status === 0;
 }
 
@@ -76,7 +77,7 @@ function tests(project: string, options: readonly string[] = []): void {
 async function testsWithServices(): Promise<void> {
   try {
     const notRun = await prepareServices();
-    tests('services', leaveOut(notRun));
+    for (const project of serviceProjects) tests(project, leaveOut(notRun));
     report(notRun);
     totals.notRun += notRun.files.length;
   } catch (error) {
@@ -137,7 +138,8 @@ function coverage(): void {
 
 /** At the end, where it is looked for. */
 function printRed(): void {
-  for (const { file, test, message } of failures) console.log(`\nred: ${file} > ${test}\n${message}`);
+  for (const { file, test, message } of failures)
+    console.log(`\nred: ${file} > ${test}\n${message}`);
   if (unsteady.length === 0) return;
   console.log(`\n${unsteady.length} failed once and passed when their file ran again:`);
   for (const { file, test, message } of unsteady) console.log(`${file} > ${test}\n${message}`);
