@@ -16,6 +16,7 @@ import type { Environment } from '../modules/environments/state.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
+import { DirectRuns } from '../modules/runs/direct-runs.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
@@ -35,6 +36,7 @@ import { version } from './version.ts';
 export interface OpenedServices {
   readonly services: Services;
   readonly bodies: RunBodies;
+  readonly direct: DirectRuns;
 }
 
 /** Opens this node's view of the control plane and all that stands on it. */
@@ -63,6 +65,7 @@ export async function openServices(
   const writer = await createRecordWriter(records);
   const ends = stack.use(await followRunEnds({ log, schemas, logger }));
   const bodies = createRunBodies({ log, schemas, vault });
+  const direct = new DirectRuns();
   const publisher = createPublisher({ log, schemas, clock });
   const ground = {
     control,
@@ -89,13 +92,13 @@ export async function openServices(
     refresher,
     openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
     records: { writer, reader: connectRecordReader(projection.peer, clock) },
-    runs: createRunsClient({ control, bodies, ends }),
+    runs: createRunsClient({ control, bodies, ends, direct }),
     settings: settingsOf(config),
     metrics: base.metrics,
     scrape: () => collected(base, services, threads),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
-  return { services, bodies };
+  return { services, bodies, direct };
 }
 
 async function collected(

@@ -64,7 +64,7 @@ type Common = Pick<
 /** Runs of functions, and what makes them. */
 async function startRuns(
   stack: AsyncDisposableStack,
-  { services, bodies }: OpenedServices,
+  { services, bodies, direct }: OpenedServices,
   common: Common,
 ): Promise<void> {
   const { records } = services;
@@ -84,6 +84,7 @@ async function startRuns(
       sandbox,
       timelines,
       bodies,
+      direct,
       orders: orders('svc.runners'),
       openHost: (run) => openHost(services, run),
     }),

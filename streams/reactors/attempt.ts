@@ -7,7 +7,8 @@ import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import type { RunBodies } from '../../src/modules/runs/bodies.ts';
-import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
+import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
+import { scrub } from '../../src/modules/runs/events.ts';
 import { typeOf, type HostRun, type OpenedHost } from '../../src/modules/runs/open-host.ts';
 import type { OperationState, RunLogs } from '../../src/modules/runs/run-log.ts';
 import type { Timeline, Timelines } from '../../src/modules/runs/timeline.ts';
@@ -203,7 +204,7 @@ export function keepAlive(deps: RunDeps, to: Report, abort: AbortController): Di
 /** The connection of the run. @throws GatewayError `script_aborted`: it was deleted */
 export async function connectionOf(
   { control: { view } }: Pick<RunDeps, 'control'>,
-  { environment_id, integration, connection_id, connection_uid }: RunChanged,
+  { environment_id, integration, connection_id, connection_uid }: CalledRun,
 ): Promise<Connection> {
   const path = [environment_id, integration ?? '', connection_id ?? ''];
   const connection = await findCaughtUp(view, () => {
@@ -217,7 +218,7 @@ export async function connectionOf(
 /** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
 export async function groundOf(
   deps: Pick<RunDeps, 'control'>,
-  change: RunChanged,
+  change: CalledRun,
 ): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
   const { view } = deps.control;
   const pair = [change.environment_id, change.integration ?? ''];

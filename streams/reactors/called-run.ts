@@ -7,6 +7,7 @@ import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import { actionRunRef } from '../../src/modules/actions/entity.ts';
 import type { Operation } from '../../src/modules/runs/run-log.ts';
 import type { BodyOwner } from '../../src/modules/runs/bodies.ts';
+import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub, type BodyPlace, type RunChanged } from '../../src/modules/runs/events.ts';
 import { outputJson } from '../../src/modules/actions/output.ts';
 import {
@@ -25,7 +26,7 @@ import { performDryRun } from './dry-run.ts';
 import { settle, type Settled } from './settle.ts';
 import { refOfSync } from './sync-run.ts';
 
-export const refOfCalled = (change: RunChanged) =>
+export const refOfCalled = (change: CalledRun) =>
   actionRunRef({
     environmentUid: change.environment_id,
     integrationKey: change.integration ?? '',
@@ -33,7 +34,7 @@ export const refOfCalled = (change: RunChanged) =>
     runId: change.run_id ?? '',
   });
 
-const ownerOf = (change: RunChanged): BodyOwner => ({
+const ownerOf = (change: CalledRun): BodyOwner => ({
   runId: change.run_id ?? '',
   environmentUid: change.environment_id,
   connectionUid: change.connection_uid,
@@ -46,11 +47,30 @@ export async function inputOf(deps: RunDeps, change: RunChanged): Promise<string
   return deps.bodies.get(ownerOf(change), 'input', { partition, offset });
 }
 
+/** Where the body of an end is, and its keyed hash. */
+interface KeptBody {
+  readonly place: BodyPlace | null;
+  readonly hash: string | null;
+}
+
+export interface CalledWith {
+  readonly input: Promise<string | undefined>;
+  readonly depth: number;
+  /** Keeps the body of the end for who waits for it. */
+  readonly keepBody: (json: string) => Promise<KeptBody>;
+}
+
+/** Keeps the body of an end on the log. */
+export const onLog =
+  (deps: RunDeps, change: CalledRun, closing: AbortSignal): CalledWith['keepBody'] =>
+  (json) =>
+    throughOutage(() => deps.bodies.put(ownerOf(change), 'output', json), closing).catch(bodyLost);
+
 /** Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Never throws. */
 export async function runCalled(
   deps: RunDeps,
-  change: RunChanged,
-  { input, depth }: { readonly input: Promise<string | undefined>; readonly depth: number },
+  change: CalledRun,
+  { input, depth, keepBody }: CalledWith,
   abort: AbortController,
   closing: AbortSignal,
 ): Promise<void> {
@@ -61,7 +81,7 @@ export async function runCalled(
   using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', attempt }, actor }, abort);
   const { signal } = abort;
   const settled = await settledOf(deps, change, { input, depth, operation, signal });
-  await report(deps, change, settled, operation, closing);
+  await report(deps, change, settled, { operation, keepBody, closing });
 }
 
 interface Given {
@@ -72,7 +92,7 @@ interface Given {
 
 async function settledOf(
   deps: RunDeps,
-  change: RunChanged,
+  change: CalledRun,
   given: Given & { readonly depth: number },
 ): Promise<Settled> {
   if (change.kind === 'webhook') return performWebhook(deps, change, given);
@@ -82,7 +102,7 @@ async function settledOf(
 
 async function perform(
   deps: RunDeps,
-  change: RunChanged,
+  change: CalledRun,
   given: Given & { readonly depth: number },
 ): Promise<Settled> {
   const { input, ...shown } = given;
@@ -98,7 +118,7 @@ async function perform(
 /** The handle is that of the sync, on its base variant: what it saves is counted as a sync's is. */
 async function performWebhook(
   deps: RunDeps,
-  change: RunChanged,
+  change: CalledRun,
   { input, operation, signal }: Given,
 ): Promise<Settled> {
   const of = runOf(change);
@@ -116,7 +136,7 @@ async function performWebhook(
   return settle(deps, streams, origin, ending, signal);
 }
 
-const runOf = (change: RunChanged) => ({
+const runOf = (change: CalledRun) => ({
   kind: change.kind,
   runId: change.run_id ?? '',
   attempt: change.attempt,
@@ -125,7 +145,7 @@ const runOf = (change: RunChanged) => ({
 /** @throws GatewayError `script_aborted` */
 async function instanceOf(
   { control: { view } }: RunDeps,
-  change: RunChanged,
+  change: CalledRun,
 ): Promise<SyncInstance> {
   const { path } = refOfSync(change);
   const instance = await findCaughtUp(view, () => view.find<SyncInstance>('sync', path));
@@ -134,7 +154,7 @@ async function instanceOf(
 }
 
 /** What the log that users read calls it (contract/http.md section 11). */
-function operationTypeOf({ kind, trigger }: RunChanged): string {
+function operationTypeOf({ kind, trigger }: CalledRun): string {
   if (kind === 'webhook') return 'webhook:incoming';
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
 }
@@ -146,9 +166,9 @@ const titles = {
   sync: 'Sync',
   dryrun: 'Dry run of',
 } as const;
-const titleOf = ({ kind, function: name }: RunChanged): string => `${titles[kind]} ${name}`;
+const titleOf = ({ kind, function: name }: CalledRun): string => `${titles[kind]} ${name}`;
 
-function beginLog(deps: RunDeps, change: RunChanged): Operation {
+function beginLog(deps: RunDeps, change: CalledRun): Operation {
   const { log_id, run_id, environment_id, integration, connection_id } = change;
   const of = {
     operationId: log_id,
@@ -162,21 +182,22 @@ function beginLog(deps: RunDeps, change: RunChanged): Operation {
   return deps.logs.begin(of, `${titleOf(change)} started`);
 }
 
+interface Reporting extends Pick<CalledWith, 'keepBody'> {
+  readonly operation: Operation;
+  readonly closing: AbortSignal;
+}
+
 async function report(
   deps: RunDeps,
-  change: RunChanged,
+  change: CalledRun,
   { ending, counts, positions }: Settled,
-  operation: Operation,
-  closing: AbortSignal,
+  { operation, keepBody, closing }: Reporting,
 ): Promise<void> {
   const { attempt } = change;
   const runId = change.run_id ?? '';
   const { status, error, json } = endOf(ending);
   try {
-    const body = await throughOutage(
-      () => deps.bodies.put(ownerOf(change), 'output', json),
-      closing,
-    ).catch(bodyLost);
+    const body = await keepBody(json);
     const said = {
       type: 'RunEnded',
       attempt,
@@ -201,7 +222,7 @@ async function report(
 }
 
 /** The key went with the connection: the run still ends, without a body. */
-function bodyLost(error: unknown): { place: BodyPlace | null; hash: string | null } {
+function bodyLost(error: unknown): KeptBody {
   if (error instanceof GatewayError && error.code === 'not_found')
     return { place: null, hash: null };
   throw error;

@@ -3,7 +3,7 @@ import type { Json } from '../../src/kernel/stable-json.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import { createDryRun, type DryRunOrder } from '../../src/modules/runs/dry-run.ts';
-import type { RunChanged } from '../../src/modules/runs/events.ts';
+import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import type { HostRun } from '../../src/modules/runs/open-host.ts';
 import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
 
@@ -12,7 +12,7 @@ import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from 
  */
 export async function performDryRun(
   deps: RunDeps,
-  change: RunChanged,
+  change: CalledRun,
   given: Pick<HostRun, 'operation' | 'signal'> & { readonly input: Promise<string | undefined> },
 ): Promise<Ending> {
   const { operation, signal } = given;

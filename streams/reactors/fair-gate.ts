@@ -60,6 +60,22 @@ export class FairGate {
     return promise;
   }
 
+  /** A place, if there is one at once; it takes nobody's turn, for who waits does so at a limit of its own. */
+  tryEnter(visitor: Visitor): Release | null {
+    if (!this.#hasRoom(visitor)) return null;
+    this.#move(visitor, 1);
+    return this.#place(visitor);
+  }
+
+  #hasRoom({ environmentUid, connectionUid }: Visitor): boolean {
+    const { total, perEnvironment, perConnection } = this.#limits;
+    return (
+      this.#total < total &&
+      this.#count(environmentName(environmentUid)) < perEnvironment &&
+      this.#count(connectionName(connectionUid)) < perConnection
+    );
+  }
+
   #admit(): void {
     while (this.#total < this.#limits.total) {
       const isAdmitted = [...this.#queues].some(([uid, queue]) => this.#admitFrom(uid, queue));

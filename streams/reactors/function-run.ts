@@ -3,17 +3,24 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { ActionRun } from '../../src/modules/actions/state.ts';
 import { connectionRef } from '../../src/modules/connections/entity.ts';
-import { isEnd, millis, type RunChanged } from '../../src/modules/runs/events.ts';
+import type {
+  CalledRun,
+  DirectRuns,
+  RunTaker,
+  TakenRun,
+} from '../../src/modules/runs/direct-runs.ts';
+import { isEnd, isTaken, millis, type RunChanged } from '../../src/modules/runs/events.ts';
 import { connectionPathOf } from '../../src/modules/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
-import { inputOf, refOfCalled, runCalled } from './called-run.ts';
+import { inputOf, onLog, refOfCalled, runCalled } from './called-run.ts';
 import { askUntilDecided, isStale, type RunDeps } from './attempt.ts';
 import { FairGate, type GateLimits, type Release } from './fair-gate.ts';
 import type { ConsumerOrders } from './reactor.ts';
 import { startReactor } from './runner.ts';
 import { refOfSync, runSync } from './sync-run.ts';
+import { takenRun } from './taken-run.ts';
 
 const topic = 'svc.runs.v1';
 const group = 'svc.runners';
@@ -36,6 +43,8 @@ export interface FunctionRunnerDeps extends RunDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
   readonly orders: ConsumerOrders;
+  /** Of the process: runs that are asked for in it are taken up here at once. */
+  readonly direct: DirectRuns;
   readonly limits?: Readonly<Record<keyof typeof defaultLimits, GateLimits>>;
 }
 
@@ -56,8 +65,10 @@ export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<Asy
     handle: ({ message, replay }, signal) =>
       runner.handle(decoded(codec, message.value), replay !== null, signal),
   });
+  const offer = deps.direct.offer(runner);
   return {
     async [Symbol.asyncDispose]() {
+      offer[Symbol.dispose]();
       await reactor[Symbol.asyncDispose]();
       await runner.close();
     },
@@ -74,7 +85,7 @@ interface Running {
   done: Promise<void>;
 }
 
-class FunctionRunner {
+class FunctionRunner implements RunTaker {
   readonly #deps: FunctionRunnerDeps;
   readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairGate>>;
   /** By run and attempt: also those that wait for a place. */
@@ -98,6 +109,7 @@ class FunctionRunner {
 
   async handle(change: RunChanged | null, isReplayed: boolean, signal: AbortSignal): Promise<void> {
     if (change === null) return;
+    if (isTaken(change)) return;
     if (change.action === 'queued') await this.#start(change, signal);
     else if (isEnd(change.action) && (!isReplayed || (await this.#isLast(change)))) {
       await this.#afterEnd(change);
@@ -146,7 +158,7 @@ class FunctionRunner {
     const { attempt } = change;
     const runId = change.run_id ?? '';
     if (this.#isLate(change)) throw new GatewayError('stale_attempt');
-    const runner = `${this.#process}/${attempt}`;
+    const runner = this.#runnerOf(change);
     const actor = `run:${runId}`;
     if (change.kind !== 'sync') {
       const input = inputOf(deps, change);
@@ -158,8 +170,9 @@ class FunctionRunner {
         { ref: refOfCalled(change), body, actor },
         signal,
       );
-      return () =>
-        runCalled(deps, change, { input, depth: run?.depth ?? 0 }, abort, this.#closing.signal);
+      const closing = this.#closing.signal;
+      const given = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, change, closing) };
+      return () => runCalled(deps, change, given, abort, closing);
     }
     const body = { type: 'RunStarted', runId, attempt, runner };
     const instance = await askUntilDecided<SyncInstance>(
@@ -172,8 +185,31 @@ class FunctionRunner {
   }
 
   #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
-    const visitor = { environmentUid: change.environment_id, connectionUid: change.connection_uid };
-    return this.#gates[gateOf(change)].enter(visitor, signal);
+    return this.#gates[gateOf(change)].enter(visitorOf(change), signal);
+  }
+
+  #runnerOf({ attempt }: CalledRun): string {
+    return `${this.#process}/${attempt}`;
+  }
+
+  take(run: CalledRun): TakenRun | null {
+    const leave = this.#gates[gateOf(run)].tryEnter(visitorOf(run));
+    if (leave === null) return null;
+    const deps = this.#deps;
+    const name = nameOf(run);
+    const abort = new AbortController();
+    const { promise: done, resolve } = Promise.withResolvers<undefined>();
+    this.#running.set(name, { abort, kind: run.kind, done });
+    return takenRun(deps, run, {
+      runner: this.#runnerOf(run),
+      abort,
+      closing: this.#closing.signal,
+      over: () => {
+        leave();
+        this.#running.delete(name);
+        resolve(undefined);
+      },
+    });
   }
 
   #isLate(change: RunChanged): boolean {
@@ -229,7 +265,12 @@ class FunctionRunner {
   }
 }
 
-function gateOf({ kind, trigger }: RunChanged): keyof typeof defaultLimits {
+const visitorOf = (run: CalledRun) => ({
+  environmentUid: run.environment_id,
+  connectionUid: run.connection_uid,
+});
+
+function gateOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
   switch (kind) {
     case 'sync':
       return 'syncs';
@@ -245,4 +286,4 @@ function gateOf({ kind, trigger }: RunChanged): keyof typeof defaultLimits {
 }
 
 const failing = new Set(['failed', 'timed_out', 'interrupted']);
-const nameOf = (change: RunChanged): string => `${change.run_id ?? ''}/${change.attempt}`;
+const nameOf = (change: CalledRun): string => `${change.run_id ?? ''}/${change.attempt}`;

@@ -1,4 +1,5 @@
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
+import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
 import { syncRef } from '../../src/modules/syncs/entity.ts';
 import { streamOf } from '../../src/modules/syncs/reconcile.ts';
@@ -20,7 +21,7 @@ import { settle, type Settled } from './settle.ts';
 /** How long a stopping runner tries to give a run back; after that the owner misses its heartbeats. */
 const releaseWithinMs = 5_000;
 
-export const refOfSync = (change: RunChanged) =>
+export const refOfSync = (change: CalledRun) =>
   syncRef(
     [change.environment_id, change.integration ?? '', change.connection_id ?? ''],
     change.function,

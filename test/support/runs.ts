@@ -16,6 +16,7 @@ import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
 import { createRunsClient } from '../../src/modules/actions/handlers.ts';
 import { createRunBodies, type RunBodies } from '../../src/modules/runs/bodies.ts';
+import { DirectRuns } from '../../src/modules/runs/direct-runs.ts';
 import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
 import { openHost } from '../../src/modules/runs/open-host.ts';
@@ -147,7 +148,8 @@ export async function openRunWorld({
   const { connection } = await importConnection(node, wanted, options);
   const bodies = createRunBodies({ log, schemas, vault });
   const ends = stack.use(await followRunEnds({ log, schemas, logger: silent }));
-  const runs = createRunsClient({ control, bodies, ends });
+  const direct = new DirectRuns();
+  const runs = createRunsClient({ control, bodies, ends, direct });
   const publisher = createPublisher({ log, schemas, clock });
   const logs = stack.use(createRunLogs({ publisher, logger: silent, clock }));
   const deadLetters = stack.use(
@@ -249,6 +251,7 @@ export async function openRunWorld({
         records: records.writer,
         sandbox,
         bodies,
+        direct,
         logs,
         timelines: opened.use(createTimelines({ publisher, clock, logger: silent })),
         clock,

@@ -18,8 +18,9 @@ type OfAttempt = { readonly attempt: number };
 
 /** What is asked of a run. The owner of the partition gives `at`. */
 export type ActionCommand = At &
+  /** `runner`: who asks takes the run up itself, at once. */
   (
-    | ({ readonly type: 'Queue' } & ActionBorn)
+    | ({ readonly type: 'Queue'; readonly runner?: string } & ActionBorn)
     | { readonly type: 'Tick' }
     | { readonly type: 'Cancel' }
     | ({ readonly type: 'RunStarted'; readonly runner: string } & OfAttempt)
@@ -42,7 +43,7 @@ export type ActionCommand = At &
 export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
   initial: null,
   decide(command, state) {
-    if (command.type === 'Queue') return state === null ? [queued(command)] : [];
+    if (command.type === 'Queue') return state === null ? queued(command) : [];
     if (command.type === 'Tick') return state === null ? [] : tick(state, command.at);
     if (command.type === 'Cancel') return cancel(state, command.at);
     if (state === null || isOver(state)) {
@@ -72,9 +73,14 @@ const isOver = (state: ActionRun): boolean => state.endedAt !== null;
 const silentAt = (state: ActionRun): Instant =>
   Math.max(state.heartbeatAt ?? 0, state.startedAt ?? 0) + heartbeatTimeoutMs;
 
-function queued(command: Extract<ActionCommand, { type: 'Queue' }>): ActionEvent {
-  const { type: _, at, ...born } = command;
-  return { type: 'ActionQueued', ...born, startBy: startBy(born, at) };
+function queued(command: Extract<ActionCommand, { type: 'Queue' }>): ActionEvent[] {
+  const { type: _, at, runner, ...born } = command;
+  const event = { type: 'ActionQueued', ...born, startBy: startBy(born, at) } as const;
+  if (runner === undefined) return [event];
+  return [
+    { ...event, isTaken: true },
+    { type: 'ActionStarted', at, runner },
+  ];
 }
 
 /** When it must have started (contract/functions.md section 16). */
@@ -152,7 +158,7 @@ function ended(status: EndStatus, at: Instant, error: RunFailure): ActionEvent {
 
 function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
   if (event.type === 'ActionQueued') {
-    const { type: _, ...born } = event;
+    const { type: _, isTaken: _taken, ...born } = event;
     return { ...born, ...fresh, status: 'queued', attempt: 1 };
   }
   if (state === null) return null;

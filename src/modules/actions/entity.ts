@@ -1,4 +1,9 @@
-import type { EntityDefinition, EntityRef, PublicMessage } from '../../control-plane/entity.ts';
+import type {
+  DecisionMeta,
+  EntityDefinition,
+  EntityRef,
+  PublicMessage,
+} from '../../control-plane/entity.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import { micros, quietStep, scrub, type RunStep } from '../runs/events.ts';
 import { action, actionDueAt, type ActionCommand } from './decider.ts';
@@ -24,7 +29,7 @@ export const actionRunEntity: EntityDefinition<ActionRun, ActionCommand, ActionE
 
   publish(event, before, after, meta) {
     const subject = after ?? before;
-    const step = subject === null ? null : runStep(event, subject);
+    const step = subject === null ? null : runStep(event, subject, meta);
     if (subject === null || step === null) return [];
     return [message(step, subject, meta.ref.scope)];
   },
@@ -45,7 +50,7 @@ function message(step: RunStep, subject: ActionRun, scope: string): PublicMessag
   };
 }
 
-function runStep(event: ActionEvent, subject: ActionRun): RunStep | null {
+function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): RunStep | null {
   const base = {
     ...quietStep,
     kind: kindOf(subject),
@@ -63,14 +68,18 @@ function runStep(event: ActionEvent, subject: ActionRun): RunStep | null {
     log_id: subject.runId,
   };
   switch (event.type) {
-    case 'ActionQueued':
+    case 'ActionQueued': {
+      const started_at = event.isTaken === true ? micros(at) : null;
+      return { ...base, action: 'queued', started_at };
+    }
     case 'ActionRequeued':
       return { ...base, action: 'queued' };
     case 'ActionStarted':
       return { ...base, action: 'started' };
     case 'ActionEnded': {
-      const { status, at, output, outputHash, error, counts = [], positions = [] } = event;
-      const duration_ms = subject.startedAt === null ? null : Math.max(0, at - subject.startedAt);
+      const { status, output, outputHash, error, counts = [], positions = [] } = event;
+      const duration_ms =
+        subject.startedAt === null ? null : Math.max(0, event.at - subject.startedAt);
       const body_partition = output?.partition ?? null;
       const body_offset = output?.offset ?? null;
       const error_code = error?.code ?? null;

@@ -25,7 +25,12 @@ export type ActionBorn = Pick<
 
 /** What happens to a run. */
 export type ActionEvent =
-  | ({ readonly type: 'ActionQueued'; readonly startBy: Instant } & ActionBorn)
+  | ({
+      readonly type: 'ActionQueued';
+      readonly startBy: Instant;
+      /** It starts in the same decision: nobody else is to take it up. */
+      readonly isTaken?: true;
+    } & ActionBorn)
   | { readonly type: 'ActionStarted'; readonly at: Instant; readonly runner: string }
   | { readonly type: 'ActionHeartbeatReceived'; readonly at: Instant }
   /** The attempt before failed or was lost, and retries are left. */

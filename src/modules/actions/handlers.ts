@@ -8,8 +8,9 @@ import { requireConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { requireFunction } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
-import type { RunBodies } from '../runs/bodies.ts';
+import type { BodyOwner, RunBodies } from '../runs/bodies.ts';
 import type { ActionRequest, EventRequest, RunsClient } from '../runs/client.ts';
+import type { CalledRun, DirectRuns, TakenRun } from '../runs/direct-runs.ts';
 import type { BodyPlace, RunChanged } from '../runs/events.ts';
 import type { RunEnds } from '../runs/run-ends.ts';
 import { actionRunRef } from './entity.ts';
@@ -20,6 +21,7 @@ export interface RunsClientDeps {
   readonly control: ControlPlane;
   readonly bodies: RunBodies;
   readonly ends: RunEnds;
+  readonly direct: DirectRuns;
 }
 
 /** Between the end of its time and the word of a lost runner. */
@@ -34,9 +36,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       const ground = await findGround(deps.control, request);
       const { name, input, actor, depth = 0 } = request;
       const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
-      return awaited(deps, randomUUID(), { signal, waitMs: actionWaitMs }, (runId) =>
-        queue(deps, called, { runId, isAsync: false }),
-      );
+      return awaited(deps, called, { signal, waitMs: actionWaitMs });
     },
 
     async queueAction(request, { retries }) {
@@ -58,9 +58,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     },
 
     async runEvent(request, signal) {
-      await awaited(deps, randomUUID(), { signal, waitMs: eventWaitMs }, (runId) =>
-        queue(deps, eventCall(request), { runId, isAsync: false }),
-      );
+      await awaited(deps, eventCall(request), { signal, waitMs: eventWaitMs });
     },
 
     async runEventOnce(request, runId, signal) {
@@ -94,24 +92,28 @@ const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
   ({ connection, fn, kind: 'on-event', name: fn.name, event, actor, input: undefined }) as const;
 
 /**
- * Queues the run and resolves with its output.
+ * Queues the run, or has it run in this process at once where there is a place, and resolves with its output.
  * @throws GatewayError the error that it ended with; `script_aborted`: the caller went away;
  *   `execution_timeout`
  */
 async function awaited(
-  { ends, bodies }: RunsClientDeps,
-  runId: string,
+  deps: RunsClientDeps,
+  called: Called,
   { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
-  begin: (runId: string) => Promise<void>,
 ): Promise<Json | undefined> {
+  const { ends, bodies, direct } = deps;
+  const runId = randomUUID();
+  using taken = direct.take(calledRun(called, runId));
   const deadline = AbortSignal.timeout(waitMs);
   const settled = new AbortController();
   const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
   // A refused command is thrown before anybody awaits the end.
   end.catch(() => undefined);
   try {
-    await begin(runId);
-    return await outputOf(bodies, await end);
+    await queue(deps, called, { runId, isAsync: false, taken });
+    const ended = await end;
+    taken?.stop();
+    return await outputOf(bodies, ended, taken);
   } catch (error) {
     if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
     if (signal.aborted && error === signal.reason) {
@@ -152,23 +154,42 @@ interface Called {
   readonly depth?: number;
 }
 
+function calledRun({ connection, kind, name, event = 'api' }: Called, runId: string): CalledRun {
+  return {
+    kind,
+    function: name,
+    attempt: 1,
+    variant: 'base',
+    trigger: event,
+    run_id: runId,
+    log_id: runId,
+    environment_id: connection.environmentUid,
+    integration: connection.integrationKey,
+    connection_id: connection.connectionId,
+    connection_uid: connection.uid,
+  };
+}
+
+interface QueuedRun {
+  readonly runId: string;
+  readonly isAsync: boolean;
+  readonly retries?: number;
+  /** Begins once it is queued. */
+  readonly taken?: TakenRun | null;
+}
+
 /** @throws GatewayError `request_too_large` */
-async function queue(
-  deps: RunsClientDeps,
-  called: Called,
-  run: { readonly runId: string; readonly isAsync: boolean; readonly retries?: number },
-): Promise<void> {
+async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Promise<void> {
   const { connection, fn, kind, name, event, models, actor } = called;
   const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
-  const { runId, isAsync, retries = 0 } = run;
+  const { runId, isAsync, retries = 0, taken = null } = run;
   const json = called.input === undefined ? null : JSON.stringify(called.input);
   if (kind === 'action' && json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
     throw new GatewayError('request_too_large', {
       message: 'The input of an action may have 2 MB as JSON.',
     });
   }
-  const owner = { runId, environmentUid, connectionUid };
-  const input = json === null ? null : await deps.bodies.put(owner, 'input', json);
+  const input = await keepInput(deps.bodies, { runId, environmentUid, connectionUid }, json, taken);
   const of = { runId, environmentUid, integrationKey, connectionId };
   const body = {
     type: 'Queue',
@@ -184,11 +205,32 @@ async function queue(
     retriesLeft: retries,
     input: input?.place ?? null,
     inputHash: input?.hash ?? null,
+    ...(taken === null ? {} : { runner: taken.runner }),
   };
   await deps.control.ask(actionRunRef(of), body, { actor });
+  taken?.begin({ input: json ?? undefined, depth: body.depth });
 }
 
-async function outputOf(bodies: RunBodies, end: RunChanged): Promise<Json | undefined> {
+/** What is run here is given its input here. */
+async function keepInput(
+  bodies: RunBodies,
+  owner: BodyOwner,
+  json: string | null,
+  taken: TakenRun | null,
+): Promise<{ readonly place: BodyPlace | null; readonly hash: string } | null> {
+  if (json === null) return null;
+  if (taken !== null) return { place: null, hash: bodies.hash(json) };
+  return bodies.put(owner, 'input', json);
+}
+
+async function outputOf(
+  bodies: RunBodies,
+  end: RunChanged,
+  taken: TakenRun | null,
+): Promise<Json | undefined> {
+  const own = taken?.end ?? null;
+  // The owner may have ended the run before it heard of its end.
+  if (own !== null && own.hash === end.output_hash) return readOutput(own.json);
   const { run_id, environment_id: environmentUid, connection_uid: connectionUid } = end;
   const { body_partition: partition, body_offset: offset, error_code: code } = end;
   const place = partition === null || offset === null ? null : { partition, offset };

@@ -29,8 +29,10 @@ interface RunBody {
 
 /** Inputs and outputs of runs, sealed under the key of their connection; kept for 7 days. */
 export interface RunBodies {
-  /** Durable when it resolves. `hash` is keyed: it tells equal bodies and gives away nothing. */
+  /** Durable when it resolves. */
   put(owner: BodyOwner, part: BodyPart, json: string): Promise<{ place: BodyPlace; hash: string }>;
+  /** Keyed: it tells equal bodies and gives away nothing. */
+  hash(json: string): string;
   /** @throws GatewayError `not_found` when the body has expired or the connection's key is gone. */
   get(owner: BodyOwner, part: BodyPart, place: BodyPlace): Promise<string>;
 }
@@ -47,8 +49,10 @@ export function createRunBodies(deps: RunBodiesDeps): RunBodies {
   // Who asks first gets the error; nobody asking is no error.
   opened.catch(() => undefined);
   const remembered = new Remembered();
+  const hash = (json: string): string => vault.fingerprint('run-body', json).slice(0, 32);
 
   return {
+    hash,
     async put(owner, part, json) {
       const [codec, partitions] = await opened;
       await vault.ready(owner.connectionUid);
@@ -66,7 +70,7 @@ export function createRunBodies(deps: RunBodiesDeps): RunBodies {
       if (position === undefined) throw new GatewayError('log_unavailable');
       const place = { partition, offset: position.offset };
       remembered.add(place, json);
-      return { place, hash: vault.fingerprint('run-body', json).slice(0, 32) };
+      return { place, hash: hash(json) };
     },
 
     async get(owner, part, place) {

@@ -112,6 +112,10 @@ export const quietStep = {
 const ends = new Set<string>(['succeeded', 'failed', 'cancelled', 'timed_out', 'interrupted']);
 export const isEnd = (action: string): boolean => ends.has(action);
 
+/** Queued by a process that has taken the run up itself: it is called for, and started as it was queued. */
+export const isTaken = ({ kind, action, started_at }: RunStep): boolean =>
+  kind !== 'sync' && action === 'queued' && started_at !== null;
+
 export const micros = (at: Instant): Micros => at * 1000;
 export const millis = (at: Micros): Instant => Math.floor(at / 1000);
 

@@ -48,6 +48,24 @@ describe('the gate', () => {
     expect(inside).toEqual(['a/1', 'b/1']);
   });
 
+  it('gives a place at once only where nobody has to leave first', async () => {
+    const gate = new FairGate({ total: 3, perEnvironment: 2, perConnection: 1 });
+    const at = (environmentUid: string, connectionUid: string) =>
+      gate.tryEnter({ environmentUid, connectionUid });
+    const release = at('a', 'a/1');
+    expect(at('a', 'a/1')).toBeNull();
+    expect(at('a', 'a/2')).not.toBeNull();
+    expect(at('a', 'a/3')).toBeNull();
+    expect(at('b', 'b/1')).not.toBeNull();
+    expect(at('c', 'c/1')).toBeNull();
+    const { inside, settled } = enterAll(gate, ['c/1']);
+    release?.();
+    release?.();
+    await settled();
+    expect(inside).toEqual(['c/1']);
+    expect(at('d', 'd/1')).toBeNull();
+  });
+
   it('forgets who no longer waits', async () => {
     const gate = new FairGate({ total: 1, perEnvironment: 1, perConnection: 1 });
     const release = await gate.enter({ environmentUid: 'a', connectionUid: 'a/1' }, never);

@@ -50,6 +50,8 @@ const trigger = (name: string, input?: string | object) =>
     new AbortController().signal,
   );
 
+const bodies = async (): Promise<number> => (await world.read('svc.internal.run-bodies.v1')).length;
+
 const deploySync = async (name: string, exec: string, more: object = {}) => {
   const facts = { models: ['Contact', 'Deal'], frequency: 'every hour', ...more };
   await world.deploy('sync', name, sync(exec), facts);
@@ -87,6 +89,29 @@ describe('an action', () => {
     expect(new Set(steps.map((step) => step.run_id)).size).toBe(1);
     expect(steps[2]).toMatchObject({ kind: 'action', connection_uid: world.connection.uid });
     expect(JSON.stringify(steps)).not.toContain('the-secret');
+  });
+
+  it('runs where it was asked for: what it is given and gives does not travel', async () => {
+    await world.deploy('action', 'here', action('async (svc, input) => input'));
+    const before = await bodies();
+    expect(await trigger('here', 'x')).toBe('x');
+    expect(await bodies()).toBe(before);
+    const [queued, started] = (await world.ledger()).filter((step) => step.function === 'here');
+    expect(queued).toMatchObject({ action: 'queued', started_at: started?.started_at });
+    expect(queued?.input_hash).toEqual(expect.any(String));
+  });
+
+  it('goes over the log when there is no place for it at once', async () => {
+    await world.deploy('action', 'many', action('async (svc, input) => input'));
+    const before = await bodies();
+    const inputs = Array.from({ length: 20 }, (_, at) => `${at}`);
+    expect(await Promise.all(inputs.map((input) => trigger('many', input)))).toEqual(inputs);
+    const queued = (await world.ledger()).filter(
+      (step) => step.function === 'many' && step.action === 'queued',
+    );
+    const later = queued.filter(({ started_at }) => started_at === null);
+    expect([queued.length, later.length]).toEqual([20, 4]);
+    expect((await bodies()) - before).toBe(8);
   });
 
   it('passes the payload of an ActionError on', async () => {

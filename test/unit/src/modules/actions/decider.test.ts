@@ -81,6 +81,14 @@ describe('a run of an action', () => {
     );
   });
 
+  it('is queued and started in one decision where who asks takes it up', () => {
+    given(action)
+      .when(queue({ runner: 'p1' }))
+      .then(queued({ isTaken: true }), { ...started, at: t0 });
+    const taken = stateAfter(queued({ isTaken: true }), { ...started, at: t0 });
+    expect(taken).toEqual(stateAfter(queued(), { ...started, at: t0 }));
+  });
+
   it('does not start too late, and then ends without having run', () => {
     expect(() => action.decide(start({ at: t0 + 30_001 }), stateAfter(queued()))).toThrow(
       expect.objectContaining({ code: 'stale_attempt' }),

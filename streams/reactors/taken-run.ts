@@ -1,0 +1,39 @@
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { CalledRun, EndBody, TakenRun } from '../../src/modules/runs/direct-runs.ts';
+import type { RunDeps } from './attempt.ts';
+import { runCalled } from './called-run.ts';
+
+/** What the runner knows of a run that it has given a place. */
+interface Place {
+  readonly runner: string;
+  readonly abort: AbortController;
+  /** Ends the last report when the process can wait no longer. */
+  readonly closing: AbortSignal;
+  readonly over: () => void;
+}
+
+/** A run for who asked for it in this process. */
+export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun {
+  const { runner, abort, closing, over } = place;
+  let end: EndBody | null = null;
+  let hasBegun = false;
+  const keepBody = (json: string) => {
+    end = { json, hash: deps.bodies.hash(json) };
+    return Promise.resolve({ place: null, hash: end.hash });
+  };
+  return {
+    runner,
+    get end() {
+      return end;
+    },
+    begin({ input, depth }) {
+      hasBegun = true;
+      const given = { input: Promise.resolve(input), depth, keepBody };
+      void runCalled(deps, run, given, abort, closing).finally(over);
+    },
+    stop: () => abort.abort(new GatewayError('script_aborted')),
+    [Symbol.dispose]: () => {
+      if (!hasBegun) over();
+    },
+  };
+}
