@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Logger } from 'pino';
 import { GatewayError } from '../kernel/errors.ts';
 import type { Batch, EventLog } from '../ports/event-log.ts';
@@ -98,11 +98,17 @@ export async function openTopicView<T>(
 
 class Progress {
   readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #move: StatementSync;
   readonly #next: Map<number, number>;
   readonly #listeners = new Set<() => void>();
 
   constructor(database: DatabaseSync, partitions: number) {
     this.#database = database;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#move = database.prepare('INSERT OR REPLACE INTO view_position VALUES (?, ?)');
     const rows = database.prepare('SELECT partition, next FROM view_position').all();
     const saved = new Map(rows.map((row) => [Number(row['partition']), Number(row['next'])]));
     const numbers = Array.from({ length: partitions }, (_, number) => number);
@@ -114,13 +120,11 @@ class Progress {
   }
 
   take(batch: Batch, apply: (batch: Batch) => void): void {
-    this.#database.exec('BEGIN IMMEDIATE');
+    this.#begin.run();
     try {
       apply(batch);
-      this.#database
-        .prepare('INSERT OR REPLACE INTO view_position VALUES (?, ?)')
-        .run(batch.partition, batch.next);
-      this.#database.exec('COMMIT');
+      this.#move.run(batch.partition, batch.next);
+      this.#commit.run();
     } catch (error) {
       this.#database.exec('ROLLBACK');
       throw error;

@@ -6,6 +6,9 @@ import type { ConsumerOrders } from './reactor.ts';
 import { startReactor } from './runner.ts';
 import { Dispatcher, type DispatcherDeps } from './webhook-delivery/dispatcher.ts';
 
+/** Of the messages that ask for a delivery; those that say what became of one are passed over unread. */
+const createdType = 'svc.webhook.created';
+
 export interface WebhookDeliveryDeps extends DispatcherDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
@@ -29,8 +32,8 @@ export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise
     inFlightMax: 50_000,
     prepare: (partition, from, signal) => dispatcher.hold(partition, from, signal),
     async handle({ partition, message, replay }, signal) {
-      const step = message.value === null ? null : codec.decode(message.value);
-      if (step?.action !== 'created') return;
+      if (message.value === null || message.headers['ce_type'] !== createdType) return;
+      const step = codec.decode(message.value);
       const place = { partition, offset: message.offset };
       if (replay?.isRepeat === true) await dispatcher.repeat(step, place, signal);
       else await dispatcher.take(step, place, signal);

@@ -27,5 +27,7 @@ export function countOperation(metrics: Metrics, of: OperationOutcome): void {
     metrics.observe('svc_run_duration_seconds', [kind, status], tookMs / 1000);
     return;
   }
-  if (operationType.startsWith('webhook:')) metrics.count('svc_webhook_attempts_total', [state]);
+  if (!operationType.startsWith('webhook:')) return;
+  // An attempt that another one follows.
+  metrics.count('svc_webhook_attempts_total', [state === 'running' ? 'failed' : state]);
 }

@@ -50,7 +50,7 @@ export interface Operation {
   ): void;
 }
 
-/** What is counted of an operation that has ended. */
+/** What is counted of an operation that has ended, or of one of its tries that did not end it. */
 export interface OperationOutcome {
   readonly operationType: string;
   /** Of a run. */
@@ -63,11 +63,13 @@ export interface OperationOutcome {
   readonly providerStatus: number | null;
 }
 
-export interface EndedOperation {
+/** An operation of which one entry says all; or one of its tries, where `running` says that more will follow. */
+export interface NotedOperation {
   readonly state: OperationState;
   readonly text: string;
   /** Without any secret. */
   readonly contextJson: string;
+  /** Since the operation began. */
   readonly tookMs: number;
   /** Of a proxied call; null where the provider did not answer. */
   readonly providerStatus?: number | null;
@@ -75,8 +77,8 @@ export interface EndedOperation {
 
 export interface RunLogs extends AsyncDisposable {
   begin(of: OperationOf, message: string): Operation;
-  /** An operation that has ended already, as one entry. */
-  note(of: OperationOf, ended: EndedOperation): void;
+  /** One entry for what has happened already. */
+  note(of: OperationOf, noted: NotedOperation): void;
   /** Resolves when everything written so far is in the log, or was given up. */
   flush(): Promise<void>;
 }
@@ -98,7 +100,7 @@ export function createRunLogs({
   readonly publisher: Publisher;
   readonly logger: Pick<Logger, 'warn'>;
   readonly clock: Pick<Clock, 'nowMicros'>;
-  /** Told of each operation as it ends. */
+  /** Told of each operation as it ends, and of each try that is noted. */
   readonly ended?: (outcome: OperationOutcome) => void;
 }): RunLogs {
   let waiting: PublicMessage[] = [];
@@ -135,7 +137,7 @@ export function createRunLogs({
       const at = clock.nowMicros();
       const started_at = at - Math.round(tookMs * 1000);
       const ends = { operation_type: of.operationType, started_at, state };
-      const said = { at, level: levelOf(state), text };
+      const said = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
       add({ ...entry(of, said, { ...ends, context: cut(contextJson) }), trace: currentTrace() });
     },
     flush,

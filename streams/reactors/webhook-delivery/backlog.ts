@@ -18,7 +18,7 @@ export interface BacklogDeps {
   /** Whether this process has the delivery at hand. */
   isTaken(delivery: Delivery): boolean;
   /** Begins the delivery; resolves when it is over or waits here again. */
-  start(delivery: Delivery, signal: AbortSignal): Promise<void>;
+  start(delivery: Delivery, line: string, signal: AbortSignal): Promise<void>;
 }
 
 interface Behind {
@@ -41,6 +41,7 @@ export class Backlog {
   /** Those that could not even be tried, with the time of their next turn. */
   readonly #failed = new Map<string, { readonly waitMs: number; readonly at: number }>();
   #wake: () => void = () => undefined;
+  #isWanted = false;
 
   constructor(deps: BacklogDeps, partition: number) {
     this.#deps = deps;
@@ -54,11 +55,20 @@ export class Backlog {
 
   /** @param dueAt of one that has been tried: its next attempt; null of one that has not */
   add(line: string, offset: number, dueAt: number | null): void {
+    const isFirst = this.#lines.size === 0;
     const known = this.#lines.get(line) ?? { upTo: offset, hasFresh: false, lookAt: Infinity };
     known.upTo = Math.max(known.upTo, offset);
     known.hasFresh ||= dueAt === null;
     known.lookAt = Math.min(known.lookAt, dueAt ?? 0);
     this.#lines.set(line, known);
+    if (isFirst) this.#wake();
+  }
+
+  /** The line has room for more: what waits for it here is looked at without delay. */
+  drained(line: string): void {
+    const behind = this.#lines.get(line);
+    if (behind === undefined || behind.lookAt > this.#deps.clock.now()) return;
+    this.#isWanted = true;
     this.#wake();
   }
 
@@ -102,7 +112,7 @@ export class Backlog {
         const dueAt = this.#dueAt(delivery);
         if (left > 0 && dueAt <= clock.now() && !signal.aborted) {
           left -= 1;
-          void this.#deps.start(delivery, signal).then(
+          void this.#deps.start(delivery, line, signal).then(
             () => this.#failed.delete(nameOf(delivery)),
             (error: unknown) => this.#hold(delivery, line, error, signal),
           );
@@ -145,10 +155,13 @@ export class Backlog {
   async #pause(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const wake = (): void => resolve(undefined);
-    const timer = this.#lines.size === 0 ? null : setTimeout(wake, lookEveryMs);
-    this.#wake = timer === null ? wake : () => undefined;
+    const timer =
+      this.#lines.size === 0 ? null : setTimeout(wake, this.#isWanted ? 0 : lookEveryMs);
+    this.#isWanted = false;
+    this.#wake = wake;
     signal.addEventListener('abort', wake, { once: true });
     await promise;
+    this.#wake = () => undefined;
     if (timer !== null) clearTimeout(timer);
     signal.removeEventListener('abort', wake);
   }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { limits } from '../../../src/kernel/limits.ts';
 import { micros, millis } from '../../../src/modules/runs/events.ts';
 import type { Publisher } from '../../../src/modules/runs/publisher.ts';
-import type { Operation, RunLogs } from '../../../src/modules/runs/run-log.ts';
+import type { RunLogs } from '../../../src/modules/runs/run-log.ts';
 import { retryWaitMs, type AttemptResult } from '../../../src/modules/webhooks-out/attempt.ts';
 import {
   lineOf,
@@ -14,6 +14,7 @@ import type { Deliveries } from '../../../src/modules/webhooks-out/deliveries.ts
 import type { DeliveryAction, WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
 import { deliveryMessage } from '../../../src/modules/webhooks-out/outbox.ts';
 import { Backlog } from './backlog.ts';
+import { noteAttempt, type Outcome } from './delivery-log.ts';
 import { EndpointLine } from './line.ts';
 import { sendOnce, type SendDeps, type Sent } from './send.ts';
 import { StepWriter } from './step-writer.ts';
@@ -91,7 +92,7 @@ export class Dispatcher implements Disposable {
         logger,
         room: (line) => this.#line(line).backlogRoom,
         isTaken: (delivery) => this.#taken.has(nameOf(delivery)),
-        start: (delivery, until) => this.#resume(delivery, until),
+        start: (delivery, line, until) => this.#resume(delivery, line, until),
       },
       partition,
     );
@@ -115,7 +116,7 @@ export class Dispatcher implements Disposable {
     const backlog = this.#backlogs.get(place.partition);
     const dueAt = known?.nextAttemptAt == null ? null : millis(known.nextAttemptAt);
     const isAhead = backlog === undefined || !backlog.isBehind(lineName);
-    const hasRoom = this.#line(lineName).hasRoom && this.#taken.size < takenMax;
+    const hasRoom = this.#line(lineName).hasRoom(this.#taken.size >= takenMax);
     if (isAhead && hasRoom) {
       const attempts = known?.attempts ?? 0;
       await this.#run({ created, ...place, attempts, dueAt, isRepeat: false }, signal);
@@ -131,19 +132,24 @@ export class Dispatcher implements Disposable {
     await this.#deliver({ created, ...place, attempts: 0, dueAt: null, isRepeat: true }, signal);
   }
 
-  async #resume(delivery: Delivery, signal: AbortSignal): Promise<void> {
+  async #resume(delivery: Delivery, line: string, signal: AbortSignal): Promise<void> {
     const name = nameOf(delivery);
     this.#taken.add(name);
-    let created: WebhookOut | null;
+    const arrived = this.#line(line).announce();
+    let running: Promise<void>;
     try {
-      created = await this.#deps.deliveries.created(delivery);
+      const created = await this.#deps.deliveries.created(delivery);
+      if (created === null) return;
+      const { partition, offset, attempts } = delivery;
+      const job = { created, partition, offset, attempts, dueAt: null, isRepeat: false };
+      running = this.#run(job, signal);
     } catch (error) {
       this.#taken.delete(name);
       throw error;
+    } finally {
+      arrived();
     }
-    if (created === null) return;
-    const { partition, offset, attempts } = delivery;
-    await this.#run({ created, partition, offset, attempts, dueAt: null, isRepeat: false }, signal);
+    await running;
   }
 
   async #run(job: Job, signal: AbortSignal): Promise<void> {
@@ -184,7 +190,11 @@ export class Dispatcher implements Disposable {
     const say = (step: StepOf): Promise<number> => this.#say(job, step, signal);
     let { dueAt } = job;
     let at = job.offset;
-    let operation: Operation | null = null;
+    const beganAt = performance.now();
+    const note = (attempt: number, sent: Sent | null, outcome: Outcome): void => {
+      const tookMs = performance.now() - beganAt;
+      noteAttempt(this.#deps.logs, created, { attempt, sent, outcome, tookMs });
+    };
     for (let attempt = job.attempts + 1; ; attempt += 1) {
       const waitMs = dueAt === null ? 0 : dueAt - this.#deps.clock.now();
       if (waitMs > sleepMaxMs && !isRepeat) return { at, waits: dueAt };
@@ -192,30 +202,28 @@ export class Dispatcher implements Disposable {
       const sent = await this.#attempt(job, attempt, signal);
       if (sent === 'circuit') {
         if (!this.#isGivenUp(created)) return { at, waits: 'circuit' };
+        note(attempt - 1, null, 'failed');
         at = await say({ action: 'exhausted', attempt: attempt - 1, errorCode: 'circuit_open' });
         return { at, waits: null };
       }
-      operation ??= this.#beginLog(created);
       if (sent === null) {
+        note(attempt, sent, 'cancelled');
         at = await say({ action: 'cancelled', attempt });
-        operation.end('cancelled', 'No URL is configured any more');
         return { at, waits: null };
       }
       const { result, waitsMs } = sent;
-      const level = result.isDelivered ? 'info' : 'warn';
-      operation.write(level, 'HTTP attempt', JSON.stringify({ attempt, ...result }));
       if (result.isDelivered) {
+        note(attempt, sent, 'delivered');
         at = await say({ action: 'attempt_succeeded', attempt, result });
-        operation.end('success', 'The webhook was delivered');
         return { at, waits: null };
       }
       const retryMs = retryWaitMs(result, attempt, waitsMs);
       dueAt =
         retryMs === null ? null : this.#deps.clock.now() + retryMs + jitterOf(created, retryMs);
+      note(attempt, sent, dueAt === null ? 'failed' : 'retry');
       at = await say({ action: 'attempt_failed', attempt, result, dueAt });
       if (dueAt === null) {
         at = await say({ action: 'exhausted', attempt, result });
-        operation.end('failed', `The webhook was not delivered after ${attempt} attempts`);
         return { at, waits: null };
       }
     }
@@ -237,6 +245,7 @@ export class Dispatcher implements Disposable {
     } finally {
       const line = this.#line(name);
       line.leave(outcome);
+      if (line.isLow) for (const backlog of this.#backlogs.values()) backlog.drained(name);
       if (line.isIdle) this.#lines.delete(name);
     }
   }
@@ -286,19 +295,6 @@ export class Dispatcher implements Disposable {
   #sleep(ms: number, signal: AbortSignal): Promise<void> {
     const sleep = this.#deps.sleep ?? ((time, ended) => wait(time, undefined, { signal: ended }));
     return sleep(ms, signal);
-  }
-
-  #beginLog(created: WebhookOut): Operation {
-    const { message_id, endpoint_id, event_kind, integration, connection_id, run_id } = created;
-    const of = {
-      operationId: `${message_id}.${endpoint_id}`,
-      operationType: `webhook:${event_kind}`,
-      environmentUid: created.environment_id,
-      integration: integration ?? '',
-      connectionId: connection_id ?? '',
-      ...(run_id === null ? {} : { runId: run_id }),
-    };
-    return this.#deps.logs.begin(of, `Webhook to the ${endpoint_id} URL`);
   }
 }
 

@@ -3,11 +3,13 @@ import { Circuit } from './circuit.ts';
 import { whenAborted } from './when-aborted.ts';
 
 /** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
-const runningMax = 20;
+const runningMax = 50;
 /** Deliveries of one endpoint that wait in memory; the others wait in the log. */
 const waitingMax = 2_000;
+/** The same where the process has many at hand. */
+const waitingMaxCrowded = 50;
 /** What the backlog keeps ready for an endpoint beyond what is running. */
-const readyMax = 100;
+const readyMax = 500;
 
 export type AttemptOutcome = 'answered' | 'failed' | 'abandoned';
 
@@ -20,28 +22,46 @@ export class EndpointLine {
   readonly #circuit: Circuit;
   readonly #waiting = new Set<Waiter>();
   #running = 0;
+  /** Those that are being read of the log, and will wait here. */
+  #coming = 0;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#circuit = new Circuit(clock);
   }
 
   get isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.size === 0 && this.#circuit.isBlank;
+    return this.#running === 0 && this.#atHand === 0 && this.#circuit.isBlank;
   }
 
-  /** Whether a delivery that has just been asked for may wait here. */
-  get hasRoom(): boolean {
-    return !this.#circuit.isOpen && this.#waiting.size < waitingMax;
+  /** Whether a delivery that has just been asked for may wait here. @param isCrowded many wait in this process */
+  hasRoom(isCrowded: boolean): boolean {
+    const max = isCrowded ? waitingMaxCrowded : waitingMax;
+    return !this.#circuit.isOpen && this.#waiting.size < max;
+  }
+
+  /** So few wait here that more should come from the backlog. */
+  get isLow(): boolean {
+    return !this.#circuit.isOpen && this.#atHand <= readyMax / 2;
   }
 
   /** How many deliveries may come from the backlog. */
   get backlogRoom(): number {
     if (this.#circuit.isOpen) return this.#canTry ? 1 : 0;
-    return Math.max(0, readyMax - this.#waiting.size);
+    return Math.max(0, readyMax - this.#atHand);
+  }
+
+  get #atHand(): number {
+    return this.#waiting.size + this.#coming;
   }
 
   get #canTry(): boolean {
     return this.#circuit.mayTry && this.#running === 0;
+  }
+
+  /** One will come from the backlog; what is returned is called when it is here, or will not come. */
+  announce(): () => void {
+    this.#coming += 1;
+    return () => void (this.#coming -= 1);
   }
 
   /**

@@ -15,6 +15,7 @@ import {
 import { urlOf } from '../../../src/modules/webhooks-out/outbox.ts';
 import { signDelivery } from '../../../src/modules/webhooks-out/signature.ts';
 import type { HttpClient } from '../../../src/ports/http-client.ts';
+import { operationOf } from './operation.ts';
 
 export interface SendDeps {
   readonly control: ControlPlane;
@@ -27,6 +28,10 @@ export interface SendDeps {
 /** One attempt, and the waits of the environment's schedule. */
 export interface Sent {
   readonly result: AttemptResult;
+  /** Of the address. */
+  readonly origin: string;
+  /** What the log that users read calls the delivery. */
+  readonly operation: string;
   readonly waitsMs: readonly number[];
 }
 
@@ -59,7 +64,12 @@ export async function sendOnce(
   };
   const result = await attemptDelivery(http, { url, headers, body }, signal);
   signal.throwIfAborted();
-  return { result, waitsMs: environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs };
+  return {
+    result,
+    origin: URL.canParse(url) ? new URL(url).origin : '',
+    operation: operationOf(created, body),
+    waitsMs: environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs,
+  };
 }
 
 async function targetOf(

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSigningKeys } from '../../../../src/modules/credentials/sealing.ts';
+import type { LogEntry } from '../../../../src/modules/logs/events.ts';
 import { deliveriesOf } from '../../../../src/modules/webhooks-out/outbox.ts';
 import { verifyDelivery } from '../../../../src/modules/webhooks-out/signature.ts';
 import { actionRunRef } from '../../../../src/modules/actions/entity.ts';
@@ -77,6 +78,45 @@ describe('deliveries', () => {
       { error_code: 'ECONNRESET', attempt: 1 },
       { status: 500, attempt: 2 },
     ]);
+    await hooks.world.logs.flush();
+    const entries = await hooks.world.read<LogEntry>('svc.logs.v1');
+    const [url, operation] = [new URL(hooks.receiver.url).origin, 'webhook:sync'];
+    const facts = {
+      method: 'POST',
+      url,
+      endpoint: 'primary',
+      durationMs: expect.any(Number) as number,
+    };
+    expect(
+      entries.map(({ operation_id, operation_type, state, level, context }) => {
+        const said = JSON.parse(context ?? 'null') as object;
+        return { of: [operation_id, operation_type, state, level], said };
+      }),
+    ).toEqual([
+      {
+        of: ['m1.primary', operation, 'running', 'warn'],
+        said: { ...facts, attempts: 1, status: null, code: 'ECONNRESET' },
+      },
+      {
+        of: ['m1.primary', operation, 'running', 'warn'],
+        said: { ...facts, attempts: 2, status: 500, code: null },
+      },
+      {
+        of: ['m1.primary', operation, 'success', 'info'],
+        said: { ...facts, attempts: 3, status: 204, code: null },
+      },
+    ]);
+  });
+
+  it('that are too many for the memory wait in the log, and arrive once each', async () => {
+    await hooks.setUrls(hooks.receiver.url);
+    const ids = Array.from({ length: 2_400 }, (_, number) => `m${number}`);
+    await hooks.send(...ids);
+    await using _ = await hooks.startDeliveries();
+    await hooks.receiver.got(ids.length);
+    await until(() => hooks.hasTakenAll('svc.webhook-deliveries'));
+    const came = hooks.receiver.received.map(({ headers }) => String(headers['webhook-id']));
+    expect(came.sort()).toEqual(ids.sort());
   });
 
   it('are not repeated after a client error', async () => {
