@@ -1,10 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { openDerivedFile } from '../../control-plane/derived-file.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { DeadLetter } from './state.ts';
 
-const layout = {
-  version: 1,
+export const deadLetterTables = {
+  version: 2,
   tables: `
   CREATE TABLE letters (
     id TEXT PRIMARY KEY, consumer TEXT NOT NULL, topic TEXT NOT NULL, state TEXT NOT NULL,
@@ -12,7 +11,6 @@ const layout = {
   ) WITHOUT ROWID;
   CREATE INDEX letters_by_state ON letters (state, consumer);
   CREATE INDEX letters_by_age ON letters (parked_at);
-  CREATE TABLE partitions (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);
 `,
 };
 
@@ -31,8 +29,8 @@ export class DeadLetterStore {
   readonly #put: StatementSync;
   readonly #get: StatementSync;
 
-  constructor(file: string) {
-    this.#database = openDerivedFile(file, layout);
+  constructor(database: DatabaseSync) {
+    this.#database = database;
     this.#put = this.#database.prepare('INSERT OR REPLACE INTO letters VALUES (?, ?, ?, ?, ?, ?)');
     this.#get = this.#database.prepare('SELECT letter FROM letters WHERE id = ?');
   }
@@ -71,33 +69,6 @@ export class DeadLetterStore {
   /** Forgets letters from before the time: the log has let go of them as well. */
   forgetBefore(at: Micros): void {
     this.#database.prepare('DELETE FROM letters WHERE parked_at < ?').run(at);
-  }
-
-  positions(): Map<number, number> {
-    const rows = this.#database.prepare('SELECT partition, next FROM partitions').all();
-    return new Map(rows.map((row) => [Number(row['partition']), Number(row['next'])]));
-  }
-
-  /** The changes and the position: all or nothing. */
-  advance(partition: number, next: number, change: () => void): void {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      change();
-      const sql = 'INSERT OR REPLACE INTO partitions VALUES (?, ?)';
-      this.#database.prepare(sql).run(partition, next);
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  clear(): void {
-    this.#database.exec('BEGIN; DELETE FROM letters; DELETE FROM partitions; COMMIT');
-  }
-
-  close(): void {
-    this.#database.close();
   }
 }
 

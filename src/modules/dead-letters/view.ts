@@ -1,17 +1,15 @@
 import type { Logger } from 'pino';
-import { followOn } from '../../control-plane/follow.ts';
+import { openTopicView } from '../../control-plane/topic-view.ts';
 import { deadLettersTopic } from '../../control-plane/wire.ts';
-import { GatewayError } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/time.ts';
-import type { Batch, EventLog, ReadMessage } from '../../ports/event-log.ts';
+import type { EventLog, ReadMessage } from '../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../ports/schemas.ts';
 import type { DeadLetterValue } from './events.ts';
 import { evolve, parked, type DeadLetter } from './state.ts';
-import { DeadLetterStore, type DeadLetterQuery } from './view-store.ts';
+import { DeadLetterStore, deadLetterTables, type DeadLetterQuery } from './view-store.ts';
 
 /** As long as the log keeps letters (streams/topics.ts). */
 const keptMicros = 30 * 86_400_000_000;
-const applyWithinMs = 10_000;
 
 /** The dead letters as this node knows them, and the messages they hold. */
 export interface DeadLetters extends AsyncDisposable {
@@ -39,64 +37,46 @@ export async function openDeadLetters(deps: {
 }): Promise<DeadLetters> {
   const { log, schemas, clock, logger, file } = deps;
   const codec = await schemas.codec<DeadLetterValue>(deadLettersTopic);
-  const store = new DeadLetterStore(file);
-  const next = await positionsOf(log, store);
-  const view = new View(store, codec, next, clock);
-  const ending = new AbortController();
-  const from = [...next].map(([partition, offset]) => ({
-    topic: deadLettersTopic,
-    partition,
-    offset,
-  }));
-  const failed = (err: unknown): void => logger.error({ err }, 'following dead letters failed');
-  const { signal } = ending;
-  const running = followOn(log, from, (batch) => view.apply(batch), { signal, failed });
-  const caughtUp = async (): Promise<void> => {
-    await Promise.all(
-      [...next.keys()].map(async (partition) => {
-        const end = await log.endOffset(deadLettersTopic, partition);
-        if (end > (await log.startOffset(deadLettersTopic, partition))) {
-          await view.until(partition, end);
-        }
-      }),
-    );
-  };
-  const close = async (): Promise<void> => {
-    ending.abort();
-    await running;
-    store.close();
-  };
-  try {
-    await caughtUp();
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const view = await openTopicView(
+    { log, logger },
+    {
+      topic: deadLettersTopic,
+      file,
+      layout: deadLetterTables,
+      open: (database) => new DeadLetterStore(database),
+      apply(store, { partition, messages }) {
+        for (const message of messages) take(store, codec, partition, message);
+        store.forgetBefore(clock.nowMicros() - keptMicros);
+      },
+    },
+  );
+  const store = view.tables;
   return {
     get: (id) => store.get(id),
     list: (query) => store.list(query),
     retrying: (consumer) => store.retrying(consumer),
     open: (letter) => contentOf(log, codec, letter),
-    caughtUp,
+    caughtUp: () => view.caughtUp(),
     onChange: (listener) => view.onChange(listener),
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => view[Symbol.asyncDispose](),
   };
 }
 
-/** Where to go on in each partition: from what was saved, or from the beginning with an empty store. */
-async function positionsOf(log: EventLog, store: DeadLetterStore): Promise<Map<number, number>> {
-  const partitions = await log.partitions(deadLettersTopic);
-  const saved = store.positions();
-  for (const [partition, next] of saved) {
-    // Beyond the end: this is another log.
-    if (partition < partitions && next <= (await log.endOffset(deadLettersTopic, partition))) {
-      continue;
-    }
-    store.clear();
-    saved.clear();
+function take(
+  store: DeadLetterStore,
+  codec: Codec<DeadLetterValue>,
+  partition: number,
+  { value, offset }: ReadMessage,
+): void {
+  if (value === null) return;
+  const step = codec.decode(value);
+  const { type, letter_id: id } = step;
+  if (type === 'svc.dead-letter.added') {
+    if (store.get(step.event_id) === null) store.put(parked(step, { partition, offset }));
+    return;
   }
-  const numbers = Array.from({ length: partitions }, (_, number) => number);
-  return new Map(numbers.map((number) => [number, saved.get(number) ?? 0]));
+  const letter = id === null ? null : store.get(id);
+  if (letter !== null) store.put(evolve(letter, step, offset));
 }
 
 async function contentOf(
@@ -112,72 +92,4 @@ async function contentOf(
     return isIt ? codec.decode(first.value) : null;
   }
   return null;
-}
-
-class View {
-  readonly #store: DeadLetterStore;
-  readonly #codec: Codec<DeadLetterValue>;
-  readonly #next: Map<number, number>;
-  readonly #clock: Clock;
-  readonly #listeners = new Set<() => void>();
-
-  constructor(
-    store: DeadLetterStore,
-    codec: Codec<DeadLetterValue>,
-    next: Map<number, number>,
-    clock: Clock,
-  ) {
-    this.#store = store;
-    this.#codec = codec;
-    this.#next = next;
-    this.#clock = clock;
-  }
-
-  apply({ partition, messages, next }: Batch): void {
-    this.#store.advance(partition, next, () => {
-      for (const message of messages) this.#take(partition, message);
-      this.#store.forgetBefore(this.#clock.nowMicros() - keptMicros);
-    });
-    this.#next.set(partition, next);
-    for (const listener of [...this.#listeners]) listener();
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  /** Resolves when the partition was taken in up to the offset. @throws GatewayError `log_unavailable` */
-  async until(partition: number, offset: number): Promise<void> {
-    const isThere = (): boolean => (this.#next.get(partition) ?? 0) >= offset;
-    if (isThere()) return;
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    const stop = this.onChange(() => {
-      if (isThere()) resolve(undefined);
-    });
-    const timer = setTimeout(() => {
-      const message = 'This node has not yet read the dead letters.';
-      reject(new GatewayError('log_unavailable', { message }));
-    }, applyWithinMs);
-    try {
-      await promise;
-    } finally {
-      clearTimeout(timer);
-      stop();
-    }
-  }
-
-  #take(partition: number, { value, offset }: ReadMessage): void {
-    if (value === null) return;
-    const step = this.#codec.decode(value);
-    const { type, letter_id: id } = step;
-    if (type === 'svc.dead-letter.added') {
-      if (this.#store.get(step.event_id) === null) {
-        this.#store.put(parked(step, { partition, offset }));
-      }
-      return;
-    }
-    const letter = id === null ? null : this.#store.get(id);
-    if (letter !== null) this.#store.put(evolve(letter, step, offset));
-  }
 }
