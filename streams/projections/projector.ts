@@ -30,6 +30,8 @@ const lingerMs = 3;
  * that it leaves to be merged. Waiting that long makes inserts of thousands.
  */
 const gatherMs = 250;
+/** Tables that nobody reads yet are filled with inserts as large as they get, which leaves little to merge. */
+const buildGatherMs = 2_000;
 /** The thread also answers pages: no longer stretch of work than about 2 ms. */
 const messagesPerStretch = 256;
 /** A position that is written later than its rows only costs reading them again. */
@@ -256,10 +258,16 @@ class RunningProjector implements Projector {
   async #gather(): Promise<void> {
     const { signal } = this.#stop;
     const stepMs = 25;
-    for (let waited = 0; waited < gatherMs && !this.#isStopped(); waited += stepMs) {
+    const patienceMs = this.#isBuilding() ? buildGatherMs : gatherMs;
+    for (let waited = 0; waited < patienceMs && !this.#isStopped(); waited += stepMs) {
       if (this.#open.entries.length >= changesMax || this.#open.rows.bytes >= bytesMax) return;
       await pause(stepMs, signal);
     }
+  }
+
+  /** Nobody reads these tables yet. */
+  #isBuilding(): boolean {
+    return this.#deps.lane?.() === 'build';
   }
 
   #swap(): Batch {
