@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
@@ -7,7 +6,9 @@ import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
 import { AppendedBatch, type Entry } from './appended-batch.ts';
 import type { AnyAppendedProjection } from './appended.ts';
+import { BatchPair } from './batch-pair.ts';
 import type { TableSet } from './define.ts';
+import { pause, rest, retrying } from './pacing.ts';
 import { Positions, startPositions, type StoredPosition } from './positions.ts';
 
 /** One insert. */
@@ -19,8 +20,6 @@ const gatherMs = 400;
 const lane = 'build';
 /** A position that is written later than its rows only costs reading them again. */
 const positionEveryMs = 2_000;
-const retryFirstMs = 100;
-const retryMaxMs = 5_000;
 
 export interface AppendedProjectorDeps {
   readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
@@ -64,19 +63,14 @@ class RunningAppended implements AppendedProjector {
   readonly #positions: Positions;
   readonly #reached = new Map<number, StoredPosition>();
   readonly #stop = new AbortController();
-  /** Filled by the reading side while the other one is inserted. */
-  #open: AppendedBatch;
-  #spare: AppendedBatch;
-  #opened = Promise.withResolvers<undefined>();
-  #taken = Promise.withResolvers<undefined>();
+  readonly #batches: BatchPair<AppendedBatch>;
   #isSaved = true;
   #savedAt = 0;
 
   constructor(deps: AppendedProjectorDeps, positions: Positions, start: readonly StoredPosition[]) {
     this.#deps = deps;
     this.#positions = positions;
-    this.#open = new AppendedBatch(deps.projection);
-    this.#spare = new AppendedBatch(deps.projection);
+    this.#batches = new BatchPair(() => new AppendedBatch(deps.projection));
     for (const position of start) {
       this.#reached.set(position.partition, position);
       deps.advanced(position.partition, position.next);
@@ -128,56 +122,41 @@ class RunningAppended implements AppendedProjector {
     for (const { value, offset } of messages) {
       if (value === null) continue;
       try {
-        this.#open.add({ partition, offset, event: codec.decode(value) });
+        this.#batches.open.add({ partition, offset, event: codec.decode(value) });
       } catch (error) {
         logger.error({ err: error, topic: projection.topic, partition, offset }, 'not projected');
       }
     }
-    this.#open.reach(partition, first, next, messages.at(-1)?.timestamp ?? 0);
-    this.#opened.resolve(undefined);
+    this.#batches.open.reach(partition, first, next, messages.at(-1)?.timestamp ?? 0);
+    this.#batches.noteFilled();
   }
 
   /** Waits while the open batch is full. */
   async #room(): Promise<void> {
-    while (this.#open.entries.length >= rowsMax || this.#open.bytes >= bytesMax) {
-      await this.#taken.promise;
+    while (this.#batches.open.entries.length >= rowsMax || this.#batches.open.bytes >= bytesMax) {
+      await this.#batches.swapped;
     }
   }
 
   /** The writing side: gathered batch to table, one after the other. */
   async #write(): Promise<void> {
     const { signal } = this.#stop;
-    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    signal.addEventListener('abort', () => this.#batches.wake(), { once: true });
     while (!this.#isStopped()) {
       if (!this.#isSaved)
-        await Promise.race([this.#opened.promise, pause(positionEveryMs, signal)]);
-      if (this.#open.ranges.size === 0 && !this.#isSaved) await this.#save();
-      await this.#opened.promise;
+        await Promise.race([this.#batches.filled, pause(positionEveryMs, signal)]);
+      if (this.#batches.open.ranges.size === 0 && !this.#isSaved) await this.#save();
+      await this.#batches.filled;
       await pause(gatherMs, signal);
       if (this.#isStopped()) break;
-      const batch = this.#swap();
+      const batch = this.#batches.swap();
       const startedAt = performance.now();
       await this.#publish(batch);
-      batch.clear();
-      this.#spare = batch;
-      await this.#rest(performance.now() - startedAt);
+      this.#batches.giveBack(batch);
+      await rest(performance.now() - startedAt, this.#deps.pacePercent(), signal);
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
-  }
-
-  #wake(): void {
-    this.#opened.resolve(undefined);
-    this.#taken.resolve(undefined);
-  }
-
-  #swap(): AppendedBatch {
-    const batch = this.#open;
-    this.#open = this.#spare;
-    this.#opened = Promise.withResolvers();
-    this.#taken.resolve(undefined);
-    this.#taken = Promise.withResolvers();
-    return batch;
   }
 
   async #publish(batch: AppendedBatch): Promise<void> {
@@ -235,24 +214,12 @@ class RunningAppended implements AppendedProjector {
     this.#savedAt = this.#deps.clock.now();
   }
 
-  /** Leaves the rest of the time to others, where only a share of it may be taken. */
-  async #rest(tookMs: number): Promise<void> {
-    const percent = this.#deps.pacePercent();
-    if (percent < 100) await pause((tookMs * (100 - percent)) / percent, this.#stop.signal);
-  }
-
-  async #retrying(work: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stop;
-    for (let waitMs = retryFirstMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
-      try {
-        await work();
-        return;
-      } catch (error) {
-        if (this.#isStopped() || !isOutage(error)) throw error;
-        this.#deps.logger.warn({ err: error }, 'log or tables failed; trying again');
-        await pause(waitMs, signal);
-      }
-    }
+  #retrying(work: () => Promise<void>): Promise<void> {
+    return retrying(work, {
+      signal: this.#stop.signal,
+      isRetryable: isOutage,
+      failed: (err) => this.#deps.logger.warn({ err }, 'log or tables failed; trying again'),
+    });
   }
 
   /** A call, because the answer changes while others are awaited. */
@@ -266,8 +233,3 @@ const isOutage = (error: unknown): boolean =>
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof GatewayError && error.code === 'projection_refused';
-
-/** Ends early, without an error, when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
-}

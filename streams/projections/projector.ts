@@ -1,4 +1,4 @@
-import { setImmediate as yieldToOthers, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
@@ -7,11 +7,13 @@ import type { StreamHeads } from '../../src/modules/records/heads.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
+import { BatchPair } from './batch-pair.ts';
 import { Batch } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup, purgedPartitions } from './cleanup.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { Intake } from './intake.ts';
+import { pause, rest, retrying } from './pacing.ts';
 import type { StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
 import type { Publication } from './publication.ts';
@@ -100,11 +102,7 @@ class RunningProjector implements Projector {
   readonly #cleanup: Cleanup;
   readonly #inserter: Inserter;
   readonly #stop = new AbortController();
-  /** Filled by the reading side while the other one is inserted. */
-  #open = new Batch();
-  #spare = new Batch();
-  #opened = Promise.withResolvers<undefined>();
-  #taken = Promise.withResolvers<undefined>();
+  readonly #batches = new BatchPair(() => new Batch());
   #isSaved = true;
   #isInserting = false;
   #isRead = false;
@@ -201,7 +199,7 @@ class RunningProjector implements Projector {
     const { until } = this.#deps;
     if (until === undefined) return false;
     this.#isRead = [...until].every(([partition, offset]) => (next.get(partition) ?? 0) >= offset);
-    if (this.#isRead) this.#opened.resolve(undefined);
+    if (this.#isRead) this.#batches.noteFilled();
     return this.#isRead;
   }
 
@@ -211,21 +209,24 @@ class RunningProjector implements Projector {
     for (const message of messages) {
       if (message.offset >= limit) break;
       await this.#room();
-      this.#intake.add(this.#open, partition, message);
+      this.#intake.add(this.#batches.open, partition, message);
       if (++stretch % messagesPerStretch === 0) {
-        this.#opened.resolve(undefined);
+        this.#batches.noteFilled();
         await yieldToOthers();
       }
     }
-    this.#open.reachNext(partition, Math.min(next, limit));
-    this.#opened.resolve(undefined);
+    this.#batches.open.reachNext(partition, Math.min(next, limit));
+    this.#batches.noteFilled();
   }
 
   /** Waits while the open batch is full. */
   async #room(): Promise<void> {
-    while (this.#open.entries.length >= changesMax || this.#open.rows.bytes >= bytesMax) {
-      this.#opened.resolve(undefined);
-      await this.#taken.promise;
+    while (
+      this.#batches.open.entries.length >= changesMax ||
+      this.#batches.open.rows.bytes >= bytesMax
+    ) {
+      this.#batches.noteFilled();
+      await this.#batches.swapped;
     }
   }
 
@@ -233,25 +234,18 @@ class RunningProjector implements Projector {
   async #write(): Promise<void> {
     const { signal } = this.#stop;
     while (!this.#isStopped()) {
-      if (this.#open.isEmpty && !this.#isRead) await this.#idle();
-      if (this.#isStopped() || (this.#open.isEmpty && this.#isRead)) break;
-      if (this.#open.entries.length < lingerBelowChanges) await pause(lingerMs, signal);
+      if (this.#batches.open.isEmpty && !this.#isRead) await this.#idle();
+      if (this.#isStopped() || (this.#batches.open.isEmpty && this.#isRead)) break;
+      if (this.#batches.open.entries.length < lingerBelowChanges) await pause(lingerMs, signal);
       else await this.#gather();
-      const batch = this.#swap();
+      const batch = this.#batches.swap();
       const startedAt = performance.now();
       await this.#publish(batch);
-      batch.clear();
-      this.#spare = batch;
-      await this.#rest(performance.now() - startedAt);
+      this.#batches.giveBack(batch);
+      await rest(performance.now() - startedAt, this.#deps.pacePercent?.() ?? 100, signal);
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
-  }
-
-  /** Leaves the rest of the time to others, where only a share of it may be taken. */
-  async #rest(tookMs: number): Promise<void> {
-    const percent = this.#deps.pacePercent?.() ?? 100;
-    if (percent < 100) await pause((tookMs * (100 - percent)) / percent, this.#stop.signal);
   }
 
   /** Until the open batch is full, or for as long as waiting pays. */
@@ -260,7 +254,11 @@ class RunningProjector implements Projector {
     const stepMs = 25;
     const patienceMs = this.#isBuilding() ? buildGatherMs : gatherMs;
     for (let waited = 0; waited < patienceMs && !this.#isStopped(); waited += stepMs) {
-      if (this.#open.entries.length >= changesMax || this.#open.rows.bytes >= bytesMax) return;
+      if (
+        this.#batches.open.entries.length >= changesMax ||
+        this.#batches.open.rows.bytes >= bytesMax
+      )
+        return;
       await pause(stepMs, signal);
     }
   }
@@ -270,24 +268,15 @@ class RunningProjector implements Projector {
     return this.#deps.lane?.() === 'build';
   }
 
-  #swap(): Batch {
-    const batch = this.#open;
-    this.#open = this.#spare;
-    this.#opened = Promise.withResolvers();
-    this.#taken.resolve(undefined);
-    this.#taken = Promise.withResolvers();
-    return batch;
-  }
-
   /** Until there is something to write; meanwhile positions are kept fresh. */
   async #idle(): Promise<void> {
     const { signal } = this.#stop;
     if (!this.#isSaved) await this.#save();
-    while (this.#open.isEmpty && !this.#isRead && !this.#isStopped()) {
+    while (this.#batches.open.isEmpty && !this.#isRead && !this.#isStopped()) {
       const waited = new AbortController();
       const ended = AbortSignal.any([signal, waited.signal]);
       const isOpened = await Promise.race([
-        this.#opened.promise.then(() => true),
+        this.#batches.filled.then(() => true),
         pause(positionIdleMs, ended).then(() => false),
       ]);
       waited.abort();
@@ -348,17 +337,12 @@ class RunningProjector implements Projector {
     this.#cleanup.consider();
   }
 
-  async #retrying<T>(work: () => Promise<T>): Promise<T> {
-    const { signal } = this.#stop;
-    for (let waitMs = retryFirstMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
-      try {
-        return await work();
-      } catch (error) {
-        if (this.#isStopped() || !isRetryable(error)) throw error;
-        this.#deps.logger.warn({ err: error }, 'the projection store failed; trying again');
-        await pause(waitMs, signal);
-      }
-    }
+  #retrying<T>(work: () => Promise<T>): Promise<T> {
+    return retrying(work, {
+      signal: this.#stop.signal,
+      isRetryable,
+      failed: (err) => this.#deps.logger.warn({ err }, 'the projection store failed; trying again'),
+    });
   }
 
   /** A call, because the answer changes while others are awaited. */
@@ -376,9 +360,4 @@ function isRetryable(error: unknown): boolean {
     error instanceof GatewayError &&
     (error.code === 'projection_unavailable' || error.code === 'log_unavailable')
   );
-}
-
-/** Ends early, without an error, when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
