@@ -1,4 +1,4 @@
-import * as zod from 'zod';
+import { z } from 'zod';
 import { createAction, createOnEvent, createSync } from '../../../sdk/index.ts';
 import {
   createHash,
@@ -37,10 +37,13 @@ const crypto = module({
   webcrypto: { getRandomValues, randomUUID },
 });
 
+/** The same values as the package's own: `z` is all of them. */
+const zod = module({ ...z, z }, z);
+
 const modules: Readonly<Record<string, object>> = {
   svc: module({ createSync, createAction, createOnEvent, ActionError }),
-  zod: module(zod, zod.z),
-  'zod/v4': module(zod, zod.z),
+  zod,
+  'zod/v4': zod,
   url,
   'node:url': url,
   crypto,

@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { runInThisContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as zodPackage from 'zod';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
 import { outputOf } from './guest.ts';
@@ -164,5 +165,15 @@ describe('of our own', () => {
     const body = `const { z } = lib('zod');
       return z.object({ a: z.coerce.number(), b: z.string().email().optional() }).safeParse({ a: '4', b: 'x' }).error.issues.map((i) => i.path.join('.'));`;
     expect(await outputOf(sandbox, body, { head: 'const lib = require;' })).toEqual(['b']);
+  });
+
+  it('zod offers everything that the package does, with its messages in English alone', async () => {
+    const body = `const zod = lib('zod');
+      const message = zod.z.string().safeParse(1).error.issues[0].message;
+      return [Object.keys(zod).sort(), Object.keys(zod.z.locales), zod.default === zod.z, message];`;
+    const said = await outputOf(sandbox, body, { head: 'const lib = require;' });
+    const names = Object.keys(zodPackage).sort();
+    const [issue] = zodPackage.z.string().safeParse(1).error?.issues ?? [];
+    expect(said).toEqual([names, ['en'], true, issue?.message]);
   });
 });
