@@ -6,7 +6,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routes, streamRoutes } from '../src/http/routes.ts';
 import { codeOf, statusOf, type RouteError } from '../src/http/route-errors.ts';
-import { gaps } from './route-coverage-gaps.ts';
 
 interface Demand {
   readonly endpoint: string;
@@ -35,6 +34,7 @@ const demands: readonly Demand[] = [
 const families: Readonly<Record<string, RegExp>> = {
   'front-end auth':
     /^POST \/(oauth2\/auth|auth\/[a-z-]+|api-auth\/[a-z-]+|app-store-auth)\/\{providerConfigKey\}$/,
+  'the proxy': /^[A-Z]+ \/proxy\//,
   'connections, old and new': /^[A-Z]+ \/connections?(\/|$)/,
   'sync commands': /^POST \/sync\/(trigger|pause|start)$/,
   'orders to projections': /^POST \/projections\/\{name\}\/\w+$/,
@@ -43,17 +43,8 @@ const families: Readonly<Record<string, RegExp>> = {
 const familyOf = (endpoint: string): string =>
   Object.entries(families).find(([, pattern]) => pattern.test(endpoint))?.[0] ?? endpoint;
 
-export interface Coverage {
-  /** What no test has seen, and no reason is given for. */
-  readonly missing: readonly string[];
-  /** What `gaps` names though no endpoint promises it. */
-  readonly stale: readonly string[];
-  /** What `gaps` names though tests see it. */
-  readonly closed: readonly string[];
-}
-
-/** What the endpoints promise, against what tests have seen. @param folder of the notes */
-export function coverageOf(folder: string): Coverage {
+/** What endpoints promise and no test has seen. @param folder of the notes */
+export function unseen(folder: string): readonly string[] {
   const seen = new Set<string>();
   for (const file of readdirSync(folder)) {
     for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
@@ -67,11 +58,5 @@ export function coverageOf(folder: string): Coverage {
       ...errors.map((error) => `${familyOf(endpoint)} ${statusOf(error)} ${codeOf(error)}`),
     ]),
   );
-  const known = Object.values(gaps).flat();
-  const unseen = [...wanted].filter((one) => !seen.has(one));
-  return {
-    missing: unseen.filter((one) => !known.includes(one)),
-    stale: known.filter((one) => !wanted.has(one)),
-    closed: known.filter((one) => wanted.has(one) && seen.has(one)),
-  };
+  return [...wanted].filter((one) => !seen.has(one));
 }

@@ -50,6 +50,9 @@ export const limits = {
   dryRunMaxMs: 5 * 60_000,
   eventStartByMs: 30_000,
   eventRunMaxMs: 5 * 60_000,
+  /** Calls to the host that one run may make: a sync that pages for a day stays far below. */
+  hostCallsMax: 1_000_000,
+  compileMaxMs: 3 * 60_000,
   /** As long as the ledger is (streams/topics.ts). */
   runsKeptDays: 90,
   checkpointBytesMax: 16 * 1024,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { checkedFetch } from '../support/answers.ts';
 import { codeOf } from '../support/api.ts';
 import {
   openPageSocket,
@@ -127,7 +128,7 @@ describe('the redirect to the provider', () => {
     const json = await api.redirect(oauth2, over, { accept: '*/*' });
     expect([json.status, errorOf(json)]).toEqual([401, 'unknown_connect_session_token']);
     const odd = `${api.url}/oauth/callback?a[b][c]=1`;
-    const shown = await fetch(odd, { headers: { accept: 'text/html' } });
+    const shown = await checkedFetch(odd, { headers: { accept: 'text/html' } });
     expect([shown.status, shown.headers.get('content-type')]).toEqual([
       400,
       'text/html; charset=utf-8',
@@ -228,10 +229,11 @@ describe('the callback', () => {
   it('of an app that was installed from the provider goes back there', async () => {
     const to = 'http://provider.test/apps/acme';
     const path = '/oauth/callback?installation_id=1&setup_action=install';
-    const answer = await fetch(api.url + path, { redirect: 'manual', headers: { referer: to } });
+    const from = { redirect: 'manual', headers: { referer: to } } as const;
+    const answer = await checkedFetch(api.url + path, from);
     expect([answer.status, answer.headers.get('location')]).toEqual([302, to]);
     const headers = { referer: 'javascript:alert(1)' };
-    const odd = await fetch(api.url + path, { redirect: 'manual', headers });
+    const odd = await checkedFetch(api.url + path, { redirect: 'manual', headers });
     expect([odd.status, odd.headers.get('location')]).toEqual([400, null]);
   });
 

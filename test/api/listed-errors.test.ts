@@ -1,18 +1,45 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import { createRunsClient, type RunsClientDeps } from '../../src/modules/actions/handlers.ts';
+import { sealIntegrationCredentials } from '../../src/modules/credentials/sealing.ts';
+import { deployFunctions } from '../../src/modules/functions/deploy.ts';
+import { deployBody } from '../../src/modules/functions/deploy-body.ts';
+import { functionRef } from '../../src/modules/functions/entity.ts';
+import { requireIntegration } from '../../src/modules/integrations/queries.ts';
 import { codeOf, startApi, type Api } from '../support/api.ts';
+import { movedClock } from '../support/clock.ts';
+import { anAction, aSync } from '../support/functions-api.ts';
 
+const clock = movedClock();
+const system = { actor: 'system' };
+const hourMs = 3_600_000;
 let api: Api;
 let prodId: number;
+let devUid: string;
 beforeAll(async () => {
-  api = await startApi();
-  const listed = await api.call('GET', '/environments', { key: api.keys.account });
+  api = await startApi({ clock });
+  const listed = await account('GET', '/environments');
   const environments = listed.at('data') as { id: number; name: string }[];
   prodId = environments.find(({ name }) => name === 'prod')!.id;
+  const { view } = api.services.control;
+  devUid = view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid;
+  const hub = { provider: 'slack', unique_key: 'crm', credentials: client('first') };
+  expect(codeOf(await api.call('POST', '/integrations', { body: hub }))).toBe('200 ');
 });
 afterAll(() => api[Symbol.asyncDispose]());
+afterEach(() => vi.restoreAllMocks());
 
+const client = (secret: string) => ({ type: 'OAUTH2', client_id: 'c', client_secret: secret });
 const account = (method: string, path: string, body?: object) =>
   api.call(method, path, { key: api.keys.account, ...(body === undefined ? {} : { body }) });
+const post = (path: string, body: object, headers = {}) =>
+  api.call('POST', path, { body, headers });
+const of = { provider_config_key: 'crm', connection_id: 'acme' };
+const held = { type: 'OAUTH2', access_token: 'a' };
+const deployed = (functions: readonly object[]) =>
+  deployBody.parse({ reconciliationScope: { kind: 'environment' }, functions });
 
 const unknown = { provider_config_key: 'nobody', connection_id: 'nobody' };
 const keyOf = (environment_id: number, display_name: string) => ({ environment_id, display_name });
@@ -21,18 +48,35 @@ const keyOf = (environment_id: number, display_name: string) => ({ environment_i
 describe('an environment', () => {
   it('named prod is always one of production', async () => {
     await account('DELETE', `/environments/${prodId}`);
-    const renamed = await account('PATCH', `/environments/${prodId}`, { is_production: false });
-    expect(codeOf(renamed)).toBe('400 invalid_is_prod_flag');
-    const made = await account('POST', '/environments', { name: 'prod', is_production: false });
-    expect(codeOf(made)).toMatch(/^(400 invalid_is_prod_flag|409 conflict)$/);
+    const plain = { name: 'prod', is_production: false };
+    const path = `/environments/${prodId}`;
+    expect(codeOf(await account('PATCH', path, plain))).toBe('400 invalid_is_prod_flag');
+    expect(codeOf(await account('POST', '/environments', plain))).toBe('409 conflict');
+    expect(codeOf(await account('PATCH', path, { name: 'live' }))).toBe('200 ');
+    expect(codeOf(await account('POST', '/environments', plain))).toBe('400 invalid_is_prod_flag');
+    expect(codeOf(await account('PATCH', path, { name: 'prod' }))).toBe('200 ');
   });
 
   it.each([
     ['PATCH', '/environments/999999', { payload_mode: 'plain' }],
+    ['GET', '/environments/999999/retention', undefined],
     ['GET', '/environment/api-keys?environment_id=999999', undefined],
     ['POST', '/environment/api-keys', keyOf(999_999, 'of nothing')],
   ])('that is not there: %s %s', async (method, path, body) => {
     expect(codeOf(await account(method, path, body))).toBe('404 not_found');
+  });
+
+  it('takes its connect sessions with it', async () => {
+    const made = await account('POST', '/environments', { name: 'brief' });
+    const id = made.at('data.id') as number;
+    const key = await account('POST', '/environment/api-keys', keyOf(id, 'brief'));
+    const body = { end_user: { id: 'u1' } };
+    const options = { key: key.at('data.secret') as string, body };
+    const session = await api.call('POST', '/connect/sessions', options);
+    expect(codeOf(await account('DELETE', `/environments/${id}`))).toBe('204 ');
+    const over = { key: session.at('data.token') as string };
+    const refused = await api.call('GET', '/connect/session', over);
+    expect(codeOf(refused)).toBe('401 unknown_connect_session_token');
   });
 
   it('has at most 50 keys, as the account has, each with a name of its own', async () => {
@@ -47,11 +91,101 @@ describe('an environment', () => {
     expect(more.map(codeOf)).toContain('400 resource_capped');
   });
 
-  it('has at most 100 variables', async () => {
+  it('has at most 100 variables, and 100 endpoints of webhooks', async () => {
+    const all = Array.from({ length: 105 }, (_, at) => at);
     const set = (at: number) =>
       api.call('PUT', `/environment-variables/V${at}`, { body: { value: 'x' } });
-    const all = await Promise.all(Array.from({ length: 105 }, (_, at) => set(at)));
-    expect(all.map(codeOf)).toContain('400 resource_capped');
+    expect((await Promise.all(all.map(set))).map(codeOf)).toContain('400 resource_capped');
+    const url = 'https://hooks.example/';
+    const made = all.map((at) => post('/webhook-endpoints', { url: `${url}${at}` }));
+    expect((await Promise.all(made)).map(codeOf)).toContain('400 resource_capped');
+    const { view } = api.services.control;
+    for (const { ref } of view.list('webhook-endpoint', [devUid])) {
+      await api.services.control.ask(ref, { type: 'Delete' }, system);
+    }
+  });
+});
+
+describe('what was changed meanwhile', () => {
+  it('is not overwritten with other credentials of the integration', async () => {
+    const { control, vault } = api.services;
+    const ask = control.ask.bind(control);
+    const known = await requireIntegration(control, devUid, 'crm');
+    vi.spyOn(control, 'ask').mockImplementation(async (ref, body, options) => {
+      if (body.type === 'Update') {
+        const sealed = sealIntegrationCredentials(vault, known, { type: 'OAUTH2', clientId: 'c' });
+        await ask(ref, { type: 'Update', changes: { credentials: sealed } }, options);
+      }
+      return ask(ref, body, options);
+    });
+    const body = { credentials: client('mine') };
+    expect(codeOf(await api.call('PATCH', '/integrations/crm', { body }))).toBe('409 conflict');
+  });
+
+  it('is not connected while it is being deleted', async () => {
+    const body = { ...of, connection_id: 'leaving', credentials: held };
+    expect(codeOf(await post('/connections', body))).toBe('201 ');
+    const { control } = api.services;
+    const [known] = control.view.connections({ environmentUid: devUid, connectionId: 'leaving' });
+    await control.ask(known!.ref, { type: 'MarkDeleting' }, system);
+    expect(codeOf(await post('/connections', body))).toBe('409 conflict');
+  });
+
+  it('is made once with an Idempotency-Key, also when that is forgotten', async () => {
+    const repeated = { 'idempotency-key': randomUUID() };
+    const make = () => post('/webhook-endpoints', { url: 'https://hooks.example/x' }, repeated);
+    expect([codeOf(await make()), codeOf(await make())]).toEqual(['201 ', '201 ']);
+    clock.forward(25 * hourMs);
+    expect(codeOf(await make())).toBe('409 conflict');
+  });
+
+  it('is not deployed over another deployment', async () => {
+    const { coordination } = api.services;
+    const lease = await coordination.acquire(`deploy/${devUid}`, { ttlMs: hourMs });
+    const refused = await post('/functions/deployments/bundle', deployed([]));
+    expect(codeOf(refused)).toBe('409 concurrent_deployment');
+    await coordination.release(lease!);
+  });
+
+  it('of a dead letter is waited for: what is being tried again cannot be dropped', async () => {
+    const { publisher } = api.services;
+    const message = { key: 'k', value: null, headers: {}, offset: 0, timestamp: clock.now() };
+    const at = { topic: 'svc.runs.v1', partition: 0, message, replay: null };
+    await parkTo(publisher, 'svc.runners')(at, new GatewayError('log_corrupt'), 5);
+    const [{ id }] = (await account('GET', '/dead-letters')).at('data') as [{ id: string }];
+    const letter = `/dead-letters/${id}`;
+    // Nobody runs who would try: the answer comes without an outcome.
+    const retried = account('POST', `${letter}/retry`);
+    await vi.waitUntil(async () => (await account('GET', letter)).at('data.state') === 'retrying');
+    expect(codeOf(await account('DELETE', letter))).toBe('409 conflict');
+    expect(codeOf(await retried)).toBe('202 ');
+  });
+});
+
+describe('a function', () => {
+  beforeAll(async () => {
+    const functions = [aSync('contacts'), anAction('stopped')];
+    const parts = { ...api.services, reconcileSyncs: () => Promise.resolve() };
+    await deployFunctions(parts, devUid, deployed(functions), system);
+    expect(codeOf(await post('/connections', { ...of, credentials: held }))).toBe('201 ');
+  });
+
+  it('§16 variants: at most 100 for a connection', async () => {
+    const make = (at: number) => post(`/sync/contacts/variant/v${at}`, of);
+    const made = await Promise.all(Array.from({ length: 101 }, (_, at) => make(at)));
+    expect(new Set(made.map(codeOf))).toEqual(new Set(['200 ']));
+    expect(codeOf(await make(101))).toBe('400 resource_capped');
+  });
+
+  it('that is disabled does not run', async () => {
+    const { control } = api.services;
+    // No more of it is asked for here.
+    const runs = createRunsClient({ control } as RunsClientDeps);
+    Object.assign(api.services, { runs });
+    await control.ask(functionRef(devUid, 'crm', 'action', 'stopped'), { type: 'Disable' }, system);
+    const headers = { 'provider-config-key': 'crm', 'connection-id': 'acme' };
+    const refused = await post('/action/trigger', { action_name: 'stopped' }, headers);
+    expect(codeOf(refused)).toBe('404 disabled_resource');
   });
 });
 

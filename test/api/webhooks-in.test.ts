@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openOrders } from '../../streams/reactors/orders.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
+import { checkedFetch } from '../support/answers.ts';
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import { everythingOn } from '../support/control.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const parts = { ...api.services, clock };
   const orders = openOrders(parts, 'svc.webhook-deliveries');
   stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1' }));
-  for (const key of ['notes', 'tables', 'scripted', 'open-meteo', 'slack']) {
+  for (const key of ['notes', 'tables', 'scripted', 'open-meteo', 'slack', 'tokens']) {
     const credentials = {
       type: 'OAUTH2',
       client_id: 'c',
@@ -88,7 +89,7 @@ const proxied = (
 async function deliver(sent: Sent | null): Promise<string> {
   if (sent === null) throw new Error('the provider sends nothing');
   const { url, headers, body } = sent;
-  const response = await fetch(url, { method: 'POST', headers, body });
+  const response = await checkedFetch(url, { method: 'POST', headers, body });
   const text = await response.text();
   const code = (JSON.parse(text || '{}') as { error?: { code: string } }).error?.code ?? '';
   return `${response.status} ${code}`;
@@ -307,6 +308,24 @@ describe('webhooks to an address', () => {
     ]);
   });
 
+  it('that carry a token come with it, or are refused', async () => {
+    await connect('tokens', 'dee');
+    await keep('tokens', 'dee', { webhookSecret: 'of-dee' });
+    const sent = plain(addressOf('tokens', '?svcConnectionId=dee'));
+    const named = { ...sent, headers: { ...sent.headers, 'x-token': 'of-dee' } };
+    expect(await deliver(named)).toBe('200 ');
+    expect(await deliver(sent)).toBe('401 webhook_missing_token');
+  });
+
+  it('cannot be processed again by an integration that became one of another provider', async () => {
+    const [kept] = await listed('?provider_config_key=tokens&limit=1');
+    expect(codeOf(await api.call('DELETE', '/integrations/tokens'))).toBe('200 ');
+    const body = { provider: 'scripted', unique_key: 'tokens' };
+    expect(codeOf(await api.call('POST', '/integrations', { body }))).toBe('200 ');
+    const again = await api.call('POST', `/webhook-deliveries/${kept?.id ?? ''}/process`);
+    expect(codeOf(again)).toBe('400 webhook_unknown_provider');
+  });
+
   it('of a provider that sends none are taken for nothing', async () => {
     expect(await deliver(plain(addressOf('open-meteo')))).toBe('204 ');
   });
@@ -320,7 +339,7 @@ describe('webhooks to an address', () => {
       'x-slack-request-timestamp': seconds,
       'x-slack-signature': `v0=${mac}`,
     };
-    const response = await fetch(addressOf('slack'), { method: 'POST', headers, body });
+    const response = await checkedFetch(addressOf('slack'), { method: 'POST', headers, body });
     expect([response.status, await response.text()]).toEqual([200, 'of-slack-1']);
     expect(await deliver({ url: addressOf('slack'), headers, body: `${body} ` })).toBe(
       '401 webhook_invalid_signature',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
+import { checkedFetch } from '../support/answers.ts';
 import { commandLine, type Ended } from '../support/command-line.ts';
 import { eventually, succeeded } from '../support/crm-world.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
@@ -114,6 +115,10 @@ describe('the chain of the audit trail', () => {
     const verdicts = linesOf(verified).map((line) => JSON.parse(line));
     expect(verdicts.length).toBeGreaterThanOrEqual(2);
     for (const { broken } of verdicts) expect(broken).toBeNull();
+    const exported = await checkedFetch(`${gateway.url}/audit/export?environment=account&limit=1`, {
+      headers: { authorization: `Bearer ${gateway.accountKey}` },
+    });
+    expect(JSON.parse(await exported.text())).toMatchObject({ environment: 'account', seq: 1 });
   });
 
   it.each([

@@ -8,7 +8,20 @@ import {
   moduleRows,
   type ActionRow,
 } from '../support/contract/action-rows.ts';
+import {
+  action,
+  actionOf,
+  bundle,
+  flow,
+  helpers,
+  integration,
+  nobody,
+} from '../support/contract/row-functions.ts';
 import { syncRows } from '../support/contract/sync-rows.ts';
+import type { Played } from '../support/fake-auth/play.ts';
+import { openFakeAuth, visit, type FakeAuth } from '../support/fake-auth/server.ts';
+import { checkedFetch } from '../support/answers.ts';
+import { providerOf } from '../support/authorizing.ts';
 import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
 
 /**
@@ -19,72 +32,14 @@ import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/c
  * test/unit/streams/reactors/called-run.test.ts.
  */
 
-const integration = 'rows';
 const actionRows = [...moduleRows, ...environmentRows, ...handleRows, ...httpRows];
 const nameOf = (index: number): string => `row-${index}`;
-
-const bundle = (head: string, definition: string): string =>
-  `const { createAction, createSync, createOnEvent } = require('svc');\nconst { z } = require('zod');\n${head}\nexports.default = ${definition};`;
-const actionOf = (body: string, head = '', schemas = 'input: z.any(), output: z.any()'): string =>
-  bundle(
-    head,
-    `createAction({ description: '', ${schemas}, exec: async (svc, input) => { ${body} } })`,
-  );
-const flow = (name: string, js: string, more: object) => ({
-  syncName: name,
-  providerConfigKey: integration,
-  models: [],
-  runs: null,
-  fileBody: { js, ts: '// of a row' },
-  ...more,
-});
-const action = (name: string, js: string) => flow(name, js, { type: 'action' });
-
-const counting = `let count = 0;`;
-const helpers = [
-  action('row-echo', actionOf('return input;')),
-  action('row-refuses', actionOf(`throw new svc.ActionError('no');`)),
-  action('row-lock-taker', actionOf(`return svc.tryAcquireLock({ key: input, ttlMs: 60000 });`)),
-  action('row-counts', actionOf(`count += 1; return count;`, counting)),
-  action('row-fails', actionOf(`return fail(svc, input);`, failures())),
-  action(
-    'row-progress',
-    actionOf(
-      `const n = ((await svc.getCheckpoint()) ?? { n: 0 }).n + 1; await svc.saveCheckpoint({ n }); return n;`,
-    ),
-  ),
-  action(
-    'row-typed',
-    actionOf(
-      `return input.n === 1 ? { n: 1 } : { n: 'one' };`,
-      '',
-      'input: z.object({ n: z.number() }), output: z.object({ n: z.number() })',
-    ),
-  ),
-  action('row-endless', actionOf(`for (;;) await svc.getMetadata();`)),
-];
-
-function failures(): string {
-  return `async function fail(svc, how) {
-    switch (how) {
-      case 'object': throw new svc.ActionError({ reason: 'object' });
-      case 'text': throw new svc.ActionError('text');
-      case 'list': throw new svc.ActionError([1, 2]);
-      case 'provider': return (await svc.get({ endpoint: '/missing' })).data;
-      case 'network': return (await svc.get({ endpoint: '/x', baseUrlOverride: 'http://127.0.0.1:9' })).data;
-      case 'error': throw Object.assign(new TypeError('a bug'), { code: 'E_BUG' });
-      case 'null': throw null;
-      case 'large': return 'x'.repeat(2 * 1024 ** 2);
-      case 'nothing': return undefined;
-    }
-  }`;
-}
 
 const syncs = syncRows.map(({ body, fails }, index) => {
   const model = `M${index}`;
   const exec = fails
     ? `const M = '${model}'; ${body}`
-    : `const M = '${model}'; const result = await (async () => { ${body} })(); await svc.updateMetadata({ [M]: result ?? null });`;
+    : `const M = '${model}'; const result = await (async () => { ${body} })(); await svc.updateMetadata({ [M]: result ?? null }); return result;`;
   const js = bundle(
     '',
     `createSync({ description: '', frequency: 'every week', models: { ${model}: z.looseObject({ id: z.any() }) }, exec: async (svc) => { ${exec} } })`,
@@ -99,12 +54,17 @@ const syncs = syncRows.map(({ body, fails }, index) => {
 });
 
 let world: CrmWorld;
+let fake: FakeAuth;
+let consenting: Played;
 let headers: Record<string, string>;
 let metadata: Record<string, unknown>;
 let statuses: Map<string, string>;
 
 beforeAll(async () => {
-  world = await openCrmWorld();
+  fake = await openFakeAuth();
+  consenting = fake.play(providerOf('OAUTH2', { name: 'consenting' }));
+  const hosts = [nobody, fake.hostPort];
+  world = await openCrmWorld({ hosts, definitions: fake.definitions() });
   const { gateway, provider } = world;
   const of = { provider: 'crm', unique_key: integration };
   succeeded(await gateway.call('POST', '/integrations', { body: of }));
@@ -138,7 +98,10 @@ beforeAll(async () => {
   );
   metadata = succeeded(await gateway.call('GET', `/connections/${id}?${query}`)).metadata;
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await fake[Symbol.asyncDispose]();
+});
 
 const run = (name: string, input?: unknown, more: Record<string, string> = {}) =>
   world.gateway.call('POST', '/action/trigger', {
@@ -176,25 +139,25 @@ describe('contract/functions.md, in a sync', () => {
 describe('contract/functions.md §15', () => {
   it.each([
     [
-      'ActionError with a payload',
+      '§15 ActionError with a payload',
       'object',
       424,
       { error_type: 'action_script_failure', payload: { reason: 'object' } },
     ],
     [
-      'ActionError with text: wrapped',
+      '§15 ActionError with text: wrapped',
       'text',
       424,
       { error_type: 'action_script_failure', payload: { message: 'text' } },
     ],
     [
-      'ActionError with a list: wrapped',
+      '§15 ActionError with a list: wrapped',
       'list',
       424,
       { error_type: 'action_script_failure', payload: { message: [1, 2] } },
     ],
     [
-      'a provider’s error escapes',
+      '§15 a provider’s error escapes',
       'provider',
       424,
       {
@@ -205,9 +168,21 @@ describe('contract/functions.md §15', () => {
         },
       },
     ],
-    ['a refused address escapes', 'network', 424, { error: { code: 'script_internal_error' } }],
     [
-      'anything else is thrown',
+      '§15 a network error escapes',
+      'network',
+      424,
+      { error: { code: 'script_network_error', payload: { code: 'ECONNREFUSED' } } },
+    ],
+    [
+      '§16 more memory than a run may have',
+      'memory',
+      424,
+      { error: { code: 'function_runtime_out_of_memory' } },
+    ],
+    ['§15 a refused address escapes', 'refused', 424, { error: { code: 'script_internal_error' } }],
+    [
+      '§15 anything else is thrown',
       'error',
       424,
       {
@@ -217,9 +192,9 @@ describe('contract/functions.md §15', () => {
         },
       },
     ],
-    ['null is thrown', 'null', 424, { error: { code: 'script_internal_error' } }],
-    ['an output over 2 MB', 'large', 424, { error: { code: 'script_output_too_large' } }],
-    ['nothing is returned', 'nothing', 200, null],
+    ['§15 null is thrown', 'null', 424, { error: { code: 'script_internal_error' } }],
+    ['§15 an output over 2 MB', 'large', 424, { error: { code: 'script_output_too_large' } }],
+    ['§15 nothing is returned', 'nothing', 200, null],
   ])('%s', async (_row, how, status, body) => {
     const answer = await run('row-fails', how);
     expect(answer.status).toBe(status);
@@ -227,7 +202,28 @@ describe('contract/functions.md §15', () => {
     else expect(answer.body).toMatchObject(body);
   });
 
-  it('async: 202 at first, 404 while it runs, then the output; failures are tried again', async () => {
+  it('§15 async: a provider’s error is told to whoever asks for the outcome', async () => {
+    const queued = await run('row-fails', 'provider', { 'x-async': 'true' });
+    const read = () => world.gateway.call('GET', queued.body.statusUrl as string);
+    const ended = await eventually(read, ({ status }) => status !== 404);
+    expect(ended).toMatchObject({ status: 424, body: { error: { code: 'script_http_error' } } });
+  });
+
+  it('§15 cancelled: 410', async () => {
+    const answer = run('row-endless');
+    const search = `/runs?connection_id=acme-rows&function=row-endless&status=running`;
+    const [going] = await eventually(
+      async () => succeeded(await world.gateway.call('GET', search)).data as { id: string }[],
+      ({ length }) => length === 1,
+    );
+    succeeded(await world.gateway.call('POST', `/runs/${going!.id}/cancel`));
+    expect(await answer).toMatchObject({
+      status: 410,
+      body: { error: { code: 'script_aborted' } },
+    });
+  });
+
+  it('§15 async: 202 at first, 404 while it runs, then the output; failures are tried again', async () => {
     const queued = await run('row-echo', { a: 1 }, { 'x-async': 'true', 'x-max-retries': '2' });
     expect(queued).toMatchObject({ status: 202, body: { statusUrl: `/action/${queued.body.id}` } });
     const read = () => world.gateway.call('GET', queued.body.statusUrl as string);
@@ -243,7 +239,7 @@ describe('contract/functions.md §7.1, what does not fit its schema', () => {
       body: { validation },
     });
 
-  it('passes with a warning, unless the environment refuses it', async () => {
+  it('§7.1 validation: passes with a warning, unless the environment refuses it', async () => {
     expect(await run('row-typed', { n: 'x' })).toMatchObject({ status: 200, body: { n: 'one' } });
     expect(await set('error')).toMatchObject({
       status: 200,
@@ -263,22 +259,22 @@ describe('contract/functions.md §7.1, what does not fit its schema', () => {
 });
 
 describe('contract/functions.md §14, on the API', () => {
-  const deploy = (functions: object[]) =>
-    world.gateway.call('POST', '/functions/deployments/bundle', {
-      body: {
-        reconciliationScope: {
-          kind: 'function',
-          integrationId: integration,
-          name: 'hook',
-          type: 'on-event',
-        },
-        functions,
-      },
-    });
+  const deploy = (functions: object[], integrationId = integration) => {
+    const of = functions.map((one) => ({ ...one, integrationId }));
+    const scope = { kind: 'function', integrationId, name: 'hook', type: 'on-event' };
+    const body = { reconciliationScope: scope, functions: of };
+    return world.gateway.call('POST', '/functions/deployments/bundle', { body });
+  };
+  /** The query of a person's browser. */
+  const session = async (more: Readonly<Record<string, string>>): Promise<string> => {
+    const body = { end_user: { id: 'u1' } };
+    const made = succeeded(await world.gateway.call('POST', '/connect/sessions', { body }));
+    const connect_session_token: string = made.data.token;
+    return new URLSearchParams({ connect_session_token, ...more }).toString();
+  };
   const hook = (event: string, body: string) => ({
     type: 'on-event',
     name: 'hook',
-    integrationId: integration,
     event,
     fileBody: {
       js: bundle(
@@ -299,7 +295,7 @@ describe('contract/functions.md §14, on the API', () => {
     });
   const path = (id: string) => `/connections/${id}?provider_config_key=${integration}`;
 
-  it('validate-connection refuses an import with its message, and nothing is left', async () => {
+  it('§14 validate-connection refuses an import with its message, and nothing is left', async () => {
     expect(
       await deploy([
         hook('validate-connection', `throw new svc.ActionError({ message: 'too small' });`),
@@ -312,7 +308,44 @@ describe('contract/functions.md §14, on the API', () => {
     expect((await world.gateway.call('GET', path('unwanted'))).status).toBe(404);
   });
 
-  it('pre-connection-deletion blocks the deletion: 424, and the connection stays', async () => {
+  it('§14 validate-connection refuses a form', async () => {
+    const path = `/api-auth/api-key/${integration}`;
+    const query = await session({ 'params[account]': 'unwanted' });
+    const body = { apiKey: world.provider.apiKey };
+    const refused = await world.gateway.call('POST', `${path}?${query}`, { key: null, body });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { code: 'connection_validation_failed', message: 'too small' } },
+    });
+  });
+
+  it('§14 validate-connection refuses who comes back from the provider', async () => {
+    const { integration: credentials, connectionConfig } = consenting;
+    const of = { provider: 'consenting', unique_key: 'consenting', credentials };
+    succeeded(await world.gateway.call('POST', '/integrations', { body: of }));
+    const refusing = hook('validate-connection', `throw new svc.ActionError('no seat left');`);
+    expect(await deploy([refusing], 'consenting')).toMatchObject({ status: 200 });
+    const params = Object.entries(connectionConfig).map(([name, value]) => [
+      `params[${name}]`,
+      value,
+    ]);
+    const query = await session(Object.fromEntries(params) as Record<string, string>);
+    const redirect = { redirect: 'manual' } as const;
+    const path = `${world.gateway.url}/oauth/connect/consenting?${query}`;
+    const started = await checkedFetch(path, redirect);
+    const back = new URLSearchParams(await visit(started.headers.get('location') ?? ''));
+    const cookie = (started.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+    const landed = await checkedFetch(`${world.gateway.url}/oauth/callback?${back.toString()}`, {
+      ...redirect,
+      headers: { cookie },
+    });
+    expect(landed.status).toBe(400);
+    expect(await landed.text()).toContain('no seat left');
+    const listed = await world.gateway.call('GET', '/connections?integrationId=consenting');
+    expect(listed.body.connections).toEqual([]);
+  });
+
+  it('§14 pre-connection-deletion blocks the deletion: 424, and the connection stays', async () => {
     expect(
       await deploy([hook('pre-connection-deletion', `throw new Error('not yet');`)]),
     ).toMatchObject({ status: 200 });
@@ -326,7 +359,7 @@ describe('contract/functions.md §14, on the API', () => {
     expect((await world.gateway.call('DELETE', path('kept'))).status).toBe(200);
   });
 
-  it('post-connection-creation runs after the answer', async () => {
+  it('§14 post-connection-creation runs after the answer', async () => {
     expect(
       await deploy([
         hook('post-connection-creation', `await svc.setMetadata({ greeted: svc.connectionId });`),

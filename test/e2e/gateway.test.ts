@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
    a test looks into any answer, and expect.any() is anything */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkedFetch } from '../support/answers.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import {
   eventually,
@@ -226,8 +227,14 @@ describe('the stream of a model', () => {
       headers: { ...headers, 'last-event-id': read[1]!.id },
     });
     expect((await second.next()).data.id).toBe('c-001');
-    for (const wrong of [{ 'last-event-id': 'nonsense' }, { 'connection-id': 'nobody' }]) {
-      expect((await fetch(url, { headers: { ...headers, ...wrong } })).status).toBe(400);
+    for (const [wrong, code] of [
+      [{ 'last-event-id': 'nonsense' }, 'invalid_cursor_value'],
+      [{ 'connection-id': 'nobody' }, 'unknown_connection'],
+      [{ 'connection-id': '' }, 'invalid_headers'],
+    ] as const) {
+      const refused = await checkedFetch(url, { headers: { ...headers, ...wrong } });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ error: { code } });
     }
   });
 });

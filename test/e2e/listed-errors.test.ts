@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/gateway.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import {
+  eventually,
+  openCrmWorld,
+  type CrmConnection,
+  type CrmWorld,
+} from '../support/crm-world.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;
@@ -22,6 +27,25 @@ const of = (more: object = {}) => ({
   ...more,
 });
 const nobody = { provider_config_key: 'nobody', connection_id: 'nobody' };
+
+const echo = `import { createAction } from 'svc';
+import { z } from 'zod';
+export default createAction({ description: 'd', input: z.any(), output: z.any(), exec: async (_svc, input) => input });`;
+const broken = 'export default (';
+
+/** Asks again while all places are taken, and keeps how that was said. */
+class Places {
+  readonly refusals: string[] = [];
+
+  of(ask: () => Promise<Answer>): Promise<Answer> {
+    const noted = async () => {
+      const answer = await ask();
+      if (answer.status === 503) this.refusals.push(codeOf(answer));
+      return answer;
+    };
+    return eventually(noted, ({ status }) => status !== 503);
+  }
+}
 
 const sync = (more: object) => ({
   type: 'sync',
@@ -50,12 +74,67 @@ describe('a deployment', () => {
   });
 
   it('of a file is compiled, or refused with what is wrong with it', async () => {
-    const compiled = await call('POST', '/functions/compile', {
-      code: "import { createAction } from 'svc';\nimport { z } from 'zod';\nexport default createAction({ description: 'd', input: z.void(), output: z.void(), exec: async () => undefined });",
-    });
-    expect(codeOf(compiled)).toBe('200 ');
-    const refused = await call('POST', '/functions/compile', { code: 'export default (' });
-    expect(codeOf(refused)).toBe('400 compilation_error');
+    const places = new Places();
+    const compile = (code: string) => places.of(() => call('POST', '/functions/compile', { code }));
+    // Two are compiled at a time.
+    const answers = await Promise.all([echo, broken, broken].map(compile));
+    const codes = ['200 ', '400 compilation_error', '400 compilation_error'];
+    expect(answers.map(codeOf)).toEqual(codes);
+    expect(places.refusals).toContain('503 execution_environment_unavailable');
+  });
+
+  it('that has a name twice shows the source of the one that is asked for', async () => {
+    const reconciliationScope = {
+      kind: 'function',
+      integrationId: 'crm',
+      name: 'contacts',
+      type: 'action',
+    };
+    const of = { syncName: 'contacts', providerConfigKey: 'crm', models: [], runs: null };
+    const functions = [{ type: 'action', ...of, fileBody: { js: 'x', ts: '// the action' } }];
+    const body = { reconciliationScope, functions };
+    expect(codeOf(await call('POST', '/functions/deployments/bundle', body))).toBe('200 ');
+    const path = '/integrations/crm/functions/contacts/code';
+    expect(codeOf(await call('GET', path))).toBe('409 ambiguous_function');
+    const shown = await call('GET', `${path}?type=action`);
+    expect(shown.body).toEqual({ type: 'action', code: '// the action' });
+    const empty = { reconciliationScope, functions: [] };
+    expect(codeOf(await call('POST', '/functions/deployments/bundle', empty))).toBe('200 ');
+  });
+});
+
+describe('a dry run', () => {
+  const wanted = (more: object = {}) => ({
+    integration_id: 'crm',
+    function_type: 'action',
+    connection_id: crm.id,
+    code: echo,
+    ...more,
+  });
+  const begin = (more?: object) => call('POST', '/functions/dryruns', wanted(more));
+
+  it('gives what the function returns', async () => {
+    const places = new Places();
+    const input = { a: [1] };
+    const begun = [{ input }, { code: broken }, { code: broken }];
+    const answers = await Promise.all(begun.map((more) => places.of(() => begin(more))));
+    const codes = ['202 ', '400 compilation_error', '400 compilation_error'];
+    expect(answers.map(codeOf)).toEqual(codes);
+    expect(places.refusals).toContain('503 execution_environment_unavailable');
+    const { id } = answers[0]!.body as { id: string };
+    const read = () => call('GET', `/functions/dryruns/${id}`);
+    await expect
+      .poll(async () => (await read()).body as unknown)
+      .toMatchObject({ status: 'success' });
+    expect((await read()).body).toMatchObject({ output: input });
+  });
+
+  it.each([
+    ['404 integration_not_found', { integration_id: 'nobody' }],
+    ['404 connection_not_found', { connection_id: 'nobody' }],
+    ['413 request_too_large', { input: 'x'.repeat(2 * 1024 ** 2) }],
+  ])('is refused with %s', async (code, more) => {
+    expect(codeOf(await begin(more))).toBe(code);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   type CrmWorld,
 } from '../support/crm-world.ts';
 import { metricDefinitions } from '../../src/ports/metrics.ts';
+import { checkedFetch } from '../support/answers.ts';
 import { eventsOf } from '../support/event-stream.ts';
 
 let world: CrmWorld;
@@ -226,7 +227,7 @@ describe('the tail of the log', () => {
     await using second = await eventsOf(url, { headers: { ...headers, 'last-event-id': seen.id } });
     const next = await second.next();
     expect(next.data.parentId).not.toBe(seen.data.parentId);
-    const bad = await fetch(url, { headers: { ...headers, 'last-event-id': 'nonsense' } });
+    const bad = await checkedFetch(url, { headers: { ...headers, 'last-event-id': 'nonsense' } });
     expect(bad.status).toBe(400);
   });
 });

@@ -53,7 +53,7 @@ describe('a sync that fails', () => {
     expect((await eventually(crm.shown, ({ errors }) => errors.length === 0)).errors).toEqual([]);
   });
 
-  it('goes on after its checkpoint, keeps its delete pass, and forgets both on a reset', async () => {
+  it('§8.1 an open pass is kept: goes on after its checkpoint, and forgets both on a reset', async () => {
     const crm = await world.connect();
     crm.account.contacts = rows(60);
     await crm.run('contacts');
@@ -107,7 +107,7 @@ describe('a sync that fails', () => {
       /wide.* Item/,
     ],
   ])(
-    'because a record has %s saves nothing of the call and names it',
+    '§16 record id, §7.1 a record that is none: because a record has %s saves nothing of the call and names it',
     async (_what, step, said) => {
       const crm = await world.connect();
       const hook = await script(crm, step);
@@ -117,7 +117,7 @@ describe('a sync that fails', () => {
     },
   );
 
-  it('does not fail over what breaks the schema: it is stored as it is', async () => {
+  it('§7.1 no validation by default: what breaks the schema is stored as it is', async () => {
     const crm = await world.connect();
     const odd = { id: '7', name: 42, extra: { deep: [null] } };
     const hook = await script(crm, { do: 'save', rows: [{ ...odd, id: 7 }] });
@@ -185,7 +185,7 @@ describe('its schedule', () => {
     expect(unnamed.body.error.code).toBe('missing_provider_config_key');
   });
 
-  it('never runs one sync twice at a time; a reset takes the place of the run that is going', async () => {
+  it('§16 concurrency: never runs one sync twice at a time; a reset takes the place of the run that is going', async () => {
     const crm = await world.connect();
     await crm.trigger('stepwise');
     await crm.account.came('/steps/1');

@@ -1,3 +1,5 @@
+import { checkAnswer } from './answers.ts';
+
 export interface ReadEvent {
   readonly id: string;
   readonly event: string;
@@ -17,22 +19,24 @@ export async function eventsOf(
 ): Promise<EventReader> {
   const leaving = new AbortController();
   const answer = await fetch(url, { headers, signal: leaving.signal });
-  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${await answer.text()}`);
+  const text = answer.status === 200 ? '' : await answer.text();
+  checkAnswer('GET', url, { status: answer.status, headers: answer.headers, text });
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${text}`);
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
+  let read = '';
   return {
     async next() {
       for (;;) {
-        const end = text.indexOf('\n\n');
+        const end = read.indexOf('\n\n');
         if (end >= 0) {
-          const event = parsed(text.slice(0, end));
-          text = text.slice(end + 2);
+          const event = parsed(read.slice(0, end));
+          read = read.slice(end + 2);
           if (event !== null) return event;
           continue;
         }
         const { value, done } = await reader.read();
         if (done) throw new Error('the stream ended');
-        text += value;
+        read += value;
       }
     },
     async [Symbol.asyncDispose]() {

@@ -125,7 +125,7 @@ export function standardWebhook(url: string, secret: string, event: object, at: 
   return { url, headers: { ...json, ...headers }, body };
 }
 
-/** Definitions of the two, at the address. */
+/** Definitions of the two at the address; of one whose webhooks carry a token, and of one without rules. */
 export const webhookProviders = (url: string): object => ({
   notes: {
     display_name: 'Notes',
@@ -170,6 +170,22 @@ export const webhookProviders = (url: string): object => ({
       },
     },
     proxy: { base_url: url },
+  },
+  tokens: {
+    display_name: 'Tokens',
+    categories: [],
+    auth_mode: 'API_KEY',
+    docs: 'https://docs.example',
+    credentials: { apiKey: { type: 'string', title: 'Key', description: 'A key.', secret: true } },
+    webhook_routing_script: 'tokensWebhookRouting',
+    webhook_routing: {
+      signatures: [{ scheme: 'token', header: 'x-token', keys: [{ metadata: ['webhookSecret'] }] }],
+      connection: {
+        property: 'connectionId',
+        identifier: [{ query: 'svcConnectionId' }],
+        is_required: true,
+      },
+    },
   },
   scripted: {
     display_name: 'Scripted',

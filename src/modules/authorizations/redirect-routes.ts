@@ -57,6 +57,7 @@ const connect = defineRoute({
     'integration_not_allowed',
     'invalid_connection',
     'missing_api_url',
+    'url_not_allowed',
     'invalid_credentials',
     'request_token_external_error',
   ],

@@ -136,12 +136,13 @@ const get = defineRoute({
   scopes: [],
   summary: 'What the connect page needs to know of its session.',
   answers: { 200: json('The session.', sessionShape) },
-  errors: ['not_found'],
+  errors: [],
   async handle({ caller, services }) {
     const session = requireSession(caller);
     const { control, vault } = services;
     const environment = control.view.find<Environment>('environment', [session.environmentUid]);
-    if (environment === null) throw new GatewayError('not_found');
+    // Its environment went since the token was looked up.
+    if (environment === null) throw new GatewayError('unknown_connect_session_token');
     const data = presentSession(session, await openDefaults(vault, session), environment);
     return { status: 200, body: { data }, headers: noStore };
   },

@@ -53,7 +53,7 @@ const create = defineRoute({
     is_production: z.boolean().optional(),
   }),
   answers: { 200: json('The environment.', madeEnvironmentShape) },
-  errors: ['conflict', 'invalid_is_prod_flag', 'resource_capped'],
+  errors: ['conflict', 'invalid_is_prod_flag'],
   async handle(input) {
     const { name, is_production: isProduction } = input.body;
     const wanted = { name, isProduction };

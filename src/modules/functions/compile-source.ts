@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 
 /** What the compiling thread says: the bundle, or why there is none. */
 export type SourceCompiled =
@@ -8,7 +9,6 @@ export type SourceCompiled =
 
 /** Compilations at a time on this node; each is a thread with a type checker of some 300 MB. */
 const compilationsMax = 2;
-const timeoutMs = 3 * 60_000;
 const heapMb = 1024;
 
 let running = 0;
@@ -28,7 +28,7 @@ export async function compileSource(code: string, signal: AbortSignal): Promise<
   try {
     const compiled = await answerOf(
       worker,
-      AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      AbortSignal.any([signal, AbortSignal.timeout(limits.compileMaxMs)]),
     );
     if (compiled.outcome === 'bundle') return compiled.js;
     throw new GatewayError('compilation_error', { message: compiled.message });

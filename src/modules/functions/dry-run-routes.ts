@@ -45,6 +45,7 @@ const begin = defineRoute({
   ],
   async handle({ body, caller, services, signal }) {
     const { control, runs, clock } = services;
+    checkInput(body.input);
     const connection = await requireConnection(
       control,
       caller.environmentUid,
@@ -71,6 +72,15 @@ const begin = defineRoute({
     return { status: 202, body: { id, status: 'waiting', created_at } };
   },
 });
+
+/** As large as the input of an action may be. @throws GatewayError `request_too_large` */
+function checkInput(input: Json | undefined): void {
+  const json = input === undefined ? '' : JSON.stringify(input);
+  if (Buffer.byteLength(json) <= limits.actionInputBytesMax) return;
+  throw new GatewayError('request_too_large', {
+    message: 'The input of a dry run may have 2 MB as JSON.',
+  });
+}
 
 const given = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as {

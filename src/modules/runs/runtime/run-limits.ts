@@ -4,8 +4,6 @@ import type { RunKind } from '../events.ts';
 
 const minuteMs = 60_000;
 
-/** Calls to the host that one run may make: a sync that pages for a day stays far below. */
-const hostCallsMax = 1_000_000;
 /** Between a cancel and the forced end (contract/functions.md section 16). */
 const graceMs = 30_000;
 
@@ -13,7 +11,7 @@ const common = {
   graceMs,
   heapMb: limits.sandboxHeapMb,
   outputBytes: limits.actionOutputBytesMax,
-  hostCalls: hostCallsMax,
+  hostCalls: limits.hostCallsMax,
 } as const;
 
 /** Limits by what is run (contract/functions.md section 16). Processor time bounds loops that wait for nothing. */
