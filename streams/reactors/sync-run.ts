@@ -1,6 +1,8 @@
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
+import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
+import { TimeSlot } from '../../src/modules/runs/time-slot.ts';
 import { syncRef } from '../../src/modules/syncs/entity.ts';
 import { streamOf } from '../../src/modules/syncs/reconcile.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
@@ -59,8 +61,9 @@ export async function runSync(
     await report(deps, { ref, body, actor }, soon);
     return;
   }
-  const { ending, counts, positions } = outcome;
-  const body = { type: 'RunEnded', runId, attempt, counts, positions, ...statusOf(ending) };
+  const { ending, counts, positions, goesOn } = outcome;
+  const result = { counts, positions, ...statusOf(ending), goesOn };
+  const body = { type: 'RunEnded', runId, attempt, ...result };
   await report(deps, { ref, body, actor }, closing);
   operation.end(...logEnd(ending, `Sync ${change.function}`));
 }
@@ -74,14 +77,16 @@ interface SyncAttempt {
   readonly signal: AbortSignal;
 }
 
+/** `goesOn`: its time was used up, and the next run is to go on at once. */
 async function perform(
   deps: RunDeps,
   run: SyncAttempt,
   operation: Parameters<RunDeps['openHost']>[0]['operation'],
-): Promise<Settled> {
+): Promise<Settled & { readonly goesOn: boolean }> {
   const { change, instance, runId, attempt, actor, signal } = run;
   const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
   const streams = instance.models.map((model) => streamOf(instance, model));
+  const slot = new TimeSlot(deps.clock, runLimits.sync.wallMs);
   const started = await attempted(deps, async () => {
     const { connection, fn } = await groundOf(deps, change);
     // A later attempt with a checkpoint goes on: what the earlier one saved must stay.
@@ -99,6 +104,7 @@ async function perform(
       instance,
       depth: 0,
       operation,
+      slot,
       signal,
     } as const;
     const ending = await runUserCode(deps, host);
@@ -107,7 +113,10 @@ async function perform(
     }
     return ending;
   });
-  return settle(deps, streams, origin, started, signal);
+  const isUsedUp = started.kind === 'failed' && slot.isEndedBy(started.error);
+  const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
+  const settled = await settle(deps, streams, origin, ending, signal);
+  return { ...settled, goesOn: isUsedUp && settled.ending.kind === 'ok' };
 }
 
 function statusOf(ending: Over) {

@@ -13,6 +13,7 @@ import { createRunConnections } from './run-connections.ts';
 import type { RunKind } from './events.ts';
 import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
 import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
+import type { TimeSlot } from './time-slot.ts';
 import type { Timeline } from './timeline.ts';
 import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
 import { createRuntimeHost } from './runtime/host.ts';
@@ -30,6 +31,8 @@ export interface HostRun {
   readonly depth: number;
   readonly operation: Operation;
   readonly timeline: Timeline;
+  /** Of a sync. */
+  readonly slot?: TimeSlot;
   readonly signal: AbortSignal;
 }
 
@@ -102,6 +105,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
     coordination,
     log: runLog(run, deps.metrics),
     timeline: run.timeline,
+    ...(run.slot === undefined ? {} : { slot: run.slot }),
     clock,
     signal,
   };

@@ -71,6 +71,8 @@ export type SyncCommand = At &
         readonly counts: readonly ModelResult[];
         readonly positions: readonly ModelPlace[];
         readonly error: RunFailure | null;
+        /** Its time was used up: the next run goes on at once. */
+        readonly goesOn?: boolean;
       } & OfAttempt)
   );
 
@@ -150,10 +152,20 @@ function decideRun(command: OfRun, state: SyncInstance): SyncEvent[] {
       checkVersion(command.version, state);
       return [{ type: 'CheckpointCleared' }];
     case 'RunEnded': {
-      const { status, counts, positions, error } = command;
-      return [{ type: 'RunEnded', runId, attempt, at, status, counts, positions, error }];
+      const { status, counts, positions, error, goesOn = false } = command;
+      return [
+        { type: 'RunEnded', runId, attempt, at, status, counts, positions, error },
+        ...(goesOn ? next(state, run, at) : []),
+      ];
     }
   }
+}
+
+/** A run that was asked for goes on although the sync is paused. */
+function next(state: SyncInstance, run: CurrentRun, at: Instant): SyncEvent[] {
+  if (state.state === 'paused' && run.trigger !== 'api') return [];
+  const runId = uuidV5(run.runId, 'goes on');
+  return queue({ ...state, current: null }, { runId, at }, run.trigger);
 }
 
 function create(

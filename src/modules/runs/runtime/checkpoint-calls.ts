@@ -8,13 +8,14 @@ import type { RuntimeDeps } from './deps.ts';
 type Calls = Pick<HostCalls, 'getCheckpoint' | 'saveCheckpoint' | 'clearCheckpoint'>;
 
 /** Progress that outlives the run (contract/functions.md section 9). */
-export function checkpointCalls({ checkpoint, timeline }: RuntimeDeps): Calls {
+export function checkpointCalls({ checkpoint, timeline, slot }: RuntimeDeps): Calls {
   return {
     getCheckpoint: async () => JSON.stringify(await checkpoint.get()),
     saveCheckpoint: async (args) => {
       const flat = flatCheckpoint(parseArgs(shapes.saveCheckpoint, args).checkpoint);
       await checkpoint.save(flat);
       timeline({ what: 'checkpoint_saved', message: JSON.stringify(flat) });
+      slot?.afterCheckpoint();
       return 'null';
     },
     clearCheckpoint: async () => {

@@ -5,6 +5,7 @@ import type { HttpClient } from '../../../ports/http-client.ts';
 import type { LogLine } from '../../../ports/sandbox.ts';
 import type { OpenedConnection, OpenedIntegration } from '../../providers/inject.ts';
 import type { Provider } from '../../providers/definition.ts';
+import type { TimeSlot } from '../time-slot.ts';
 import type { Timeline } from '../timeline.ts';
 import type { RecordReader } from '../../records/reader.ts';
 import type { RecordWriter } from '../../records/writer.ts';
@@ -126,6 +127,8 @@ export interface RuntimeDeps {
   readonly coordination: Coordination;
   readonly log: RunLog;
   readonly timeline: Timeline;
+  /** Of a sync: what it may take. */
+  readonly slot?: TimeSlot;
   readonly clock: Clock;
   /** Aborted when the run is cancelled or its time is over. */
   readonly signal: AbortSignal;

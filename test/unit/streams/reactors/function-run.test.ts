@@ -8,6 +8,8 @@ import {
   reconcileSyncInstances,
 } from '../../../../src/modules/syncs/reconcile.ts';
 import type { Sandbox } from '../../../../src/ports/sandbox.ts';
+import { openHost } from '../../../../src/modules/runs/open-host.ts';
+import { systemClock } from '../../../../src/kernel/time.ts';
 import { openRunWorld, refOfConnection, until, type RunWorld } from '../../../support/runs.ts';
 
 const actor = 'key:test';
@@ -84,7 +86,9 @@ describe('an action', () => {
   it('leaves queued, started and one end on the ledger, without its bodies', async () => {
     await world.deploy('action', 'secret', action(`async () => 'the-secret-output'`));
     await trigger('secret', 'the-secret-input');
-    const steps = (await world.ledger()).filter((step) => step.function === 'secret');
+    const steps = (await world.ledger()).filter(
+      (step) => step.action !== 'progress' && step.function === 'secret',
+    );
     expect(steps.map((step) => step.action)).toEqual(['queued', 'started', 'succeeded']);
     expect(new Set(steps.map((step) => step.run_id)).size).toBe(1);
     expect(steps[2]).toMatchObject({ kind: 'action', connection_uid: world.connection.uid });
@@ -203,7 +207,7 @@ describe('a sync', () => {
     expect(after.lastSyncDate).toBeNull();
   });
 
-  it('keeps its checkpoint over a failure and goes on from it', async () => {
+  it('§9 a checkpoint is kept over a failure, and the next run goes on from it', async () => {
     const exec = `async (svc) => {
       const last = await svc.getCheckpoint();
       await svc.saveCheckpoint({ page: (last ? last.page : 0) + 1 });
@@ -248,13 +252,13 @@ describe('a sync', () => {
     await until(() => errors()?.length === 0);
   });
 
-  it('empties its models first when it was asked to', async () => {
+  it('§12.3 emptyCache: empties its models first', async () => {
     await deploySync('emptied', saving);
     await run('emptied', { reset: true, emptyCache: true });
     expect(world.records.calls.slice(0, 2).sort()).toEqual(['empty Contact', 'empty Deal']);
   });
 
-  it('detects deletions around a full run of a function that asks for it', async () => {
+  it('§8.3 trackDeletes detects deletions around a full run', async () => {
     await deploySync('tracked', saving, { trackDeletes: true });
     await run('tracked');
     expect(world.records.calls.filter((call) => call.startsWith('pass')).sort()).toEqual([
@@ -313,6 +317,41 @@ describe('a sync', () => {
     runner = await world.startRunner(sandbox, { heartbeatMs: 100 });
     const after = await until(() => (world.syncOf('handed')?.last ? world.syncOf('handed') : null));
     expect(after.last).toMatchObject({ status: 'succeeded', attempt: 2 });
+  });
+
+  it('§9 four fifths of the time: ends well, and the next run goes on from the checkpoint', async () => {
+    await runner[Symbol.asyncDispose]();
+    // While a function runs, 20 hours have gone by.
+    let aheadMs = 0;
+    const now = () => systemClock.now() + aheadMs;
+    await using slow = await world.startRunner(sandbox, {
+      clock: { ...systemClock, now },
+      openHost: async (of) => {
+        const opened = await openHost(world.services, of);
+        aheadMs = 20 * 3_600_000;
+        const dispose = async () => {
+          aheadMs = 0;
+          await opened[Symbol.asyncDispose]();
+        };
+        return { ...opened, [Symbol.asyncDispose]: dispose };
+      },
+    });
+    const exec = `async (svc) => {
+      const { n } = (await svc.getCheckpoint()) ?? { n: 0 };
+      await svc.batchSave([{ id: String(n) }], 'Contact');
+      if (n < 2) await svc.saveCheckpoint({ n: n + 1 });
+    }`;
+    await deploySync('sliced', exec, { features: ['checkpoints'], trackDeletes: true });
+    await run('sliced');
+    await until(() => world.records.saved.length === 3 && world.syncOf('sliced')?.current === null);
+    expect(world.syncOf('sliced')).toMatchObject({
+      checkpoint: { n: 2 },
+      last: { status: 'succeeded', attempt: 1 },
+    });
+    // What a part of the runs has not seen is not gone.
+    expect(world.records.calls).not.toContain('passEnd Contact');
+    await slow[Symbol.asyncDispose]();
+    runner = await world.startRunner(sandbox, { heartbeatMs: 100 });
   });
 
   it('goes with its function', async () => {

@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(refusal(late, stateAfter(created, queued('r1')))).toBe('stale_attempt');
   });
 
-  it('ends once, with counts, and makes its start the last sync date', () => {
+  it('§12.3 success: ends once, with counts, and makes its start the last sync date', () => {
     given(sync, ...going)
       .when(end())
       .then(ended('r1', t0 + 50));
@@ -73,7 +73,24 @@ describe('a run', () => {
     });
   });
 
-  it('keeps checkpoint and last sync date when it fails', () => {
+  it('§9 four fifths of the time: the next run is queued when the run ends whose time was used up', () => {
+    const [over, next] = sync.decide(end({ goesOn: true }), stateAfter(...going));
+    expect(over).toEqual(ended('r1', t0 + 50));
+    expect(next).toMatchObject({ type: 'RunQueued', at: t0 + 50, emptyCache: false });
+    const bySchedule = queued('r1', t0, { trigger: 'schedule' });
+    const paused = stateAfter(created, bySchedule, started('r1'));
+    expect(sync.decide(end({ goesOn: true }), paused)).toEqual([ended('r1', t0 + 50)]);
+  });
+
+  it('§9 a checkpoint survives a redeploy', () => {
+    const saved: SyncEvent = { type: 'CheckpointSaved', checkpoint: { n: 1 } };
+    const { models, frequencyMs } = stateAfter(created);
+    const facts = { models, frequencyMs, functionVersion: '2' };
+    const redeployed: SyncEvent = { type: 'FunctionRedeployed', ...facts };
+    expect(stateAfter(...going, saved, redeployed)).toMatchObject({ checkpoint: { n: 1 } });
+  });
+
+  it('§9 a checkpoint survives a run that fails, and so does the last sync date', () => {
     const saved: SyncEvent = { type: 'CheckpointSaved', checkpoint: { page: 2 } };
     const after = stateAfter(...going, saved, ended('r1', t0 + 50, 'failed'));
     expect(after).toMatchObject({
@@ -83,7 +100,7 @@ describe('a run', () => {
     });
   });
 
-  it('is queued again as a next attempt after a minute of silence', () => {
+  it('§16 heartbeat: queued again as a next attempt after a minute of silence', () => {
     const at = t0 + 10 + 60_000;
     expect(syncDueAt(stateAfter(...going))).toBe(at);
     given(sync, ...going)
@@ -131,7 +148,7 @@ describe('a run', () => {
     expect(after.lastSyncDate).toBe(t0 + 10);
   });
 
-  it('fails when no runner starts it within an hour', () => {
+  it('§16 a sync has to start within an hour', () => {
     const at = t0 + hourMs;
     expect(syncDueAt(stateAfter(created, queued('r1')))).toBe(at);
     const [end] = sync.decide({ type: 'Tick', at }, stateAfter(created, queued('r1')));
@@ -149,7 +166,7 @@ describe('a run', () => {
     expect(refusal(report('Heartbeat'), null)).toBe('unknown_sync');
   });
 
-  it('saves its checkpoint against the version it has seen', () => {
+  it('§9 the lock of a checkpoint: saved against the version that was seen', () => {
     const save = (version: number): SyncCommand => ({
       type: 'SaveCheckpoint',
       runId: 'r1',

@@ -3,7 +3,9 @@ import { GatewayError } from '../../../../../../src/kernel/errors.ts';
 import type { Json } from '../../../../../../src/kernel/stable-json.ts';
 import type { RecordReader } from '../../../../../../src/modules/records/reader.ts';
 import type { RecordWriter } from '../../../../../../src/modules/records/writer.ts';
+import { TimeSlot } from '../../../../../../src/modules/runs/time-slot.ts';
 import { hostMethods } from '../../../../../../src/ports/sandbox.ts';
+import { movedClock } from '../../../../../support/clock.ts';
 import { ask, fakeRuntime, scope } from './fakes.ts';
 
 describe('the table', () => {
@@ -24,7 +26,7 @@ describe('the table', () => {
     ]);
   });
 
-  it('refuses everything once the run is over, with the reason', async () => {
+  it('§4 every method is refused once the run is over, with the reason', async () => {
     const cancelled = fakeRuntime({ signal: AbortSignal.abort() });
     const late = fakeRuntime({ signal: AbortSignal.abort(new GatewayError('execution_timeout')) });
     for (const method of hostMethods) {
@@ -35,7 +37,7 @@ describe('the table', () => {
 });
 
 describe('the connection', () => {
-  it('is kept for a minute, per pair; options go past that', async () => {
+  it('§4 getConnection is kept for a minute, per pair; options go past that', async () => {
     const runtime = fakeRuntime();
     const read = async (args = {}) =>
       ((await ask(runtime.calls, 'getConnection', args)).value as { read: number }).read;
@@ -51,7 +53,7 @@ describe('the connection', () => {
     expect(await read()).toBe(4);
   });
 
-  it('is read again after metadata was written, also when that failed', async () => {
+  it('§4 getMetadata reads again after metadata was written, also when that failed', async () => {
     const connections = {
       ...fakeRuntime().deps.connections,
       setMetadata: vi.fn(async () => undefined),
@@ -81,7 +83,7 @@ describe('the connection', () => {
     expect(connections.setMetadata).toHaveBeenCalledWith({ a: 1 });
   });
 
-  it('integrations are kept for ten minutes per set of extras', async () => {
+  it('§4 getIntegration is kept for ten minutes per set of extras', async () => {
     const integration = vi.fn(async (include: readonly string[]) => ({ include: [...include] }));
     const runtime = fakeRuntime({
       connections: { ...fakeRuntime().deps.connections, integration },
@@ -99,7 +101,7 @@ describe('the connection', () => {
     await expect(read(['secrets'])).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
-  it('variables are those of the environment', async () => {
+  it('§4 getEnvironmentVariables are those of the environment', async () => {
     expect((await ask(fakeRuntime().calls, 'getEnvironmentVariables')).value).toEqual([
       { name: 'A', value: 'b' },
     ]);
@@ -121,8 +123,21 @@ describe('checkpoints', () => {
     expect(checkpoint.clear).toHaveBeenCalledOnce();
   });
 
+  it('§9 four fifths of the time: a checkpoint is saved, and then ends the run', async () => {
+    const save = vi.fn(async () => undefined);
+    const checkpoint = { get: async () => null, save, clear: async () => undefined };
+    const clock = movedClock();
+    const slot = new TimeSlot(clock, 10_000_000);
+    const { calls } = fakeRuntime({ checkpoint, slot });
+    await ask(calls, 'saveCheckpoint', { checkpoint: { n: 1 } });
+    clock.forward(8_000_000);
+    const late = ask(calls, 'saveCheckpoint', { checkpoint: { n: 2 } });
+    await expect(late).rejects.toMatchObject({ code: 'run_interrupted' });
+    expect(save).toHaveBeenLastCalledWith({ n: 2 });
+  });
+
   it.each([[{ a: {} }], [{ a: null }], [{ a: [] }], [{ a: 'x'.repeat(17_000) }]])(
-    'are refused: %j',
+    '§9 flat, §16 the size of a checkpoint: refused: %j',
     async (checkpoint) => {
       await expect(
         ask(fakeRuntime().calls, 'saveCheckpoint', { checkpoint }),
@@ -239,7 +254,7 @@ describe('records', () => {
     });
   });
 
-  it('merging strategies are passed on', async () => {
+  it('§4 setMergingStrategy is passed on', async () => {
     const setMergingStrategy = vi.fn(async () => undefined);
     await ask(withWriter({ setMergingStrategy }), 'setMergingStrategy', {
       model: 'Deal',
@@ -252,7 +267,7 @@ describe('records', () => {
 describe('the log', () => {
   const line = (message: string) => ({ level: 'info', message, payload: null });
 
-  it('takes lines until it is full, says so once, and refuses what is no line', async () => {
+  it('§16 the log of a run: lines until it is full, which is said once', async () => {
     const { calls, lines } = fakeRuntime();
     for (let call = 0; call < 12; call++) {
       await ask(calls, 'log', {
@@ -275,7 +290,7 @@ describe('the log', () => {
 });
 
 describe('other functions', () => {
-  it('are of the same connection unless named, one level deeper, at most eight', async () => {
+  it('§4 triggerAction: of the same connection unless named, one level deeper, at most eight', async () => {
     const triggerAction = vi.fn(async () => ({ done: true }));
     const { calls, deps } = fakeRuntime({ triggerAction, run: { ...scope, depth: 7 } });
     expect((await ask(calls, 'triggerAction', { name: 'act', input: 1 })).value).toEqual({
@@ -296,7 +311,7 @@ describe('other functions', () => {
     expect((await ask(calls, 'triggerAction', { name: 'act' })).value).toEqual({});
   });
 
-  it('syncs are triggered and started', async () => {
+  it('§4 triggerSync and startSync', async () => {
     const syncs = { trigger: vi.fn(async () => undefined), start: vi.fn(async () => undefined) };
     const { calls } = fakeRuntime({ syncs });
     await ask(calls, 'triggerSync', {
@@ -315,7 +330,7 @@ describe('other functions', () => {
 });
 
 describe('locks', () => {
-  it('are held by the run until it gives them back or ends', async () => {
+  it('§4 locks are held by the run until it gives them back or ends', async () => {
     const first = fakeRuntime();
     const second = fakeRuntime({
       coordination: first.deps.coordination,
