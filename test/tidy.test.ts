@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientOperations, operationsFile, pages } from '../src/app/generate.ts';
 import { topics } from '../streams/topics.ts';
+import { rowsOfFunctions } from './support/contract/rows.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -50,6 +51,17 @@ describe('the house rules', () => {
 
   it('the lockfile names no registry', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"');
+  });
+
+  it('each row of the contract of functions has a test of its name', () => {
+    const places = tracked.filter((file) =>
+      /^test\/(?!support\/contract\/rows\.ts).*\.ts$/.test(file),
+    );
+    const titles = places.flatMap((file) => [...textOf(file).matchAll(/^.*['"`][^'"`]*§.*$/gm)]);
+    const named = titles.map(([line]) => line).filter((line) => !/^\s*(\/\/|\/?\*)/.test(line));
+    const missing = rowsOfFunctions.filter((row) => !named.some((line) => line.includes(row)));
+    expect(missing).toEqual([]);
+    expect(new Set(rowsOfFunctions).size).toBe(rowsOfFunctions.length);
   });
 
   it('each noun says on one page what it is', () => {

@@ -1,3 +1,5 @@
+import { nobody } from './row-functions.ts';
+
 /** A row of contract/functions.md that an action can show: what its body returns. */
 export interface ActionRow {
   /** Section and row. */
@@ -152,6 +154,11 @@ export const handleRows: readonly ActionRow[] = [
     expected: [true, 'API_KEY', true],
   },
   {
+    row: '§4 setMetadata replaces the whole, updateMetadata the keys that are named',
+    body: `await svc.setMetadata({ a: 1, b: { c: 1 } }); await svc.updateMetadata({ b: { d: 2 } }); return svc.getMetadata();`,
+    expected: { a: 1, b: { d: 2 } },
+  },
+  {
     row: '§4 getToken: the credentials where they are no token',
     body: `return Object.keys(await svc.getToken()).sort();`,
     expected: ['apiKey', 'type'],
@@ -179,6 +186,26 @@ export const handleRows: readonly ActionRow[] = [
 ];
 
 export const httpRows: readonly ActionRow[] = [
+  {
+    row: '§5.1 endpoint: joined with one slash, and stripped of the base that it repeats',
+    body: `const url = async (endpoint) => (await svc.get({ endpoint })).config.url; const plain = await url('/contacts'); return [plain === (await url('contacts')), plain === (await url(plain))];`,
+    expected: [true, true],
+  },
+  {
+    row: '§5.1 method: in any case',
+    body: `return (await svc.proxy({ endpoint: '/results', method: 'post', data: { step: 'method' } })).status;`,
+    expected: 201,
+  },
+  {
+    row: '§5.1 baseUrlOverride replaces the base',
+    body: `const { url } = (await svc.get({ endpoint: '/contacts' })).config; return (await svc.get({ endpoint: '', baseUrlOverride: url })).config.url === url;`,
+    expected: true,
+  },
+  {
+    row: '§5.3 no answer: the same error without a response',
+    body: `try { await svc.get({ endpoint: '/x', baseUrlOverride: 'http://${nobody}' }); return 'answered'; } catch (error) { return [error.isAxiosError, error.code, error.response === undefined]; }`,
+    expected: [true, 'ECONNREFUSED', true],
+  },
   {
     row: '§5.1 params replace keys of the endpoint; lists are joined; undefined and null are dropped',
     body: `return (await svc.get({ endpoint: '/contacts?limit=9&x=1', params: { limit: 1, list: ['a', 'b'], gone: undefined, none: null } })).config.url.split('?')[1];`,

@@ -16,6 +16,7 @@ const caught = (code: string): string =>
 const one = (id: string): string => `(await svc.getRecordsById(['${id}'], M)).get('${id}')`;
 
 export const syncRows: readonly SyncRow[] = [
+  { row: '§2.1 exec: what it returns is ignored', body: `return 'ignored';`, expected: 'ignored' },
   {
     row: '§4 handle of syncs: variant and lastSyncDate before the first success',
     body: `return [svc.variant, svc.lastSyncDate ?? null];`,

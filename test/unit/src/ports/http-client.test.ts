@@ -10,7 +10,7 @@ describe('a request without an answer', () => {
     'EHOSTUNREACH',
     'EAI_AGAIN',
     'UND_ERR_SOCKET',
-  ])('is worth repeating after %s', (code) => {
+  ])('§5.5 network codes: worth repeating after %s', (code) => {
     expect(mayPass(code)).toBe(true);
   });
 

@@ -58,7 +58,7 @@ describe('the create functions', () => {
 });
 
 describe('types', () => {
-  it('records are those of the model', () => {
+  it('§2 models: records are those of the model', () => {
     expectTypeOf<SyncHandle['batchSave']>().toBeCallableWith(
       [{ id: '1', name: 'n', tags: [] }],
       'Contact',
@@ -81,7 +81,7 @@ describe('types', () => {
     }>();
   });
 
-  it('metadata and checkpoint are those of their schemas', () => {
+  it('§2 metadata and checkpoint are those of their schemas', () => {
     expectTypeOf<Awaited<ReturnType<SyncHandle['getMetadata']>>>().toEqualTypeOf<{
       team: string;
     }>();
@@ -98,7 +98,7 @@ describe('types', () => {
     >();
   });
 
-  it('input and output are those of the action', () => {
+  it('§2 input and output are those of the action', () => {
     expectTypeOf<Parameters<(typeof action)['exec']>[1]>().toEqualTypeOf<{ name: string }>();
     expectTypeOf<Awaited<ReturnType<(typeof action)['exec']>>>().toEqualTypeOf<{ id: number }>();
     createAction({ description: '', input: z.void(), output: z.void(), exec: () => undefined });
@@ -107,7 +107,7 @@ describe('types', () => {
     createAction({ description: '', input: z.void(), output: z.string(), exec: () => 5 });
   });
 
-  it('options that must be there are asked for', () => {
+  it('§2 options that must be there are asked for', () => {
     // prettier-ignore
     // @ts-expect-error -- no frequency
     createSync({ description: '', models: {}, exec: () => undefined });

@@ -79,7 +79,7 @@ const told = async (topic: string, id: string): Promise<string[]> => {
 };
 
 describe('functions on validate-connection (contract/functions.md §14)', () => {
-  it('refuse a new connection: it is deleted, and nobody hears of it', async () => {
+  it('§14 validate-connection refuses a new connection: it is deleted, and nobody hears of it', async () => {
     await using _ = await deployed('validate-connection', {
       a: `async (svc) => { if ((await svc.getConnection()).credentials.apiKey !== 'good') throw new svc.ActionError({ message: 'wrong plan' }); }`,
       b: `async (svc) => { await svc.updateMetadata({ ran: 'b' }); }`,
@@ -100,7 +100,7 @@ describe('functions on validate-connection (contract/functions.md §14)', () => 
     expect(await told('svc.credentials.v1', 'accepted')).toEqual(['stored']);
   });
 
-  it('mark a known connection that was given credentials which they refuse', async () => {
+  it('§14 validate-connection marks a known connection that was given credentials which it refuses', async () => {
     await connect('known');
     await using _ = await deployed('validate-connection', {
       only: `async (svc) => { if ((await svc.getConnection()).credentials.apiKey === 'new') throw new svc.ActionError('no'); }`,
@@ -134,7 +134,7 @@ describe('functions on validate-connection (contract/functions.md §14)', () => 
 });
 
 describe('functions on post-connection-creation (§14)', () => {
-  it('run in order after a connection was made; one that fails holds up nothing', async () => {
+  it('§14 post-connection-creation runs in order after a connection was made; one that fails holds up nothing', async () => {
     const { log, embedded } = world.world;
     const { control } = world.node;
     await using _ = await deployed('post-connection-creation', {
@@ -177,7 +177,7 @@ describe('functions on post-connection-creation (§14)', () => {
 });
 
 describe('functions on pre-connection-deletion (§14)', () => {
-  it('block the deletion when they throw, and find the connection usable', async () => {
+  it('§14 pre-connection-deletion blocks the deletion when it throws, and finds the connection usable', async () => {
     const connection = await connect('leaving');
     {
       await using _ = await deployed('pre-connection-deletion', {
@@ -228,7 +228,7 @@ describe('a webhook for a sync (§13)', () => {
       (await world.ledger()).find(({ run_id, action }) => run_id === runId && isEnd(action)),
     );
 
-  it('runs onWebhook once, with records and a checkpoint of its own', async () => {
+  it('§13 a webhook runs onWebhook once, with records and a checkpoint of its own', async () => {
     await deploySync(
       'hooked',
       `async (svc, payload) => {
@@ -266,7 +266,7 @@ describe('a webhook for a sync (§13)', () => {
     });
   });
 
-  it('ends with an error where the sync has no onWebhook', async () => {
+  it('§13 no onWebhook: ends with an error', async () => {
     await deploySync('deaf', 'undefined', ['*']);
     expect(await endOf(await hook('deaf', {}))).toMatchObject({
       action: 'failed',

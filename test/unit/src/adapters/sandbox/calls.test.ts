@@ -13,7 +13,7 @@ afterAll(() => sandbox[Symbol.asyncDispose]());
 const never = () => new Promise<string>(() => undefined);
 
 describe('abort', () => {
-  it('fails the calls under way and all later ones, and lets the function clean up', async () => {
+  it('§16 abort: the calls under way and all later ones fail, and the function may clean up', async () => {
     const end = new AbortController();
     const host = {
       getCheckpoint: () => {
@@ -45,7 +45,7 @@ describe('abort', () => {
     expect(result).toMatchObject({ error: { kind: 'timeout', code: 'execution_timeout' } });
   });
 
-  it('ends a run that does not listen, after its grace', async () => {
+  it('§16 grace: a run that does not listen is ended', async () => {
     const end = new AbortController();
     const begun = Promise.withResolvers<undefined>();
     const host = {

@@ -52,18 +52,21 @@ describe('connection, metadata, integration', () => {
       { type: 'API_KEY', apiKey: 'k' },
     ],
     [null, {}],
-  ])('the token of %j', async (credentials, token) => {
-    const { host } = recording({ getConnection: { credentials, metadata: null } });
-    expect(
-      await outputOf(
-        sandbox,
-        'return [await svc.getToken(), await svc.getMetadata(), await svc.getRawTokenResponse()];',
-        { host },
-      ),
-    ).toEqual([token, {}, {}]);
-  });
+  ])(
+    '§4 getToken and getRawTokenResponse, §10 no metadata is an empty object: of %j',
+    async (credentials, token) => {
+      const { host } = recording({ getConnection: { credentials, metadata: null } });
+      expect(
+        await outputOf(
+          sandbox,
+          'return [await svc.getToken(), await svc.getMetadata(), await svc.getRawTokenResponse()];',
+          { host },
+        ),
+      ).toEqual([token, {}, {}]);
+    },
+  );
 
-  it('metadata is written as an object, or not at all', async () => {
+  it('§4 setMetadata and updateMetadata take an object, or nothing is written', async () => {
     const { host, asked } = recording({ setMetadata: null, updateMetadata: null });
     await outputOf(
       sandbox,
@@ -81,7 +84,7 @@ describe('connection, metadata, integration', () => {
 });
 
 describe('checkpoints', () => {
-  it('may hold empty texts and zeros', async () => {
+  it('§9 a checkpoint may hold empty texts and zeros', async () => {
     const { host, asked } = recording({
       getCheckpoint: { a: '', b: 0, c: false },
       saveCheckpoint: null,
@@ -160,7 +163,7 @@ describe('other functions', () => {
     ]);
   });
 
-  it('zodValidateInput passes data on, or throws after a line per issue', async () => {
+  it('§4 zodValidateInput passes data on, or throws after a line per issue', async () => {
     const { host, asked } = recording({ log: null });
     const head = `const { z } = require('zod'); const schema = z.object({ a: z.number(), b: z.string() });`;
     const good = `return await svc.zodValidateInput({ zodSchema: schema, input: { a: 1, b: 'x', c: 2 } });`;
@@ -178,7 +181,7 @@ describe('other functions', () => {
     ]);
   });
 
-  it('locks are asked for by key', async () => {
+  it('§4 tryAcquireLock, releaseLock and releaseAllLocks ask by key', async () => {
     const { host, asked } = recording({
       tryAcquireLock: true,
       releaseLock: false,

@@ -26,7 +26,7 @@ describe('limits', () => {
     expect(result).toMatchObject({ error: { kind: 'timeout', code: 'execution_timeout' } });
   });
 
-  it('wall time: calls fail with execution_timeout, and after its grace the run is ended', async () => {
+  it('§16 the time of a run: calls fail with execution_timeout, and after its grace the run is ended', async () => {
     const seen: string[] = [];
     const host = {
       getCheckpoint: never,
@@ -57,7 +57,7 @@ describe('limits', () => {
       'const all = []; for (;;) all.push(new ArrayBuffer(1e7, { maxByteLength: 1e9 }));',
     ],
     ['log lines', 'for (;;) svc.log("x".repeat(1000), { level: "error" });'],
-  ])('memory: %s', async (_, body) => {
+  ])('§16 memory: %s', async (_, body) => {
     const result = await runGuest(sandbox, body, { limits: { heapMb: 32, cpuMs: 30_000 } });
     expect(result).toMatchObject({
       error: { kind: 'memory', code: 'function_runtime_out_of_memory' },
@@ -93,7 +93,7 @@ describe('limits', () => {
     expect(await outputOf(watched, 'return 1;')).toBe(1);
   });
 
-  it('output above its limit is an error', async () => {
+  it('§16 action output above its limit is an error', async () => {
     const large = await runGuest(sandbox, 'return "é".repeat(1.1 * 1024 ** 2);');
     expect(large).toMatchObject({
       error: { kind: 'output_too_large', code: 'script_output_too_large' },

@@ -26,7 +26,7 @@ describe('log', () => {
     return lines;
   }
 
-  it('takes message, payload and level', async () => {
+  it('§11 message, payload and level', async () => {
     const lines = await linesOf(
       `svc.log('a'); svc.log('b', { x: 1 }, { level: 'error' }); svc.log({ o: 1 }, { level: 'debug' }); svc.log('list', ['x', 'y']); svc.log('odd', { level: 'nope' });`,
     );
@@ -39,14 +39,14 @@ describe('log', () => {
     ]);
   });
 
-  it('drops what is below the level, which setLogger changes unless it is off', async () => {
+  it('§11 levels: what is below is dropped; setLogger changes it unless it is off', async () => {
     const body = `await svc.log('1'); await svc.log('2', { level: 'warn' }); svc.setLogger({ level: 'debug' }); await svc.log('3');
       svc.setLogger({ level: 'off' }); await svc.log('4', { level: 'error' }); svc.setLogger({ level: 'debug' }); await svc.log('5');`;
     expect((await linesOf(body, 'warn')).map(({ message }) => message)).toEqual(['2', '3']);
     expect(await linesOf(body, 'off')).toEqual([]);
   });
 
-  it('hides authorization, cuts cycles, depth and size', async () => {
+  it('§11 authorization is hidden; cycles, depth and size are cut', async () => {
     const lines = await linesOf(`
       const cycle = { Authorization: 'secret', inner: { authorization: 'secret' } }; cycle.self = cycle;
       let deep = 'end'; for (let n = 0; n < 20; n++) deep = { deep };
@@ -62,7 +62,7 @@ describe('log', () => {
     expect(odd?.payload).toBe('{"n":"10"}');
   });
 
-  it('crosses before the run ends, together, and never fails the run', async () => {
+  it('§11 a log never fails the run, and crosses before it ends', async () => {
     let calls = 0;
     const host: HostCalls = {
       log: async () => {

@@ -56,7 +56,7 @@ describe('cursor', () => {
     body: { data: { items: rows(...ids) }, meta: { next } },
   });
 
-  it('goes on until there is no cursor, keeps the other parameters, calls on_page after the loop body', async () => {
+  it('§6 where it stops, by cursor: there is none; on_page comes after the loop body', async () => {
     const { calls, seen } = await page([answer('n1', 1, 2), answer('', 3)], {
       paginate,
       params: { q: 'x' },
@@ -73,7 +73,7 @@ describe('cursor', () => {
     ]);
   });
 
-  it('takes zero for a cursor, and stops at an empty page before it yields', async () => {
+  it('§6 zero is a cursor; an empty page is not yielded', async () => {
     const { calls, seen } = await page([answer(0, 1), answer('n', ...[])], { paginate });
     expect(calls[1]?.params).toMatchObject({ after: '0' });
     expect(seen).toEqual([
@@ -87,7 +87,7 @@ describe('cursor', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('travels in the body of a POST, dotted names as nested objects, and leaves the data alone', async () => {
+  it('§6 placement in the body of a POST, dotted names as nested objects, the data left alone', async () => {
     const nested = {
       ...paginate,
       cursor_name_in_request: 'variables.after',
@@ -104,7 +104,7 @@ describe('cursor', () => {
     ]);
   });
 
-  it('is put where in_body says', async () => {
+  it('§6 placement where in_body says', async () => {
     const inQuery = await page([answer('n', 1), answer(null, 2)], {
       method: 'POST',
       paginate: { ...paginate, in_body: false },
@@ -120,7 +120,7 @@ describe('cursor', () => {
     expect(inBody.calls[1]?.body).toEqual({ kind: 'json', value: { limit: 2, after: 'n' } });
   });
 
-  it('overlays the settings of the provider one by one', async () => {
+  it('§6 settings of the call over those of the provider, one by one', async () => {
     const defaults = { ...paginate, limit: 50, response_path: 'other' };
     const { calls, seen } = await page(
       [answer(null, 1)],
@@ -131,7 +131,7 @@ describe('cursor', () => {
     expect(seen[0]).toEqual(['rows', rows(1)]);
   });
 
-  it('leaving the loop stops the requests and skips on_page of that page', async () => {
+  it('§6 on_page is skipped for the page at which the loop is left', async () => {
     const { calls, seen } = await page(
       [answer('n', 1), answer('m', 2), answer(null, 3)],
       { paginate },
@@ -154,7 +154,7 @@ describe('link', () => {
     limit: 2,
   };
 
-  it('follows absolute links with their own base, drops the parameters, yields empty and missing pages', async () => {
+  it('§6 the next request by link: absolute links with their own base, no parameters; §6 empty pages are yielded', async () => {
     const { calls, seen } = await page(
       [
         { body: { items: rows(1), next: 'https://other.test/v2/items?page=2' } },
@@ -193,7 +193,7 @@ describe('link', () => {
     expect(calls).toMatchObject([{}, { baseUrlOverride: 'https://crm.example' }]);
   });
 
-  it('stops at the same link twice', async () => {
+  it('§6 where it stops, by link: at the same link twice', async () => {
     const same = { body: { items: rows(1), next: '/again' } };
     const { calls } = await page([same, same, same], { paginate: byBody });
     expect(calls).toHaveLength(2);
@@ -218,7 +218,7 @@ describe('offset', () => {
     limit: 2,
   };
 
-  it('counts rows, as text in the query; a short page is the last, without on_page', async () => {
+  it('§6 where it stops, by offset: a short page is the last, without on_page; rows are counted, as text in the query', async () => {
     const { calls, seen } = await page([{ body: rows(1, 2) }, { body: rows(3) }], { paginate });
     expect(calls.map(({ params }) => params)).toEqual([
       { take: '2', skip: '0' },
@@ -231,7 +231,7 @@ describe('offset', () => {
     ]);
   });
 
-  it('counts pages from a start, as a number in the body', async () => {
+  it('§6 the offset counts pages from a start, as a number in the body', async () => {
     const { calls } = await page([{ body: rows(1, 2) }, { body: rows(3, 4) }, { body: [] }], {
       method: 'PUT',
       paginate: { ...paginate, offset_calculation_method: 'per-page', offset_start_value: 1 },

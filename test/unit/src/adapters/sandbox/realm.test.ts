@@ -49,7 +49,7 @@ describe('the realm', () => {
     expect(await outputOf(sandbox, body, { head: 'const require2 = require;' })).toEqual([]);
   });
 
-  it('gives a façade: no prototype, no internals, nothing to change', async () => {
+  it('§3 the façade: no prototype, no internals, nothing to change', async () => {
     const body = `
       'use strict';
       const denied = (name) => { try { svc[name]; return 'reached'; } catch (error) { return error.message; } };

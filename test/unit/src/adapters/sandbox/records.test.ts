@@ -12,7 +12,7 @@ afterAll(() => sandbox[Symbol.asyncDispose]());
 describe('records', () => {
   const sync = { type: 'sync' } as const;
 
-  it('cross as one text per thousand, ids as text, the last of each id', async () => {
+  it('§7.2 calls of a thousand records each, ids as text, the last of each id', async () => {
     const { host, asked } = recording({ batchSave: null, log: null });
     const body = `
       const rows = Array.from({ length: 2500 }, (_, n) => ({ id: n + 1, n, when: new Date(0), gone: undefined, _svc_metadata: { x: 1 } }));
@@ -88,7 +88,7 @@ describe('records', () => {
     }
   });
 
-  it('are read back under the id as it was asked for', async () => {
+  it('§7.6 records are read back under the id as it was asked for', async () => {
     const { host } = recording({
       getRecordsById: [
         { id: '1', n: 1 },
@@ -123,7 +123,7 @@ describe('records', () => {
     expect(cursors).toEqual([null, 'n']);
   });
 
-  it('delete tracking answers the deleted keys; the old name too', async () => {
+  it('§8 trackDeletesEnd answers the deleted keys; the old name too', async () => {
     const { host } = recording({
       trackDeletesStart: null,
       trackDeletesEnd: { deletedKeys: ['a'] },

@@ -30,13 +30,13 @@ function http(answer: HttpAnswer, body = '') {
 }
 
 describe('requests', () => {
-  it('cross with everything the caller said', async () => {
+  it('§5.1 every field of a call crosses, §5.1 forwardHeadersOnRedirect with them', async () => {
     const { host, calls } = http(reply(200), '{}');
     await outputOf(
       sandbox,
       `await svc.post({ endpoint: '/a', method: 'GET', params: { a: 1, b: [1, 'x'], c: undefined, d: null, e: new Date(0), f: false },
          headers: { 'X-Upper': 1, skip: undefined }, data: { d: new Date(0), u: undefined }, retries: 3, retryOn: [404],
-         retryHeader: { at: 'x-reset' }, baseUrlOverride: 'https://o.test', connectionId: 'other', providerConfigKey: 'k' });`,
+         retryHeader: { at: 'x-reset' }, baseUrlOverride: 'https://o.test', connectionId: 'other', providerConfigKey: 'k', forwardHeadersOnRedirect: true });`,
       { host },
     );
     expect(calls).toEqual([
@@ -53,6 +53,7 @@ describe('requests', () => {
         baseUrlOverride: 'https://o.test',
         connectionId: 'other',
         providerConfigKey: 'k',
+        forwardHeadersOnRedirect: true,
       },
     ]);
   });
@@ -64,7 +65,7 @@ describe('requests', () => {
     ['patch', 'PATCH'],
     ['delete', 'DELETE'],
     ['proxy', 'GET'],
-  ])('svc.%s sends %s', async (name, method) => {
+  ])('§4 get, post, put, patch, delete and proxy: svc.%s sends %s', async (name, method) => {
     const { host, calls } = http(reply(200));
     await outputOf(sandbox, `await svc.${name}({ endpoint: 'x', data: { a: 1 } });`, { host });
     expect(calls[0]).toMatchObject({ method, body: { kind: method === 'GET' ? 'none' : 'json' } });
@@ -89,7 +90,7 @@ describe('requests', () => {
     ],
     [`null`, { kind: 'none' }],
     [`0`, { kind: 'json', value: 0 }],
-  ])('a body %s', async (data, body) => {
+  ])('§5.2 bodies: %s', async (data, body) => {
     const { host, calls } = http(reply(200));
     await outputOf(sandbox, `await svc.post({ endpoint: 'x', data: ${data} });`, { host });
     expect(calls[0]?.body).toEqual(body);
@@ -129,7 +130,7 @@ describe('requests', () => {
       [true, 'ff0061'],
     ],
     ['blob', 'hi', 'response.data.size', 2],
-  ])('an answer as %s: %j', async (type, body, read, expected) => {
+  ])('§5.1 responseType, §5.3 data: an answer as %s: %j', async (type, body, read, expected) => {
     const { host } = http(reply(201, { 'x-a': '1' }), body);
     const code = `const response = await svc.get({ endpoint: 'x', responseType: '${type}' }); return ${read};`;
     expect(await outputOf(sandbox, code, { host })).toEqual(expected);
@@ -139,7 +140,7 @@ describe('requests', () => {
     [404, 'ERR_BAD_REQUEST'],
     [503, 'ERR_BAD_RESPONSE'],
     [302, 'ERR_BAD_REQUEST'],
-  ])('an answer of %i throws an error of the usual form', async (status, code) => {
+  ])('§5.3 another status: %i throws an error of the usual form', async (status, code) => {
     const { host } = http(reply(status, { 'retry-after': '3' }), '{"why":"x"}');
     const body = `try { await svc.get({ endpoint: 'x', params: { a: 1 } }); } catch (error) {
       return [error instanceof Error, error.isAxiosError, error.message, error.code, error.status, error.response.status,
@@ -157,7 +158,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('no answer throws the same without a response', async () => {
+  it('§5.3 a network failure throws the same without a response', async () => {
     const { host } = http({
       outcome: 'failure',
       code: 'ECONNRESET',
@@ -202,7 +203,7 @@ describe('requests', () => {
     });
   });
 
-  it('uncontrolledFetch gives a response, and an ActionError for a refused address', async () => {
+  it('§4 uncontrolledFetch gives a response, and an ActionError for a refused address', async () => {
     const host: HostCalls = {
       fetch: async (args) => ({
         json: JSON.stringify(reply(404, { a: 'b' })),

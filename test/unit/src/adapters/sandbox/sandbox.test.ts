@@ -30,7 +30,7 @@ describe('a run', () => {
     expect(sync).toEqual({ status: 'ok', output: undefined });
   });
 
-  it('sees the last sync date as a Date', async () => {
+  it('§12.4 lastSyncDate is a Date', async () => {
     const lastSyncDate = '2026-01-02T03:04:05.000Z';
     const body = 'return [svc.lastSyncDate instanceof Date, svc.lastSyncDate];';
     expect(await outputOf(sandbox, body, { context: { lastSyncDate } })).toEqual([
@@ -39,7 +39,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('starts with nothing that an earlier run left behind', async () => {
+  it('§3 a realm of its own: starts with nothing that an earlier run left behind', async () => {
     const head =
       'let count = (globalThis.count ?? 0) + 1; globalThis.count = count; Array.prototype.left = 1;';
     const body = 'return [count, Object.keys(Object.getPrototypeOf([]))];';
@@ -67,7 +67,7 @@ describe('a run', () => {
     });
   });
 
-  it('calls onWebhook of a sync with the payload', async () => {
+  it('§2.1 onWebhook: called with the payload', async () => {
     const bundle = `exports.default = { type: 'sync', exec() {}, onWebhook: async (svc, payload) => svc.saveCheckpoint({ kind: payload.kind }) };`;
     const saveCheckpoint = vi.fn(async () => 'null');
     const result = await runBundle(sandbox, bundle, {
@@ -174,7 +174,7 @@ describe('what is thrown', () => {
     expect(result).toMatchObject({ status: 'error', error: { kind: 'error', ...expected } });
   });
 
-  it('is described with at most ten lines of the function, none of ours', async () => {
+  it('§15 any other throw is described with at most ten lines of the function', async () => {
     const body =
       'const deep = (n) => { if (n === 0) throw new Error("deep"); deep(n - 1); }; deep(30);';
     const result = await runGuest(sandbox, body);
@@ -201,7 +201,7 @@ describe('what is thrown', () => {
     expect(result).toMatchObject({ error: { kind: 'action_error', name: 'ActionError', payload } });
   });
 
-  it('cuts the payload of an ActionError by whole properties', async () => {
+  it('§15 the size of an error payload: whole properties are cut', async () => {
     const result = await runGuest(
       sandbox,
       'throw new svc.ActionError({ small: 1, large: "x".repeat(200_000) });',
@@ -273,7 +273,7 @@ describe('describe', () => {
     });
   });
 
-  it('gives void as null, and says when autoStart is left out', async () => {
+  it('§2.1 autoStart that is left out is said; void is null', async () => {
     const action = await sandbox.describe(
       `const { z } = require('zod'); exports.default = { type: 'action', description: '', input: z.void(), output: z.void(), metadata: z.void(), exec() {} };`,
       'a.cjs',

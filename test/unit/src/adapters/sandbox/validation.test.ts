@@ -48,7 +48,7 @@ const saving = `
   await svc.batchSave([{ id: '3' }, { id: '4', name: 'd', extra: true }], 'Contact');`;
 
 describe('records that do not fit their model', () => {
-  it('are saved and counted in one line, where that is wanted', async () => {
+  it('§7.1 validation: records that do not fit are saved and counted in one line, where that is wanted', async () => {
     const { result, lines, calls } = await runWith(saving, { mode: 'warn' });
     expect(result.status).toBe('ok');
     expect(calls).toEqual(['batchSave', 'batchSave']);

@@ -29,7 +29,7 @@ const byValue: readonly Rejection[] = [
     /^Interval is invalid: .*30 seconds/,
   ],
   [
-    'a model in small letters',
+    '§2.1 the names of models: one in small letters',
     'b/syncs/small.ts',
     syncText('await svc.log(1);', { model: 'contact' }),
     6,
@@ -43,7 +43,7 @@ const byValue: readonly Rejection[] = [
     /^Model "Bb" is defined multiple times$/,
   ],
   [
-    'endpoints that are not one per model',
+    '§2.1 endpoints that are not one per model',
     'b/syncs/endpoints.ts',
     syncText('await svc.log(1);', {
       model: 'Cc',

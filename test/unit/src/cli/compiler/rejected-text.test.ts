@@ -215,7 +215,7 @@ export default createAction(options);
     /^deleteRecordsFromPreviousExecutions\(\) is called twice/,
   ],
   [
-    'a sync in the folder of actions',
+    '§2.4 a sync in the folder of actions',
     'a/actions/misplaced.ts',
     syncText("await svc.batchSave([], 'Item');"),
     4,

@@ -65,7 +65,7 @@ const stateAfter = (...events: ActionEvent[]): ActionRun | null =>
   events.reduce<ActionRun | null>((state, event) => action.evolve(state, event), null);
 
 describe('a run of an action', () => {
-  it('is queued with 30 seconds to start, or a day when nobody waits', () => {
+  it('§16 start by: 30 seconds, or a day when nobody waits', () => {
     given(action).when(queue()).then(queued());
     given(action)
       .when(queue({ isAsync: true }))
@@ -168,7 +168,7 @@ describe('an asynchronous run', () => {
       .then({ type: 'ActionForgotten' });
   });
 
-  it('is tried again after a failure while retries are left', () => {
+  it('§15 async retries: tried again after a failure while retries are left', () => {
     const again: ActionEvent = { type: 'ActionRequeued', attempt: 2, startBy: t0 + 9 + 86_400_000 };
     given(action, retried, started).when(end(failure)).then(again);
     given(action, retried, started, again, started)

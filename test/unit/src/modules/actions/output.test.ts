@@ -28,7 +28,7 @@ describe('the body that an action leaves behind', () => {
     expect(back.toJSON()).toEqual(error.toJSON());
   });
 
-  it('leaves whole properties out of a payload over 99 kB, the largest first', () => {
+  it('§16 error payload: whole properties over 99 kB are left out, the largest first', () => {
     const payload = { large: 'x'.repeat(100_000), small: 1 };
     const error = new GatewayError('action_script_failure', { payload });
     const back = thrownBy(() => readOutput(outputJson({ error })));

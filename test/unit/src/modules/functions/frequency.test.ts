@@ -29,12 +29,12 @@ describe('the frequency of a sync', () => {
     ['every half hour', 30 * minute],
     ['every quarter hour', 15 * minute],
     ['  every   10   mins ', 10 * minute],
-  ])('reads "%s"', (text, ms) => {
+  ])('§12.2 frequency: reads "%s"', (text, ms) => {
     expect(parseFrequency(text)).toBe(ms);
   });
 
   it.each(['every 29 seconds', 'every second', '0m', 'every 0.4 min'])(
-    'refuses "%s" as too short',
+    '§12.2 frequency: refuses "%s" as too short',
     (text) => {
       expect(() => parseFrequency(text)).toThrow(
         expect.objectContaining({ code: 'sync_interval_too_short' }),

@@ -114,7 +114,7 @@ describe('credentials of a call', () => {
     expect(buildProviderRequest(request).headers['authorization']).toBe(expected);
   });
 
-  it('goes into headers and query of the provider; what cannot be resolved is left out', () => {
+  it('§5.4 templates of the provider: what cannot be resolved is left out', () => {
     const keyed = provider({
       auth_mode: 'API_KEY',
       proxy: {
@@ -131,7 +131,7 @@ describe('credentials of a call', () => {
     expect(credentialHeaders).toEqual(expect.arrayContaining(['x-key', 'authorization', 'cookie']));
   });
 
-  it('lets the caller win, but for the user agent of the provider', () => {
+  it('§5.1 headers: the caller wins, but for the user agent of the provider', () => {
     const agent = provider({
       auth_mode: 'OAUTH2',
       proxy: { base_url: 'https://api.crm.example', headers: { 'user-agent': 'theirs', a: '1' } },
@@ -175,7 +175,7 @@ describe('the body of a call', () => {
   const send = (over: Partial<ProviderCall>) =>
     buildProviderRequest(call({ method: 'POST', ...over }));
 
-  it('is JSON for objects and lists', () => {
+  it('§5.2 objects and lists are JSON', () => {
     expect(send({ data: { a: [1] } })).toMatchObject({
       body: '{"a":[1]}',
       headers: { 'content-type': 'application/json' },
@@ -183,14 +183,14 @@ describe('the body of a call', () => {
     expect(send({ data: [1] }).body).toBe('[1]');
   });
 
-  it('is a form where the header says so', () => {
+  it('§5.2 an object is a form where the header says so', () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     expect(send({ data: { a: 'x y', b: ['1', '2'] }, headers }).body).toBe(
       'a=x+y&b%5B%5D=1&b%5B%5D=2',
     );
   });
 
-  it('is multipart with a boundary of its own', () => {
+  it('§5.2 an object is multipart where the header says so', () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=theirs' };
     const request = send({ data: { a: 'x', file: Buffer.from('bytes') }, headers });
     const boundary = /boundary=(.+)$/.exec(request.headers['content-type'] ?? '')?.[1];
@@ -202,7 +202,7 @@ describe('the body of a call', () => {
     );
   });
 
-  it('is text and bytes as they are', () => {
+  it('§5.2 text and bytes are sent as they are', () => {
     expect(send({ data: 'a=1' }).headers['content-type']).toBe('application/x-www-form-urlencoded');
     expect(send({ data: Buffer.from([1, 2]) }).body).toEqual(Buffer.from([1, 2]));
     expect(

@@ -33,7 +33,7 @@ const remove = { type: 'Delete', hash: 'h0', seq: 2, at: later, deletedAt: null 
 const again = { seq: 3, at: 3_000_000 };
 
 describe('an unknown record', () => {
-  it('that is saved is added', () => {
+  it('§7.3 an unknown record that is saved is added', () => {
     given(record).when(save).then(added);
   });
 
@@ -43,7 +43,7 @@ describe('an unknown record', () => {
       .then();
   });
 
-  it('that is deleted is kept as deleted, with its id as the payload', () => {
+  it('§7.5 an unknown record that is deleted is kept as deleted', () => {
     const after = { ...state, hash: 'h0', position: 2, firstSeenAt: later, modifiedAt: later };
     const missed = { action: 'deleted', after: { ...after, deletedAt: later }, ...first };
     given(record).when(remove).then(missed);
@@ -56,7 +56,7 @@ describe('an unknown record', () => {
 });
 
 describe('a live record', () => {
-  it('saved again as it was is unchanged: nothing is said', () => {
+  it('§7.3 saved again as it was is unchanged: nothing is said', () => {
     given(record, added)
       .when({ ...save, seq: 2, at: later })
       .then();
@@ -103,7 +103,7 @@ describe('a live record', () => {
 describe('a deleted record', () => {
   const seen = { firstSeenAt: again.at, modifiedAt: again.at };
 
-  it('saved again is added again and first seen now, also with the payload it had', () => {
+  it('§7.3 a deleted record saved again is added again', () => {
     const after = { ...state, ...seen, position: 3, version: 3 };
     const revived = { action: 'added', after, previousPosition: 2, previousHash: 'h1' };
     given(record, added, deleted)
@@ -119,7 +119,7 @@ describe('a deleted record', () => {
       .then(revived);
   });
 
-  it('is not deleted twice', () => {
+  it('§7.5 a deleted record is not deleted twice', () => {
     given(record, added, deleted)
       .when({ ...remove, ...again })
       .then();
@@ -131,7 +131,7 @@ describe('a pruned record', () => {
     given(record, added, pruned).when({ type: 'Prune', at: 9 }).then();
   });
 
-  it('saved with the same payload has it back and stays where it was', () => {
+  it('§7.3 a pruned record saved again has its payload back and stays where it was', () => {
     const restored = { action: 'restored', after: { ...state, version: 3 }, ...stayed };
     given(record, added, pruned)
       .when({ ...save, ...again })
@@ -146,7 +146,7 @@ describe('a pruned record', () => {
       .then(updated);
   });
 
-  it('updated is updated and no longer pruned, whatever its hash', () => {
+  it('§7.4 a pruned record that is updated is no longer pruned', () => {
     const after = { ...state, position: 3, version: 3, modifiedAt: again.at };
     const updated = { action: 'updated', after, ...moved };
     given(record, added, pruned)

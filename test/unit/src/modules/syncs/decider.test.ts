@@ -19,13 +19,13 @@ import {
 } from '../../../../support/sync-facts.ts';
 
 describe('a sync of a connection that is made', () => {
-  it('starts its schedule and runs at once with autoStart', () => {
+  it('§12.1 creation: starts its schedule and runs at once with autoStart', () => {
     given(sync)
       .when(create())
       .then(...scheduled, queued('r1', t0, { trigger: 'creation' }));
   });
 
-  it('stays paused without autoStart', () => {
+  it('§12.1 creation: stays paused without autoStart', () => {
     given(sync)
       .when(create({ autoStart: false }))
       .then(created);
@@ -65,7 +65,7 @@ describe('the schedule of a sync', () => {
     ]);
   });
 
-  it('leaves a run out that is due while one is going', () => {
+  it('§12.1 no overlap: a run that is due while one is going is left out', () => {
     const at = slotAfter(fresh, t0);
     given(sync, ...scheduled, queued('r1', at - 100), started('r1', at - 50))
       .when({ type: 'Tick', at })
@@ -122,7 +122,7 @@ describe('the schedule of a sync', () => {
       .then({ type: 'SchedulePaused' }, { type: 'DueTimeSet', nextDueAt: null });
   });
 
-  it('starts with a run at once, and only once', () => {
+  it('§12.1 a start runs at once, and only once', () => {
     const run = queued('r2', t0, { trigger: 'start' });
     given(sync, created)
       .when({ type: 'Start', runId: 'r2', at: t0 })
@@ -176,7 +176,7 @@ describe('a trigger', () => {
     given(sync, created, queued('r1'), started('r1')).when(trigger()).then();
   });
 
-  it('with reset cancels it, clears checkpoint and last sync date, and runs anew', () => {
+  it('§12.5 reset cancels the run, clears checkpoint and last sync date, and runs anew', () => {
     const saved: SyncEvent = { type: 'CheckpointSaved', checkpoint: { page: 2 } };
     given(sync, created, queued('r1'), started('r1'), saved)
       .when(trigger({ reset: true, emptyCache: true }))
@@ -200,7 +200,7 @@ describe('a trigger', () => {
     });
   });
 
-  it('empties nothing without reset', () => {
+  it('§12.5 emptyCache empties nothing without reset', () => {
     given(sync, created)
       .when(trigger({ emptyCache: true }))
       .then(queued('r2', t0 + 20));

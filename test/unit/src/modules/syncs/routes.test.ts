@@ -192,7 +192,7 @@ describe('variants', () => {
   const pair = { provider_config_key: 'crm', connection_id: 'acme' };
   const at = (variant: string) => `/sync/${name}/variant/${variant}`;
 
-  it('are made with a run, stand beside the base, and are removed with their records', async () => {
+  it('§12.6 variants are made with a run, stand beside the base, and are removed with their records', async () => {
     const made = await call('POST', at('eu'), pair);
     expect(made).toMatchObject({ status: 200, body: { name, variant: 'eu' } });
     expect(await statusOf('eu')).toMatchObject({ variant: 'eu', status: 'RUNNING' });

@@ -15,7 +15,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 const origin = '0198c1a2-7d30-5000-8000-0000000000bb';
 
 describe('the runs of a webhook', () => {
-  it('are those of syncs that subscribe to its type, once for each connection and event', async () => {
+  it('§13 dispatch: syncs that subscribe to its type, once for each connection and event', async () => {
     const { connection, environment } = world;
     const deploy = (name: string, webhookSubscriptions: string[]) =>
       world.deploy('sync', name, '', {

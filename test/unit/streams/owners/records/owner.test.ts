@@ -240,7 +240,7 @@ describe('pruning', () => {
 });
 
 describe('the merging strategy ignore_if_modified_after', () => {
-  it('leaves what another writer modified since, and not what the run itself did', async () => {
+  it('§7.7 ignore_if_modified_after leaves what another writer modified since, and not what the run itself did', async () => {
     await using world = await openRecordsWorld();
     await using _owners = await world.startOwners();
     const { writer } = world;

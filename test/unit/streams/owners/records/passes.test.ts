@@ -31,7 +31,7 @@ describe('delete tracking', () => {
     expect(change?.delete_pass_id).not.toBeNull();
   });
 
-  it('without a start is refused, and with an open one goes on with it', async () => {
+  it('§8.1 trackDeletesStart goes on with a pass that is open; an end without a start is refused', async () => {
     await using world = await openRecordsWorld();
     await using _owners = await world.startOwners();
     const { writer } = world;

@@ -87,7 +87,7 @@ it('calls its provider with credentials and gets the parsed answer', async () =>
   });
 });
 
-it('sends a DELETE with a body, a form and bytes', async () => {
+it('§5.1 data: a DELETE with a body, a form and bytes', async () => {
   const { calls } = runtime();
   const body = `await svc.delete({ endpoint: 'a', data: { x: 1 } });
     await svc.put({ endpoint: 'b', data: new URLSearchParams({ x: 'y z' }) });
@@ -133,7 +133,7 @@ it('fails with what the provider said when nothing catches it', async () => {
   });
 });
 
-it('reaches no private address', async () => {
+it('§3 the network is reached through the handle, and no private address', async () => {
   const host = runtime().calls;
   const refused = await runGuest(
     sandbox,

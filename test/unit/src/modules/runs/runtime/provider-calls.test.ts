@@ -28,7 +28,7 @@ const withRetry = (retry: NonNullable<Provider['proxy']>['retry']): Provider => 
 });
 
 describe('one call', () => {
-  it('goes to the provider with the credentials of the run’s connection', async () => {
+  it('§5.4 credentials of the run’s connection are injected', async () => {
     const http = fakeHttp(ok({ a: 1 }, { 'x-a': 'b' }));
     const runtime = fakeRuntime({ http: http.client });
     const { value, body } = await ask(runtime.calls, 'http', {
@@ -45,7 +45,7 @@ describe('one call', () => {
     expect(runtime.opened[0]?.name).toEqual({ integrationKey: 'crm', connectionId: 'c-1' });
   });
 
-  it('may name another connection, which the caller of the run’s environment opens', async () => {
+  it('§5.1 providerConfigKey and connectionId name another connection', async () => {
     const runtime = fakeRuntime();
     await ask(runtime.calls, 'http', { ...get, connectionId: 'c-2', providerConfigKey: 'other' });
     expect(runtime.opened[0]?.name).toEqual({ integrationKey: 'other', connectionId: 'c-2' });
@@ -120,7 +120,7 @@ describe('one call', () => {
 });
 
 describe('retries', () => {
-  it('are none unless asked for, whatever the failure', async () => {
+  it('§5.1 retries are none unless asked for, whatever the failure', async () => {
     for (const answer of [
       ok({}, {}, 401),
       ok({}, {}, 429),
@@ -133,7 +133,7 @@ describe('retries', () => {
     }
   });
 
-  it('three mean four requests, with doubling waits; the last answer is the answer', async () => {
+  it('§5.1 retries: three mean four requests, with doubling waits', async () => {
     const http = fakeHttp(ok({}, {}, 500));
     const runtime = fakeRuntime({ http: http.client });
     const { value } = await ask(runtime.calls, 'http', { ...get, retries: 3 });
@@ -174,7 +174,7 @@ describe('retries', () => {
     expect(final.requests).toHaveLength(1);
   });
 
-  it('read the connection again before every attempt, and use what is there then', async () => {
+  it('§5.4 the connection is read again before every attempt', async () => {
     const http = fakeHttp(ok({}, {}, 401), ok());
     const { connections, reads } = connectionsWith(['old', 'new']);
     const { value } = await ask(fakeRuntime({ http: http.client, connections }).calls, 'http', {
@@ -189,7 +189,7 @@ describe('retries', () => {
     expect(value).toMatchObject({ status: 200 });
   });
 
-  it('stop at a 401 whose credentials have not changed', async () => {
+  it('§5.5 a 401 whose credentials have not changed ends the retries', async () => {
     const http = fakeHttp(ok({}, {}, 401), ok());
     const runtime = fakeRuntime({ http: http.client, ...connectionsWith(['same']) });
     const { value } = await ask(runtime.calls, 'http', { ...get, retries: 3 });
@@ -214,7 +214,7 @@ describe('retries', () => {
     expect(value).toMatchObject({ status: 200 });
   });
 
-  it('follow the provider’s list of statuses, and the call’s besides', async () => {
+  it('§5.5 statuses of the provider, §5.5 retryOn: the call’s besides the provider’s', async () => {
     const { connections } = connectionsWith(['t'], withRetry({ error_code: ['403'] }));
     const limited = fakeHttp(ok({}, {}, 429));
     await ask(fakeRuntime({ http: limited.client, connections }).calls, 'http', {
@@ -237,7 +237,7 @@ describe('retries', () => {
     expect(also.requests).toHaveLength(3);
   });
 
-  it('wait as the headers say, those of the call first', async () => {
+  it('§5.1 retryHeader: waits as the headers say, those of the call first', async () => {
     const { connections } = connectionsWith(['t'], withRetry({ after: ['retry-after'] }));
     const http = fakeHttp(
       ok({}, { 'retry-after': '20' }, 429),
@@ -249,7 +249,7 @@ describe('retries', () => {
     expect(runtime.waits).toEqual([20_000, 1_000]);
   });
 
-  it('are not moved by a header that merely says how much is left', async () => {
+  it('§5.5 the remaining header only sets the wait (design section 10)', async () => {
     const { connections } = connectionsWith(['t'], withRetry({ remaining: 'x-left' }));
     const http = fakeHttp(ok({}, { 'x-left': '0' }, 403));
     await ask(fakeRuntime({ http: http.client, connections }).calls, 'http', {
@@ -259,7 +259,7 @@ describe('retries', () => {
     expect(http.requests).toHaveLength(1);
   });
 
-  it('that wait are ended by the end of the run', async () => {
+  it('§5.5 the wait is ended by the end of the run', async () => {
     const end = new AbortController();
     const http = fakeHttp(ok({}, {}, 500));
     const { sleep: _, ...deps } = fakeRuntime({ http: http.client, signal: end.signal }).deps;
@@ -284,7 +284,7 @@ describe('plain fetch', () => {
     body: { kind: 'form', text: 'x=1' },
   };
 
-  it('carries no credentials, follows redirects and drops secrets on the way', async () => {
+  it('§4 uncontrolledFetch carries no credentials, follows redirects and drops secrets on the way', async () => {
     const http = fakeHttp(ok(Buffer.from([0xe9])));
     const runtime = fakeRuntime({ http: http.client });
     const { body } = await ask(runtime.calls, 'fetch', fetchCall);

@@ -21,10 +21,13 @@ describe('what is asked for again', () => {
     [403, false],
     [404, false],
     [408, false],
-  ])('status %i without a rule of the provider: %s', (status, isRetried) => {
-    expect(isRetriedStatus(status, undefined, [])).toBe(isRetried);
-    expect(isRetriedStatus(status, { after: ['retry-after'] }, [])).toBe(isRetried);
-  });
+  ])(
+    '§5.5 401, 429 and 500 up, §5.5 anything else: status %i without a rule of the provider: %s',
+    (status, isRetried) => {
+      expect(isRetriedStatus(status, undefined, [])).toBe(isRetried);
+      expect(isRetriedStatus(status, { after: ['retry-after'] }, [])).toBe(isRetried);
+    },
+  );
 
   it.each([
     [403, true],
@@ -52,10 +55,10 @@ describe('what is asked for again', () => {
   });
 });
 
-describe('the wait', () => {
+describe('§5.5 the wait', () => {
   const none = { call: {}, provider: undefined };
 
-  it('doubles from 3 s up to 10 minutes', () => {
+  it('§16 the cap of a retry’s wait: doubles from 3 s up to 10 minutes', () => {
     const waits = [0, 1, 2, 7, 8, 30].map((attempt) => retryWaitMs(null, none, attempt, now));
     expect(waits).toEqual([3_000, 6_000, 12_000, 384_000, 600_000, 600_000]);
   });

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
+import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
+import { compile } from '../../../../support/compile.ts';
+import { actionText, functionsProject } from '../../../../support/functions-project.ts';
+
+/** Rows of contract/functions.md that the compiler shows, on one project. */
+const files = {
+  'r/actions/inline.ts': `import { createAction } from 'svc';
+import * as z from 'zod';
+export default createAction({ description: '', input: z.void(), output: z.void(), exec: () => undefined });
+`,
+  'r/actions/types.ts': `${actionText('await svc.log(1);')}
+export type LocalHandle = Parameters<(typeof action)['exec']>[0];
+`,
+  'r/actions/imports.ts': actionText(
+    'const config: ProxyConfiguration = { endpoint: "/" };\nconst use = (handle: SvcAction, of: SvcSync | null, error: ActionError | null) => handle.log(of, error);\nawait use(svc, null, null);\nawait svc.get(config);',
+    "import type { ActionError, ProxyConfiguration, SvcAction, SvcSync } from 'svc';",
+  ),
+  'r/actions/relative.ts': actionText(
+    'await svc.log(said());',
+    "import { said } from '../said.js';",
+  ),
+  'r/actions/erased.ts': `/// <reference path="../../package-of-types.d.ts" />
+${actionText('const nothing: Nothing = undefined;\nawait svc.log(nothing);', "import type { Nothing } from 'package-of-types';")}`,
+  'r/said.ts': "export const said = (): string => 'said-by-another-file';\n",
+  'package-of-types.d.ts':
+    "declare module 'package-of-types' { export type Nothing = undefined; }\n",
+  'r/syncs/options.ts': `import { createSync } from 'svc';
+import { z } from 'zod';
+const sync = createSync({
+  description: 'All of it',
+  version: '1.2.3',
+  frequency: 'every 6 hours',
+  autoStart: true,
+  models: { Item: z.object({ id: z.string() }) },
+  metadata: z.object({ team: z.string() }),
+  checkpoint: z.object({ at: z.string() }),
+  scopes: ['items:read'],
+  webhookSubscriptions: ['item.changed'],
+  syncType: 'full',
+  trackDeletes: true,
+  endpoints: [{ method: 'GET', path: '/items' }],
+  exec: async (svc) => { await svc.saveCheckpoint({ at: '' }); },
+  onWebhook: async (svc, payload) => { await svc.log(payload); },
+});
+export default sync;
+`,
+  'r/syncs/plain.ts': `import { createSync } from 'svc';
+const sync = createSync({ description: 'Nothing more', frequency: 'every hour', models: {}, exec: async (svc) => { await svc.log(1); } });
+export default sync;
+`,
+  'r/on-events/hook.ts': `import { createOnEvent } from 'svc';
+import { z } from 'zod';
+const hook = createOnEvent({ description: 'On it', event: 'validate-connection', version: '1', metadata: z.object({ team: z.string() }), exec: async (svc) => { await svc.log(1); } });
+export default hook;
+`,
+};
+
+let sandbox: Sandbox;
+let compiled: Compiled;
+beforeAll(async () => {
+  sandbox = await openSandbox({ childrenMax: 1 });
+  using project = functionsProject(files);
+  compiled = await compile(project, sandbox);
+});
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+const built = (name: string) => compiled.functions.find(({ entry }) => entry.name === name);
+
+describe('a module', () => {
+  it.each([
+    ['§1 what is imported from svc', 'imports'],
+    ['§1 one default export, in either form', 'inline'],
+    ['§1 exported types', 'types'],
+    ['§1 types of any package', 'erased'],
+  ])('%s', (_row, name) => {
+    expect(built(name)?.artifact).toMatchObject({ type: 'action', name });
+  });
+
+  it('§1 relative imports', () => {
+    expect(built('relative')?.bundle).toContain('said-by-another-file');
+  });
+});
+
+describe('options', () => {
+  it.each([
+    ['§2.1 description', { description: 'All of it' }],
+    ['§2.1 frequency', { runs: 'every 6 hours' }],
+    ['§2.1 models', { output: ['Item'], json_schema: { definitions: { Item: {} } } }],
+    ['§2.1 version', { version: '1.2.3' }],
+    ['§2.1 checkpoint', { features: ['checkpoints'] }],
+    ['§2.1 autoStart', { auto_start: true }],
+    ['§2.1 metadata', { input: 'SyncMetadata_r_options' }],
+    ['§2.1 webhookSubscriptions', { webhookSubscriptions: ['item.changed'] }],
+    ['§2.1 scopes', { scopes: ['items:read'] }],
+    ['§2.1 trackDeletes', { track_deletes: true }],
+    ['§2.1 syncType', { sync_type: 'full' }],
+    ['§2.1 endpoints', { endpoints: [{ method: 'GET', path: '/items' }] }],
+  ])('%s', (_row, expected) => {
+    expect(built('options')?.artifact).toMatchObject(expected);
+  });
+
+  it('§2.1 what is left out', () => {
+    const defaults = { version: '', auto_start: false, track_deletes: false, sync_type: 'full' };
+    const none = { input: null, output: [], scopes: [], webhookSubscriptions: [], endpoints: [] };
+    expect(built('plain')?.artifact).toMatchObject({ ...defaults, ...none });
+  });
+
+  it('§2.2 options of actions', () => {
+    expect(built('types')?.artifact).toMatchObject({
+      description: 'An action',
+      input: 'ActionInput_r_types',
+      output: ['ActionOutput_r_types'],
+      scopes: [],
+      endpoint: null,
+    });
+  });
+
+  it('§2.3 options of on-event functions', () => {
+    expect(built('hook')?.artifact).toEqual({
+      type: 'on-event',
+      name: 'hook',
+      description: 'On it',
+      version: '1',
+      event: 'validate-connection',
+      metadata: expect.objectContaining({ required: ['team'] }) as object,
+    });
+  });
+
+  it('§2.4 integration, kind and name are those of the path', () => {
+    const named = compiled.functions.map(({ entry: { integrationKey, kind, name } }) => [
+      integrationKey,
+      kind,
+      name,
+    ]);
+    expect(named).toContainEqual(['r', 'sync', 'options']);
+    expect(named).toContainEqual(['r', 'on-event', 'hook']);
+  });
+});
