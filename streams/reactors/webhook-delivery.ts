@@ -6,7 +6,7 @@ import type { ConsumerOrders } from './reactor.ts';
 import { startReactor } from './runner.ts';
 import { Dispatcher, type DispatcherDeps } from './webhook-delivery/dispatcher.ts';
 
-/** Of the messages that ask for a delivery; those that say what became of one are passed over unread. */
+/** Type of a message that asks for a delivery. */
 const createdType = 'svc.webhook.created';
 
 export interface WebhookDeliveryDeps extends DispatcherDeps {
@@ -32,8 +32,11 @@ export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise
     inFlightMax: 50_000,
     prepare: (partition, from, signal) => dispatcher.hold(partition, from, signal),
     async handle({ partition, message, replay }, signal) {
-      if (message.value === null || message.headers['ce_type'] !== createdType) return;
+      // What became of a delivery is passed over unread.
+      const { ce_type: type = createdType } = message.headers;
+      if (message.value === null || type !== createdType) return;
       const step = codec.decode(message.value);
+      if (step.action !== 'created') return;
       const place = { partition, offset: message.offset };
       if (replay?.isRepeat === true) await dispatcher.repeat(step, place, signal);
       else await dispatcher.take(step, place, signal);
