@@ -198,11 +198,8 @@ async function compile(
   { bundle, fileName }: GuestRunOrder,
 ): Promise<Parameters<Realm['start']>[0]> {
   const head = '(function (exports, require, module) {';
-  const script = await realm.isolate.compileScript(`${head}${bundle}\n})`, {
-    filename: fileName,
-    columnOffset: -head.length,
-  });
-  return script.run(realm.context, { reference: true });
+  const origin = { filename: fileName, columnOffset: -head.length };
+  return realm.context.eval(`${head}${bundle}\n})`, { ...origin, reference: true });
 }
 
 /** A bundle that is no JavaScript, or one too large for the realm. */
