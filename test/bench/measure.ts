@@ -26,6 +26,11 @@ export async function withFolder<T>(work: (folder: string) => Promise<T>): Promi
   }
 }
 
+export const p50p99 = (name: string, samples: readonly number[]): Figures => ({
+  [`${name}_ms_p50`]: round(percentile(samples, 50)),
+  [`${name}_ms_p99`]: round(percentile(samples, 99)),
+});
+
 /** A workload prints its figures as the last line of its output. */
 export function report(figures: Figures): void {
   console.log(JSON.stringify(figures));

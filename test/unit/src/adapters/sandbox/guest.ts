@@ -1,4 +1,6 @@
 import { build } from 'esbuild';
+import type { GuestRunOrder } from '../../../../../src/adapters/sandbox/guest-run.ts';
+import type { GuestOrder } from '../../../../../src/adapters/sandbox/guest/runtime.ts';
 import type {
   FunctionType,
   HostCalls,
@@ -61,6 +63,14 @@ export function runBundle(sandbox: Sandbox, bundle: string, options: GuestOption
     signal: options.signal ?? new AbortController().signal,
   };
   return sandbox.run(request, options.host ?? {});
+}
+
+/** An action as a process of the sandbox is given it. */
+export function guestOrder(bundle: string): GuestRunOrder {
+  const fileName = 'crm/function.cjs';
+  const of = { task: 'run', fileName, type: 'action', entry: 'exec', input: null } as const;
+  const order: GuestOrder = { ...of, context };
+  return { bundle, fileName, order: JSON.stringify(order), limits };
 }
 
 /** Runs the body of an `exec`. */
