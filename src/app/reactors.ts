@@ -85,6 +85,7 @@ async function startRuns(
       timelines,
       bodies,
       direct,
+      coordination: services.coordination,
       orders: orders('svc.runners'),
       openHost: (run) => openHost(services, run),
     }),

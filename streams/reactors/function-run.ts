@@ -12,10 +12,12 @@ import type {
 import { isEnd, isTaken, millis, type RunChanged } from '../../src/modules/runs/events.ts';
 import { connectionPathOf } from '../../src/modules/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import type { Coordination } from '../../src/ports/coordination.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
 import { inputOf, onLog, refOfCalled, runCalled } from './called-run.ts';
 import { askUntilDecided, isStale, type RunDeps } from './attempt.ts';
+import { EnvironmentTurns } from './environment-turn.ts';
 import { FairGate, type GateLimits, type Release } from './fair-gate.ts';
 import type { ConsumerOrders } from './reactor.ts';
 import { startReactor } from './runner.ts';
@@ -43,6 +45,7 @@ export interface FunctionRunnerDeps extends RunDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
   readonly orders: ConsumerOrders;
+  readonly coordination: Coordination;
   /** Of the process: runs that are asked for in it are taken up here at once. */
   readonly direct: DirectRuns;
   readonly limits?: Readonly<Record<keyof typeof defaultLimits, GateLimits>>;
@@ -90,12 +93,14 @@ class FunctionRunner implements RunTaker {
   readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairGate>>;
   /** By run and attempt: also those that wait for a place. */
   readonly #running = new Map<string, Running>();
+  readonly #turns: EnvironmentTurns;
   readonly #process = randomUUID();
   /** Ends the last reports when the process can wait no longer. */
   readonly #closing = new AbortController();
 
   constructor(deps: FunctionRunnerDeps) {
     this.#deps = deps;
+    this.#turns = new EnvironmentTurns(deps);
     const limits = deps.limits ?? defaultLimits;
     this.#gates = {
       syncs: new FairGate(limits.syncs),
@@ -184,8 +189,20 @@ class FunctionRunner implements RunTaker {
     return () => runSync(deps, change, instance, abort, this.#closing.signal);
   }
 
-  #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
-    return this.#gates[gateOf(change)].enter(visitorOf(change), signal);
+  async #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
+    const gate = gateOf(change);
+    const leave = await this.#gates[gate].enter(visitorOf(change), signal);
+    if (gate !== 'asyncActions') return leave;
+    try {
+      const end = await this.#turns.take(change.environment_id, signal);
+      return () => {
+        end();
+        leave();
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   #runnerOf({ attempt }: CalledRun): string {

@@ -252,6 +252,7 @@ export async function openRunWorld({
         sandbox,
         bodies,
         direct,
+        coordination: node.coordination,
         logs,
         timelines: opened.use(createTimelines({ publisher, clock, logger: silent })),
         clock,

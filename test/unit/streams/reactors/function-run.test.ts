@@ -179,6 +179,24 @@ describe('an action', () => {
   });
 });
 
+describe('asynchronous actions', () => {
+  it('wait while another node runs one of their environment', async () => {
+    await world.deploy('action', 'alone', action('async () => 1'));
+    const { uid } = world.environment;
+    const { coordination } = world.node;
+    const lease = await coordination.acquire(`async-actions/${uid}`, { ttlMs: 60_000 });
+    const request = { environmentUid: uid, integrationKey: 'crm', connectionId: 'acme', actor };
+    await world.runs.queueAction({ ...request, name: 'alone', input: undefined }, { retries: 0 });
+    const steps = async () =>
+      (await world.ledger()).filter((step) => step.function === 'alone').map((step) => step.action);
+    await until(async () => (await coordination.get(`async-actions/${uid}/waiting`)) !== null);
+    expect(await steps()).toEqual(['queued']);
+    await coordination.release(lease!);
+    await until(async () => ((await steps()).length === 3 ? true : null));
+    expect(await steps()).toEqual(['queued', 'started', 'succeeded']);
+  });
+});
+
 describe('a sync', () => {
   it('sends a barrier to every declared model and ends with counts and places', async () => {
     await deploySync('contacts', saving);
