@@ -34,7 +34,9 @@ export async function createControlPlane(deps: {
     const expected = replies.expect<T>(command.id, timeoutMs + replyMarginMs);
     await append(command, timeoutMs);
     const reply = await expected;
-    await view.applied(reply.partition, reply.offset, timeoutMs);
+    if (options.isViewAwaited !== false) {
+      await view.applied(reply.partition, reply.offset, timeoutMs);
+    }
     return reply;
   };
 

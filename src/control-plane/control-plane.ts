@@ -14,6 +14,11 @@ export interface AskOptions {
    * where the body holds made-up ids or sealed values; the hash of the body when absent.
    */
   readonly requestHash?: string;
+  /**
+   * Default true. False resolves with the owner's answer at once: what follows must not look for the entity in this
+   * node's view.
+   */
+  readonly isViewAwaited?: boolean;
 }
 
 /** One of several commands that are decided together. */

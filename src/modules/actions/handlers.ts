@@ -207,7 +207,8 @@ async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Prom
     inputHash: input?.hash ?? null,
     ...(taken === null ? {} : { runner: taken.runner }),
   };
-  await deps.control.ask(actionRunRef(of), body, { actor });
+  // Nobody looks for a taken run in the view: it goes on here.
+  await deps.control.ask(actionRunRef(of), body, { actor, isViewAwaited: taken === null });
   taken?.begin({ input: json ?? undefined, depth: body.depth });
 }
 
