@@ -31,6 +31,7 @@ for (let run = 0; run < runs; run += 1) {
       guest.settle(id, true, 'null', '');
     },
     ended: () => resolve(undefined),
+    unstoppable: () => undefined,
   });
   await ended;
 }

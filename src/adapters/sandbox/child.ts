@@ -77,6 +77,7 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
       }
       tell({ kind: 'ended', run, result });
     },
+    unstoppable: () => tell({ kind: 'broken' }),
   });
   on.runs.set(run, started);
   on.watch ??= setInterval(() => watch(on), watchEveryMs);

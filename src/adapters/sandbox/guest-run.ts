@@ -8,6 +8,8 @@ import { answerSync } from './sync-calls.ts';
 const argsBytesMax = 4 * 1024 * 1024;
 const pendingCallsMax = 64;
 const timersMax = 1000;
+/** How long a realm that has been disposed of may go on with what it was at. */
+const stopMs = 2_000;
 /** The longest time that a timer of Node can wait. */
 const timerMsMax = 2 ** 31 - 1;
 
@@ -15,6 +17,8 @@ export interface GuestRunEvents {
   called(id: number, method: string, args: string): void;
   /** Exactly once, whatever the code does. */
   ended(result: RunResult): void;
+  /** The realm goes on though the run has ended: it is in a loop of V8's own that hears of nothing. */
+  unstoppable(): void;
 }
 
 export interface GuestRunOrder {
@@ -55,9 +59,16 @@ export class GuestRun {
     this.#clocks.push(
       setTimeout(() => this.abort(late), Math.min(order.limits.wallMs, timerMsMax)),
     );
+    this.#turns += 1;
     compile(realm, order).then(
-      (bundle) => this.#turn(realm.start(bundle, order.order)),
-      (error: unknown) => this.#fail(failureOf(error)),
+      (bundle) => {
+        this.#turns -= 1;
+        this.#turn(realm.start(bundle, order.order));
+      },
+      (error: unknown) => {
+        this.#turns -= 1;
+        this.#fail(failureOf(error));
+      },
     );
   }
 
@@ -100,9 +111,11 @@ export class GuestRun {
     turn.then(
       () => this.#rested(),
       (error: unknown) => {
-        if (isLost(error))
+        if (!isLost(error)) this.#rested();
+        else {
+          this.#turns -= 1;
           this.#fail(this.#aborted === null ? outOfMemory : aborted(this.#aborted));
-        else this.#rested();
+        }
       },
     );
   }
@@ -127,8 +140,12 @@ export class GuestRun {
     for (const timer of [...this.#timers.values(), ...this.#clocks]) clearTimeout(timer);
     this.#timers.clear();
     this.#pending.clear();
-    this.#realm.dispose();
+    // Told first: to let go of a realm takes half a millisecond, and nothing that it does counts any more.
     this.#events.ended(result);
+    this.#realm.dispose();
+    setTimeout(() => {
+      if (this.#turns > 0) this.#events.unstoppable();
+    }, stopMs).unref();
   }
 
   #posted(kind: unknown, id: unknown, first: unknown, second: unknown): void {

@@ -37,7 +37,7 @@ export type FromChild =
   | { readonly kind: 'ended'; readonly run: number; readonly result: RunResult }
   /** The run is being ended for its memory: should the process die of it, it was this one. */
   | { readonly kind: 'suspect'; readonly run: number }
-  /** A realm keeps its memory for good: the runs beside it may end, no other may begin. */
+  /** A realm keeps its memory or its thread for good: the runs beside it may end, no other may begin. */
   | { readonly kind: 'broken' };
 
 export interface ChildSettings {

@@ -76,6 +76,25 @@ describe('the processes', () => {
     expect(childPids()).toContain(pid);
   });
 
+  it('end with their last run when a loop of V8 in them hears of no end', async () => {
+    const before = childPids();
+    await using own = await openSandbox();
+    const fresh = () => childPids().filter((pid) => !before.includes(pid));
+    const [first] = fresh();
+    const beside = Promise.withResolvers<string>();
+    const host = { getCheckpoint: () => beside.promise };
+    const waiting = outputOf(own, 'await svc.getCheckpoint(); return 1;', { host });
+    const limits = { wallMs: 200, graceMs: 50 };
+    const looping = await runGuest(own, 'new Array(2 ** 32 - 1).fill(0);', { limits });
+    expect(looping).toMatchObject({ error: { kind: 'timeout', code: 'execution_timeout' } });
+    await vi.waitFor(() => expect(fresh().length).toBe(2), { timeout: 20_000 });
+    expect(fresh()).toContain(first);
+    beside.resolve('null');
+    expect(await waiting).toBe(1);
+    await vi.waitFor(() => expect(fresh()).not.toContain(first), { timeout: 20_000 });
+    expect(await outputOf(own, 'return 2;')).toBe(2);
+  });
+
   it('are replaced after a number of runs', async () => {
     const before = childPids();
     await using own = await openSandbox({ runsPerLife: 3 });
