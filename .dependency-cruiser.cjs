@@ -17,7 +17,10 @@ module.exports = {
     forbid(
       'only-app-picks-adapters',
       'Adapters are chosen in one place.',
-      { pathNot: '^(src/(adapters|app)|test)/|^src/cli/(main|testing/index)\\.ts$' },
+      {
+        pathNot:
+          '^(src/(adapters|app)|test)/|^src/cli/(main|testing/index|compiler/source-worker)\\.ts$',
+      },
       { path: '^src/adapters/' },
     ),
     forbid(

@@ -1,6 +1,7 @@
 import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
+import { keepDeploying } from '../modules/deployments/carry-out.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { keepRewrapping } from '../modules/root-keys/rewrap.ts';
 import { openHost } from '../modules/runs/open-host.ts';
@@ -52,6 +53,7 @@ export async function startReactors(
     const letters = { ...common, deadLetters, orders: orders('svc.command-retries') };
     stack.use(await startCommandRetries(letters));
     stack.use(keepRewrapping(services));
+    stack.use(keepDeploying(services));
     keepFinishingDeletions(stack, services);
   }
 }

@@ -441,7 +441,7 @@ export interface Operations {
   'DELETE /integrations/{uniqueKey}/functions/{name}': {
     readonly params: { readonly uniqueKey: string; readonly name: string };
     readonly query: { readonly type: 'sync' | 'action' };
-    readonly answer: never;
+    readonly answer: { readonly data: { readonly success: true } };
   };
   /** The TypeScript source of a function. */
   'GET /integrations/{uniqueKey}/functions/{name}/code': {
@@ -478,6 +478,16 @@ export interface Operations {
   'POST /functions/deployments/bundle': {
     readonly body: { readonly reconciliationScope: { readonly kind: 'environment' } | { readonly kind: 'integration'; readonly integrationId: string } | { readonly kind: 'function'; readonly integrationId: string; readonly name: string; readonly type: 'sync' | 'action' | 'on-event' }; readonly functions: readonly ({ readonly type: 'sync'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'action'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly syncName: string; readonly providerConfigKey: string; readonly models: readonly string[]; readonly runs: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly sync_type?: 'full' | 'incremental'; readonly input?: string | null; readonly endpoints?: readonly ({ readonly method: string; readonly path: string; readonly group?: string | null })[]; readonly webhookSubscriptions?: readonly string[]; readonly models_json_schema?: { readonly definitions: { readonly [name: string]: { readonly [name: string]: unknown } } }; readonly features?: readonly ('checkpoints')[] } | { readonly type: 'on-event'; readonly fileBody: { readonly js: string; readonly ts: string }; readonly version?: string; readonly metadata?: { readonly scopes?: readonly string[]; readonly description?: string }; readonly name: string; readonly integrationId: string; readonly event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection' })[] };
     readonly answer: DeployPlan;
+  };
+  /** Deploys one function from its source; it is then part of no project. */
+  'POST /functions/deployments': {
+    readonly body: { readonly type: 'function'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action'; readonly code: string; readonly version?: string; readonly allow_destructive?: boolean };
+    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly created_at: string };
+  };
+  /** How a deployment from source stands, and what came of it; for seven days. */
+  'GET /functions/deployments/{id}': {
+    readonly params: { readonly id: string };
+    readonly answer: { readonly id: string; readonly status: 'waiting' | 'running' | 'success' | 'failed'; readonly integration_id: string; readonly function_name: string; readonly function_type: 'sync' | 'action'; readonly created_at: string; readonly updated_at: string; readonly started_at?: string; readonly completed_at?: string; readonly duration_ms?: number; readonly deployed?: boolean; readonly deployed_functions?: readonly ({ readonly name: string; readonly version: string })[]; readonly error?: { readonly code: string; readonly message: string } };
   };
   /** Runs syncs once, now. */
   'POST /sync/trigger': {

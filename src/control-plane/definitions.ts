@@ -6,6 +6,7 @@ import { checkpointEntity } from '../modules/checkpoints/entity.ts';
 import { connectSessionEntity } from '../modules/connect-sessions/entity.ts';
 import { connectionEntity } from '../modules/connections/entity.ts';
 import { consumerGroupEntity } from '../modules/consumer-groups/entity.ts';
+import { deploymentEntity } from '../modules/deployments/entity.ts';
 import { environmentEntity } from '../modules/environments/entity.ts';
 import { functionEntity } from '../modules/functions/entity.ts';
 import { idempotentRequestEntity } from '../modules/idempotent-requests/entity.ts';
@@ -29,6 +30,7 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   'connect-session': connectSessionEntity,
   authorization: authorizationEntity,
   function: functionEntity,
+  deployment: deploymentEntity,
   sync: syncEntity,
   'action-run': actionRunEntity,
   checkpoint: checkpointEntity,

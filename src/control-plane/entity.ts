@@ -12,6 +12,7 @@ export type EntityKind =
   | 'connect-session'
   | 'authorization'
   | 'function'
+  | 'deployment'
   | 'sync'
   | 'action-run'
   | 'checkpoint'

@@ -10,6 +10,7 @@ import { connectSessionRoutes } from '../modules/connect-sessions/routes.ts';
 import { connectionRoutes } from '../modules/connections/routes.ts';
 import { consumerGroupRoutes } from '../modules/consumer-groups/routes.ts';
 import { deadLetterRoutes } from '../modules/dead-letters/routes.ts';
+import { deploymentRoutes } from '../modules/deployments/routes.ts';
 import { environmentRoutes } from '../modules/environments/routes.ts';
 import { functionRoutes } from '../modules/functions/routes.ts';
 import { healthRoutes } from '../modules/health/routes.ts';
@@ -50,6 +51,7 @@ export const routes: readonly AnyRoute[] = [
   ...variableRoutes,
   ...recordRoutes,
   ...functionRoutes,
+  ...deploymentRoutes,
   ...syncRoutes,
   ...runRoutes,
   ...actionRoutes,

@@ -152,6 +152,7 @@ export const catalogue = {
   not_found: kind(404, 'Not found.'),
   unknown_environment: kind(404, 'No such environment.'),
   dryrun_not_found: kind(404, 'No such dry run.'),
+  deployment_not_found: kind(404, 'No such deployment.'),
   connection_not_found: kind(404, 'No such connection.'),
   method_not_allowed: kind(405, 'The path exists, the method does not.'),
   conflict: kind(409, 'This already exists or was changed meanwhile.'),

@@ -46,6 +46,12 @@ export const limits = {
   asyncActionStartByMs: 24 * 3_600_000,
   webhookRunStartByMs: 5 * 60_000,
   webhookRunMaxMs: 3_600_000,
+  /** From its start, and until it is started. */
+  deploymentMs: 5 * 60_000,
+  /** How long it is told what became of one. */
+  deploymentKeptMs: 7 * 86_400_000,
+  /** Of the TypeScript of one function that is deployed from source, in UTF-8. */
+  deploymentSourceBytesMax: 500_000,
   dryRunStartByMs: 5 * 60_000,
   dryRunMaxMs: 5 * 60_000,
   eventStartByMs: 30_000,

@@ -166,7 +166,7 @@ describe('a function', () => {
   beforeAll(async () => {
     const functions = [aSync('contacts'), anAction('stopped')];
     const parts = { ...api.services, reconcileSyncs: () => Promise.resolve() };
-    await deployFunctions(parts, devUid, deployed(functions), system);
+    await deployFunctions(parts, devUid, { body: deployed(functions) }, system);
     expect(codeOf(await post('/connections', { ...of, credentials: held }))).toBe('201 ');
   });
 

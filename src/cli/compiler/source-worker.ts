@@ -2,28 +2,38 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SourceCompiled } from '../../modules/functions/compile-source.ts';
+import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
+import type {
+  SourceCompiled,
+  SourceOrder,
+  SourceTarget,
+} from '../../modules/functions/compile-source.ts';
 import type { FunctionKind } from '../../modules/functions/state.ts';
+import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../scaffold.ts';
-import { EntryBuilder } from './entry-builder.ts';
-import { readEntries } from './entries.ts';
+import { artifactOf } from './artifacts.ts';
+import { ProjectCompiler, type CompiledFunction } from './compile.ts';
 import { CompileError, formatProblem } from './problem.ts';
 
 /** Compiles the one file that it is given and ends; the type checker blocks its thread for seconds. */
-async function compileSource(code: string): Promise<SourceCompiled> {
+async function compileSource({ code, target }: SourceOrder): Promise<SourceCompiled> {
   const root = mkdtempSync(join(tmpdir(), 'svc-compile-'));
   try {
-    const kind = kindOf(code);
+    const kind = target?.kind ?? kindOf(code);
+    // The names of the target stay out of paths: an integration may be called "..".
     const path = join(root, `${functionPath('integration', kind, 'function')}.ts`);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, code);
     writeFileSync(join(root, 'index.ts'), importLine('integration', kind, 'function'));
     writeFileSync(join(root, 'package.json'), '{"type":"module"}');
-    const parts = { root, own: ownPackage(), progress: () => undefined };
-    await using builder = new EntryBuilder(parts);
-    const { bundles } = await builder.build(readEntries(root));
-    return { outcome: 'bundle', js: [...bundles.values()].join('') };
+    await using sandbox = await openSandbox({ childrenMax: 1, spares: 1 });
+    const parts = { root, own: ownPackage(), sandbox, progress: () => undefined };
+    await using compiler = new ProjectCompiler(parts);
+    const [compiled] = (await compiler.compile()).functions;
+    if (compiled === undefined) throw new Error('the compiler lost the only file');
+    const named = target === undefined ? compiled : namedAs(compiled, target);
+    return { outcome: 'compiled', bundle: named.bundle, sent: flowConfig(named) };
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     const problems = error.problems.map((problem) => formatProblem(problem));
@@ -39,5 +49,15 @@ function kindOf(code: string): FunctionKind {
   return /\bcreateOnEvent\s*\(/.test(code) ? 'on-event' : 'action';
 }
 
-const { code } = workerData as { readonly code: string };
-parentPort?.postMessage(await compileSource(code));
+/** The function as if it lay in the folder of its integration. */
+function namedAs(
+  compiled: CompiledFunction,
+  { integrationKey, name }: SourceTarget,
+): CompiledFunction {
+  const { artifact, definition } = compiled;
+  const entry = { ...compiled.entry, integrationKey, name };
+  const features = 'features' in artifact ? artifact.features : [];
+  return { ...compiled, entry, artifact: artifactOf(entry, definition, features) };
+}
+
+parentPort?.postMessage(await compileSource(workerData as SourceOrder));

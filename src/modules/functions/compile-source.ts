@@ -1,10 +1,24 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
 
-/** What the compiling thread says: the bundle, or why there is none. */
+/** Under which name and as what a file is compiled. */
+export interface SourceTarget {
+  readonly integrationKey: string;
+  readonly name: string;
+  readonly kind: 'sync' | 'action';
+}
+
+/** What the compiling thread is given; without a target the code says what it is. */
+export interface SourceOrder {
+  readonly code: string;
+  readonly target?: SourceTarget;
+}
+
+/** What the compiling thread says: the function as a deployment sends it, or why there is none. */
 export type SourceCompiled =
-  | { readonly outcome: 'bundle'; readonly js: string }
+  | { readonly outcome: 'compiled'; readonly bundle: string; readonly sent: JsonObject }
   | { readonly outcome: 'refused'; readonly message: string };
 
 /** Compilations at a time on this node; each is a thread with a type checker of some 300 MB. */
@@ -13,16 +27,27 @@ const heapMb = 1024;
 
 let running = 0;
 
+/** One file of functions, compiled. */
+export interface CompiledSource {
+  /** CommonJS text. */
+  readonly bundle: string;
+  /** One of `functions` in the body of a deployment. */
+  readonly sent: JsonObject;
+}
+
 /**
- * The CommonJS bundle of one file of functions, checked as `svc compile` checks it.
+ * Compiles one file of functions, with the checks of `svc compile`.
  * @throws GatewayError `compilation_error` naming every problem; `timeout` after 3 minutes;
  *   `execution_environment_unavailable` when the node compiles enough already
  */
-export async function compileSource(code: string, signal: AbortSignal): Promise<string> {
+export async function compileSource(
+  order: SourceOrder,
+  signal: AbortSignal,
+): Promise<CompiledSource> {
   if (running >= compilationsMax) throw new GatewayError('execution_environment_unavailable');
   running += 1;
   const worker = new Worker(workerUrl, {
-    workerData: { code },
+    workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
   try {
@@ -30,7 +55,7 @@ export async function compileSource(code: string, signal: AbortSignal): Promise<
       worker,
       AbortSignal.any([signal, AbortSignal.timeout(limits.compileMaxMs)]),
     );
-    if (compiled.outcome === 'bundle') return compiled.js;
+    if (compiled.outcome === 'compiled') return compiled;
     throw new GatewayError('compilation_error', { message: compiled.message });
   } finally {
     running -= 1;

@@ -73,7 +73,11 @@ export type ReconciliationScope = DeployBody['reconciliationScope'];
 type SentFunction = DeployBody['functions'][number];
 
 /** What the function's entity is told, with the hash by which an unchanged one is known. */
-export function deployedParts(environmentUid: string, sent: SentFunction): DeployedParts {
+export function deployedParts(
+  environmentUid: string,
+  sent: SentFunction,
+  isStandalone: true | undefined,
+): DeployedParts {
   const parts = sent.type === 'on-event' ? onEventParts(sent) : flowParts(sent);
   const { fileBody, metadata, version } = sent;
   const content = {
@@ -85,6 +89,7 @@ export function deployedParts(environmentUid: string, sent: SentFunction): Deplo
     version,
     bundle: fileBody.js,
     source: fileBody.ts,
+    ...(isStandalone === true ? { isStandalone } : {}),
   };
   const hash = createHash('sha256').update(stableJson(content)).digest('hex');
   return { ...content, contentHash: hash };
@@ -100,6 +105,7 @@ type KindParts = Omit<
   | 'bundle'
   | 'source'
   | 'contentHash'
+  | 'isStandalone'
 >;
 
 function flowParts(sent: Extract<SentFunction, { type: 'sync' | 'action' }>): KindParts {

@@ -60,6 +60,21 @@ export function checkModelOwners(
   }
 }
 
+/**
+ * A project is the whole truth of its functions: what is deployed by itself may replace only its like.
+ * @param present what is deployed under the name
+ * @throws GatewayError `invalid_request`
+ */
+export function checkStandalone(
+  present: Pick<DeployedParts, 'integrationKey' | 'kind' | 'name' | 'isStandalone'> | null,
+): void {
+  if (present === null || present.isStandalone === true) return;
+  const { kind, name, integrationKey } = present;
+  throw new GatewayError('invalid_request', {
+    message: `The ${kind} "${name}" of "${integrationKey}" comes from a deployed project: change it there, or choose another name.`,
+  });
+}
+
 function checkContent(parts: DeployedParts): void {
   const missing = [
     ...(parts.bundle === '' ? ['fileBody.js'] : []),

@@ -6,7 +6,7 @@ import { connectionsOfIntegration } from '../connections/queries.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { DeployedParts } from './decider.ts';
 import { deployedParts, type DeployBody } from './deploy-body.ts';
-import { checkFunctions, checkModelOwners, isInScope } from './deploy-rules.ts';
+import { checkFunctions, checkModelOwners, checkStandalone, isInScope } from './deploy-rules.ts';
 import { functionRef } from './entity.ts';
 import { listFunctions } from './queries.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
@@ -30,6 +30,17 @@ export interface DeployPlan {
   readonly deletedModels: readonly string[];
 }
 
+/** What is deployed, and what it is tied to. */
+export interface DeployWork {
+  readonly body: DeployBody;
+  /** From source, for no project: it leaves functions of projects alone. */
+  readonly isStandalone?: true;
+  /** Throws where the plan must not be carried out. */
+  readonly approve?: (plan: DeployPlan) => void;
+  /** Decided together with the functions. */
+  readonly along?: readonly Asked[];
+}
+
 /** What a deployment would do, in the terms of the domain. */
 interface Difference {
   readonly created: readonly DeployedParts[];
@@ -49,7 +60,7 @@ export async function planDeployment(
   body: DeployBody,
 ): Promise<DeployPlan> {
   await control.view.caughtUp();
-  const difference = await differenceOf(control, environmentUid, body);
+  const difference = await differenceOf(control, environmentUid, { body });
   return presentPlan(control, environmentUid, difference);
 }
 
@@ -66,12 +77,13 @@ export interface DeployDeps {
 /**
  * Brings the functions within the scope to what the body says: all of it or nothing. The syncs of the
  * connections follow, also when an earlier deployment was cut off before that.
- * @throws GatewayError as `planDeployment`; `concurrent_deployment`
+ * @throws GatewayError as `planDeployment`; `concurrent_deployment`; `invalid_request`: a standalone function would
+ *   replace a project's; what `approve` throws
  */
 export async function deployFunctions(
   deps: DeployDeps,
   environmentUid: string,
-  body: DeployBody,
+  work: DeployWork,
   options: AskOptions,
 ): Promise<DeployPlan> {
   const { control, coordination } = deps;
@@ -82,11 +94,12 @@ export async function deployFunctions(
   if (lease === null) throw new GatewayError('concurrent_deployment');
   try {
     await control.view.caughtUp();
-    const difference = await differenceOf(control, environmentUid, body);
+    const difference = await differenceOf(control, environmentUid, work);
     const plan = presentPlan(control, environmentUid, difference);
-    const commands = commandsOf(environmentUid, difference);
+    work.approve?.(plan);
+    const commands = [...commandsOf(environmentUid, difference), ...(work.along ?? [])];
     if (commands.length > 0) await control.askAll(commands, options);
-    await deps.reconcileSyncs(touchedIntegrations(body, difference));
+    await deps.reconcileSyncs(touchedIntegrations(work.body, difference));
     return plan;
   } finally {
     await coordination.release(lease);
@@ -96,9 +109,10 @@ export async function deployFunctions(
 async function differenceOf(
   control: ControlPlane,
   environmentUid: string,
-  { reconciliationScope: scope, functions }: DeployBody,
+  { body, isStandalone }: DeployWork,
 ): Promise<Difference> {
-  const wanted = functions.map((sent) => deployedParts(environmentUid, sent));
+  const { reconciliationScope: scope, functions } = body;
+  const wanted = functions.map((sent) => deployedParts(environmentUid, sent, isStandalone));
   checkFunctions(scope, wanted);
   const scoped = scope.kind === 'environment' ? [] : [scope.integrationId];
   for (const key of new Set([...scoped, ...wanted.map(({ integrationKey }) => integrationKey)])) {
@@ -107,9 +121,12 @@ async function differenceOf(
   const present = new Map(
     listFunctions(control, environmentUid).map((one) => [keyOf(one), one] as const),
   );
+  for (const parts of isStandalone === true ? wanted : []) {
+    checkStandalone(present.get(keyOf(parts)) ?? null);
+  }
   const kept = new Set(wanted.map(keyOf));
   const deleted = [...present.values()].filter(
-    (one) => isInScope(scope, one) && !kept.has(keyOf(one)),
+    (one) => one.isStandalone !== true && isInScope(scope, one) && !kept.has(keyOf(one)),
   );
   const isGone = new Set(deleted.map(keyOf));
   const others = [...present.values()].filter(

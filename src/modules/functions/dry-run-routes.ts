@@ -59,7 +59,7 @@ const begin = defineRoute({
     );
     const order = {
       functionType: body.function_type,
-      bundle: await compileSource(body.code, signal),
+      bundle: (await compileSource({ code: body.code }, signal)).bundle,
       ...given({
         input: body.input,
         metadata: body.metadata,

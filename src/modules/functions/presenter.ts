@@ -4,9 +4,6 @@ import type { DeployedFunction } from './state.ts';
 
 /** Functions as the API shows them (contract/http.md sections 3 and 9). */
 
-/** Deployed by a project; the other sources of the contract are not offered yet. */
-const source = 'repo';
-
 export function presentFunction(deployed: DeployedFunction): Record<string, unknown> {
   const { id, name, kind, description, scopes, isEnabled, deployedAt } = deployed;
   return {
@@ -17,7 +14,7 @@ export function presentFunction(deployed: DeployedFunction): Record<string, unkn
     scopes,
     enabled: isEnabled,
     last_deployed: isoMillis(deployedAt),
-    source,
+    source: deployed.isStandalone === true ? 'standalone' : 'repo',
     ...kindParts(deployed),
   };
 }

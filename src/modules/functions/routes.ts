@@ -6,11 +6,11 @@ import { functionName, integrationKey, text, wholeNumber } from '../../http/fiel
 import { GatewayError } from '../../kernel/errors.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import { listIntegrations, requireIntegration } from '../integrations/queries.ts';
-import { reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { compileSource } from './compile-source.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
 import { deployBody } from './deploy-body.ts';
-import { deployFunctions, planDeployment } from './deploy.ts';
+import { planDeployment } from './deploy.ts';
+import { deleteFunction, deployWithSyncs } from './handlers.ts';
 import { presentConfiguration, presentFunction, presentTools } from './presenter.ts';
 import { listFunctions } from './queries.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
@@ -21,6 +21,7 @@ import {
   functionsShape,
   oneFunctionShape,
   planShape,
+  removedShape,
 } from './shapes.ts';
 
 const functionType = z.enum(['sync', 'action', 'on-event']);
@@ -85,12 +86,12 @@ const deleteRoute = defineRoute({
   summary: 'Removes a function that no deployed project manages.',
   params: ofFunction,
   query: z.strictObject({ type: z.enum(['sync', 'action']) }),
-  answers: {},
+  answers: { 200: json('It is removed.', removedShape) },
   errors: ['not_found', 'function_managed_by_deploy'],
-  async handle({ params, query, caller, services }) {
-    await named(services.control, caller.environmentUid, params, query.type);
-    // Every function there is comes from a project, and would be back with its next deployment.
-    throw new GatewayError('function_managed_by_deploy');
+  async handle({ params, query, caller, services, idempotency }) {
+    const [found] = await named(services.control, caller.environmentUid, params, query.type);
+    await deleteFunction(services, found, { actor: caller.actor, ...idempotency });
+    return { status: 200, body: { data: { success: true } } };
   },
 });
 
@@ -144,12 +145,12 @@ const compileRoute = defineRoute({
   answers: { 200: json('The bundle.', compiledShape) },
   errors: ['compilation_error', 'timeout', 'execution_environment_unavailable'],
   async handle({ body, services, signal }) {
-    const js = await compileSource(body.code, signal);
+    const { bundle } = await compileSource({ code: body.code }, signal);
     return {
       status: 200,
       body: {
-        bundle_size_bytes: Buffer.byteLength(js),
-        bundled_js: js,
+        bundle_size_bytes: Buffer.byteLength(bundle),
+        bundled_js: bundle,
         compiled_at: isoMillis(services.clock.now()),
       },
     };
@@ -190,24 +191,11 @@ const deployRoute = defineRoute({
   errors: [...deployErrors, 'concurrent_deployment'],
   async handle({ body, caller, services, idempotency }) {
     const { actor, environmentUid } = caller;
-    const options = { actor, timeoutMs: deployTimeoutMs, ...idempotency };
-    const deps = {
-      control: services.control,
-      coordination: services.coordination,
-      reconcileSyncs: (integrationKeys: readonly string[]) =>
-        reconcileSyncInstances(
-          { control: services.control, records: services.records.writer },
-          environmentUid,
-          integrationKeys,
-          actor,
-        ),
-    };
-    return { status: 200, body: await deployFunctions(deps, environmentUid, body, options) };
+    const options = { actor, ...idempotency };
+    const plan = await deployWithSyncs(services, environmentUid, { body }, options);
+    return { status: 200, body: plan };
   },
 });
-
-/** Many functions are decided together, behind whatever the owner has before them. */
-const deployTimeoutMs = 60_000;
 
 /** At least one function of that name, in the order sync, action, on-event. */
 async function named(

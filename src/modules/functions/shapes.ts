@@ -34,6 +34,8 @@ export const functionsShape = z.strictObject({
   pagination: z.strictObject({ total: z.int(), page: z.int(), limit: z.int() }),
 });
 
+export const removedShape = data(z.strictObject({ success: z.literal(true) }));
+
 export const codeShape = z.strictObject({ type: kind, code: z.string() });
 
 const configured = z

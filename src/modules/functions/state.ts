@@ -32,5 +32,7 @@ export interface DeployedFunction {
   readonly webhookSubscriptions: readonly string[];
   // on-event
   readonly event: string | null;
+  /** Deployed from source and part of no project. Absent: a project's. */
+  readonly isStandalone?: true;
   readonly deployedAt: Instant;
 }

@@ -150,8 +150,18 @@ const functionRows: readonly Row[] = [
   row('GET /functions/dryruns/{id}', K('functions:dryrun'), 404, () => ({
     path: `/functions/dryruns/${noId}`,
   })),
-  absent('POST /functions/deployments', K('deploy')),
-  absent('GET /functions/deployments/{id}', K('deploy')),
+  changing('POST /functions/deployments', K('deploy'), 404, ({ integration }) => ({
+    body: {
+      type: 'function',
+      integration_id: integration,
+      function_name: 'late',
+      function_type: 'action',
+      code: 'export default 1',
+    },
+  })),
+  row('GET /functions/deployments/{id}', K('deploy'), 404, () => ({
+    path: `/functions/deployments/${noId}`,
+  })),
   row('POST /functions/deployments/bundle/preview', K('deploy'), 200, () => ({
     body: wholeEnvironment,
   })),
