@@ -7,6 +7,7 @@ import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { commandLine } from '../support/command-line.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { openTerminal } from '../support/terminal.ts';
 
 const example = fileURLToPath(new URL('../../examples/npm-releases', import.meta.url));
 
@@ -27,8 +28,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const deploy = () =>
-  commandLine(['deploy', 'dev', '--no-dependency-update'], {
+const deploy = (...more: string[]) =>
+  commandLine(['deploy', 'dev', '--no-dependency-update', ...more], {
     root,
     sandbox,
     variables: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
@@ -63,4 +64,23 @@ it('the command line deploys the example to a running service, and a second time
   const second = await deploy();
   expect(second).toMatchObject({ exitCode: 0 });
   expect(second.out).toContain('Nothing to change');
+
+  const third = await deploy('--json');
+  expect(third).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(third.out)).toMatchObject({
+    created: [],
+    unchanged: [{ name: 'releases' }, { name: 'latest-version' }],
+  });
+  expect(third.err).toContain('Nothing to change');
+  expect(third.err).toContain('Deploying 2 functions');
+});
+
+it('shows on a terminal how far a deployment is', async () => {
+  await using terminal = openTerminal(['deploy', 'dev', '--no-dependency-update'], {
+    cwd: root,
+    env: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
+  });
+  expect(await terminal.exited, terminal.shown).toBe(0);
+  expect(terminal.shown).toContain(`Typechecking  [${'-'.repeat(24)}]  0 %`);
+  expect(terminal.shown).toMatch(/Deploying 2 functions  \[#+-+\]  80 %/);
 });

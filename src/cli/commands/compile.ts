@@ -43,11 +43,11 @@ export async function compileStep(
     readonly 'dependency-update'?: boolean | undefined;
   },
   sandbox: Sandbox,
+  progress = showProgress(context.output),
 ): Promise<Compiled> {
   const { root, own, output } = context;
   requireProject(root);
   prepareProject(context, options);
-  const progress = showProgress(output);
   await using compiler = context.openCompiler({ root, own, sandbox, progress });
   try {
     const compiled = await compiler.compile();

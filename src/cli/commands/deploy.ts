@@ -3,6 +3,7 @@ import { packageFunctions } from '../deploy/package.ts';
 import { performDeployment } from '../deploy/perform.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
+import { showPhases } from '../phases.ts';
 import { requireProject } from '../project.ts';
 import { targetOf } from '../secret-key.ts';
 import { compileStep } from './compile.ts';
@@ -13,7 +14,11 @@ const options = {
   action: { type: 'string', short: 'a' },
   integration: { type: 'string', short: 'i' },
   'allow-destructive': { type: 'boolean' },
+  json: { type: 'boolean' },
 } as const;
+
+/** Three of compiling, then comparing and deploying. */
+const phases = 5;
 
 export const deploy: Command = {
   name: 'deploy',
@@ -29,6 +34,7 @@ Options
   -i, --integration <id>     only this integration; removals are limited to it
       --allow-destructive    with --auto-confirm: remove without asking
       --auto-confirm         do not ask (removals still need --allow-destructive)
+      --json                 {created, updated, unchanged, deleted, deletedModels} on stdout, the plan on stderr
 
 Variables
   SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
@@ -54,10 +60,13 @@ Examples
     });
     const client = context.openClient(secretKey);
     await using sandbox = await context.openSandbox();
-    const compiled = await compileStep(context, values, sandbox);
+    const progress = showPhases(context.output, phases);
+    const compiled = await compileStep(context, values, sandbox, progress);
     const deployment = packageFunctions(compiled.functions, values, values.version);
     const autoConfirm = values['auto-confirm'] === true || context.environment.deployAutoConfirm;
     const allowDestructive = values['allow-destructive'] === true;
-    await performDeployment(context, client, deployment, { autoConfirm, allowDestructive, canAsk });
+    const consent = { autoConfirm, allowDestructive, canAsk };
+    const telling = { progress, isJson: values.json === true };
+    await performDeployment(context, client, deployment, consent, telling);
   },
 };

@@ -13,6 +13,13 @@ export interface Consent {
   readonly canAsk: boolean;
 }
 
+/** How the user is told. */
+export interface Telling {
+  readonly progress: (phase: string) => void;
+  /** The result as one JSON document on stdout; the plan then goes to stderr. */
+  readonly isJson: boolean;
+}
+
 /**
  * Shows the plan, asks where something goes away, and deploys.
  * @throws CommandFailure when the service or the user refuses
@@ -22,13 +29,23 @@ export async function performDeployment(
   client: ApiClient,
   deployment: Deployment,
   consent: Consent,
+  { progress, isJson }: Telling,
 ): Promise<void> {
   const { output } = context;
   try {
+    progress('Comparing with what is deployed');
     const plan = await client.previewDeploy(deployment.request);
-    for (const line of planLines(plan, output.paint)) output.result(line);
+    for (const line of planLines(plan, output.paint)) {
+      if (isJson) output.note(line);
+      else output.result(line);
+    }
     await confirm(context, plan, consent);
+    progress(`Deploying ${deployment.functions.length} functions`);
     const done = await client.deploy(deployment.request);
+    if (isJson) {
+      output.result(JSON.stringify(done));
+      return;
+    }
     output.result('');
     for (const line of resultLines(done, deployment.version)) output.result(line);
   } catch (error) {

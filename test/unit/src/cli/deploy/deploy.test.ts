@@ -68,7 +68,8 @@ async function deploy(options: With = {}) {
   const given = { autoConfirm: false, allowDestructive: false, canAsk: false, ...consent };
   try {
     const deployment = packageFunctions(compiled.functions, selection, version);
-    await performDeployment(context, client, deployment, given);
+    const telling = { progress: () => undefined, isJson: false };
+    await performDeployment(context, client, deployment, given, telling);
     return { exitCode: 0, error: '', out, questions };
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
