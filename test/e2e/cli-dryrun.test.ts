@@ -115,6 +115,30 @@ describe('what svc dryrun prints', () => {
   });
 });
 
+describe('svc dryrun --replay', () => {
+  it('gives the saved answers, without a service', async () => {
+    const variables = { SVC_HOSTPORT: 'http://127.0.0.1:9', CI: '1' };
+    const ended = await world.svc(['dryrun', 'companies', '--replay', '--json'], { variables });
+    expect(ended).toMatchObject({ exitCode: 0 });
+    const { messages } = JSON.parse(ended.out) as { messages: { records: object[] }[] };
+    const saved = JSON.parse(world.mocksOf('freshdesk/syncs/companies')) as {
+      svc: { batchSave: { Company: object[] } };
+    };
+    expect(messages.flatMap(({ records }) => records)).toEqual(saved.svc.batchSave.Company);
+  });
+
+  it.each([
+    [['waits'], 12, 'There is no slack/tests/waits.test.json'],
+    [['issues'], 12, 'choose with --integration-id'],
+    [['companies', '--input', '{}'], 1, '--input does not go with --replay'],
+    [[], 1, 'dryrun --replay takes a function'],
+  ])('ends as it should for %j', async (words, exitCode, message) => {
+    const ended = await world.svc(['dryrun', '--replay', ...words]);
+    expect(ended).toMatchObject({ exitCode, out: '' });
+    expect(ended.err).toContain(message);
+  });
+});
+
 describe('a dry run that fails', () => {
   it.each([
     [

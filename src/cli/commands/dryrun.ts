@@ -6,10 +6,11 @@ import type { CompiledFunction } from '../compiler/compile.ts';
 import { mayAsk, type Command, type Context } from '../context.ts';
 import { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
-import { failureBody, failureLines, outputText, syncMessages } from '../dryrun/report.ts';
+import { replaySaved } from '../dryrun/replay.ts';
 import { dryRun } from '../dryrun/run.ts';
 import { saveMocks } from '../dryrun/save.ts';
-import type { DryEnd, DryOrder, DryWorld } from '../dryrun/world.ts';
+import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
+import type { DryOrder, DryWorld } from '../dryrun/world.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
@@ -28,13 +29,27 @@ const options = {
   validation: { type: 'boolean' },
   save: { type: 'boolean' },
   'save-responses': { type: 'boolean' },
+  replay: { type: 'boolean' },
   diagnostics: { type: 'boolean' },
   json: { type: 'boolean' },
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** Messages of a sync that are shown before somebody is asked for more. */
-const messagesPerScreen = 10;
+/** They say what a replay takes from the saved file, or are of the service. */
+const notReplayed = [
+  'environment',
+  'input',
+  'metadata',
+  'checkpoint',
+  'lastSyncDate',
+  'variant',
+  'validate',
+  'validation',
+  'save',
+  'save-responses',
+  'diagnostics',
+] as const;
+
 const failed = { exitCode: exitCodes.dryRunFailed } as const;
 
 export const dryrun: Command = {
@@ -55,6 +70,7 @@ Options
       --variant <name>         variant of the sync (base)
       --validate               what is not as its schema says ends the run
       --save                   write <integration>/tests/<name>.test.json; implies --validate
+      --replay                 give the answers that --save has kept; needs neither connection nor service
       --diagnostics            say how long it took and what memory it needed
       --auto-confirm           print everything without asking
       --json                   one JSON document: {status, output, results, messages, error}
@@ -65,7 +81,8 @@ environment:proxy; environment:connections:read_credentials too where the functi
 Examples
   svc dryrun contacts acme -e dev
   svc dryrun create-contact acme -e dev --input '{"name":"Ada"}' --validate
-  svc dryrun crm/syncs/contacts acme -e dev --checkpoint '{"since":"2026-01-01"}' --save`,
+  svc dryrun crm/syncs/contacts acme -e dev --checkpoint '{"since":"2026-01-01"}' --save
+  svc dryrun crm/syncs/contacts --replay`,
 
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
@@ -73,6 +90,10 @@ Examples
       throw new CommandFailure('dryrun takes a function and a connection', { isUsage: true });
     }
     requireProject(context.root);
+    if (values.replay === true) {
+      await replay(context, values, positionals);
+      return;
+    }
     const given = givenOf(context, values);
     const canAsk = mayAsk(context, values.interactive);
     const ask = async (question: string): Promise<string> => {
@@ -131,19 +152,10 @@ async function perform(
   const { output } = context;
   const started = performance.now();
   const end = await dryRun(world, order);
-  if (world.signal.aborted) {
-    throw new CommandFailure('Interrupted', { exitCode: exitCodes.interrupted });
-  }
-  const isOk = end.failure === null && end.violation === null;
-  if (values.json === true) output.result(JSON.stringify(documentOf(world, order, end)));
-  else if (isOk && order.fn.entry.kind === 'sync') {
-    await showMessages(
-      context,
-      syncMessages(world.journal),
-      canAsk && values['auto-confirm'] !== true,
-    );
-  } else if (isOk) output.result(outputText(end.output));
-  if (isOk && isSaved) {
+  if (world.signal.aborted) throw interrupted();
+  const ended = { kind: order.fn.entry.kind, end, batches: world.journal };
+  await showEnd(context, ended, showingOf(values, canAsk));
+  if (isOk(end) && isSaved) {
     output.note(`Saved ${await saveMocks(context.root, world, order, end)}`);
   }
   if (values.diagnostics === true) {
@@ -154,44 +166,38 @@ async function perform(
       `Took ${seconds.toFixed(2)} s; this process: ${((user + system) / 1e6).toFixed(2)} s of processor time, ${Math.round(megabytes)} MB`,
     );
   }
-  if (!isOk) throw new CommandFailure(failureLines(end).join('\n'), failed);
+  if (!isOk(end)) throw failureOf(end);
 }
 
-function documentOf({ journal }: DryWorld, { fn }: DryOrder, end: DryEnd): JsonObject {
-  const { failure, violation, output } = end;
-  const error =
-    violation !== null
-      ? { type: violation.code, payload: { violations: violation.lines, value: violation.value } }
-      : failure === null
-        ? null
-        : failureBody(failure);
-  const results = {
-    added: journal.count('save'),
-    updated: journal.count('update'),
-    deleted: journal.count('delete'),
-  };
-  const messages = journal.batches.map((batch) => ({ ...batch }));
-  return {
-    status: error === null ? 'success' : 'failed',
-    ...(output === undefined ? {} : { output }),
-    ...(fn.entry.kind === 'sync' ? { results, messages } : {}),
-    error,
-  };
-}
+const showingOf = (values: Values, canAsk: boolean) => ({
+  isJson: values.json === true,
+  isAsked: canAsk && values['auto-confirm'] !== true,
+});
 
-async function showMessages(
-  context: Context,
-  messages: readonly string[],
-  isAsked: boolean,
-): Promise<void> {
-  for (const [at, message] of messages.entries()) {
-    if (isAsked && at > 0 && at % messagesPerScreen === 0) {
-      const left = messages.length - at;
-      if (!/^(y(es)?)?$/i.test(await context.ask(`${left} more: go on y/n? `))) return;
-    }
-    context.output.result(message);
+/** Without service and connection. */
+async function replay(context: Context, values: Values, words: readonly string[]): Promise<void> {
+  const refused = notReplayed.find((name) => values[name] !== undefined);
+  if (refused !== undefined) {
+    const message = `--${refused} does not go with --replay, which takes what was saved`;
+    throw new CommandFailure(message, { isUsage: true });
   }
+  const [name, ...others] = words;
+  if (name === undefined || others.length > 0) {
+    throw new CommandFailure('dryrun --replay takes a function', { isUsage: true });
+  }
+  await using sandbox = await context.openSandbox();
+  const { functions } = await compileStep(context, values, sandbox);
+  const [fn, another] = functionsNamed(functions, name, values['integration-id']);
+  if (another !== undefined) throw ambiguous(name, [fn, another]);
+  using stopping = stopOnInterrupt(context);
+  const ended = await replaySaved(context.root, sandbox, fn, stopping.signal);
+  if (stopping.signal.aborted) throw interrupted();
+  await showEnd(context, ended, showingOf(values, mayAsk(context, values.interactive)));
+  if (!isOk(ended.end)) throw failureOf(ended.end);
 }
+
+const interrupted = (): CommandFailure =>
+  new CommandFailure('Interrupted', { exitCode: exitCodes.interrupted });
 
 function say({ output }: Context, level: string, message: string): void {
   const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'grey';
@@ -212,14 +218,8 @@ async function findFunction(
   connectionId: string,
   integrationKey: string | undefined,
 ): Promise<CompiledFunction> {
-  const found = world.functions.filter(
-    ({ entry }) =>
-      (entry.name === name || entry.file === `${name.replace(/\.ts$/, '')}.ts`) &&
-      (integrationKey === undefined || entry.integrationKey === integrationKey),
-  );
-  const [first, second] = found;
-  if (first === undefined) throw new CommandFailure(`index.ts names no function "${name}"`, failed);
-  if (second === undefined) return first;
+  const found = functionsNamed(world.functions, name, integrationKey);
+  if (found.length === 1) return found[0];
   const having: CompiledFunction[] = [];
   for (const fn of found) {
     const of = { integrationKey: fn.entry.integrationKey, connectionId };
@@ -227,11 +227,28 @@ async function findFunction(
   }
   const [only, other] = having;
   if (only !== undefined && other === undefined) return only;
-  const files = found.map(({ entry }) => entry.file).join(', ');
-  throw new CommandFailure(
-    `"${name}" is ${files}: choose with --integration-id, or name the file`,
-    failed,
+  throw ambiguous(name, found);
+}
+
+/** At least one. @throws CommandFailure */
+function functionsNamed(
+  functions: readonly CompiledFunction[],
+  name: string,
+  integrationKey: string | undefined,
+): [CompiledFunction, ...CompiledFunction[]] {
+  const [first, ...others] = functions.filter(
+    ({ entry }) =>
+      (entry.name === name || entry.file === `${name.replace(/\.ts$/, '')}.ts`) &&
+      (integrationKey === undefined || entry.integrationKey === integrationKey),
   );
+  if (first === undefined) throw new CommandFailure(`index.ts names no function "${name}"`, failed);
+  return [first, ...others];
+}
+
+function ambiguous(name: string, found: readonly CompiledFunction[]): CommandFailure {
+  const files = found.map(({ entry }) => entry.file).join(', ');
+  const message = `"${name}" is ${files}: choose with --integration-id, or name the file`;
+  return new CommandFailure(message, failed);
 }
 
 async function isThere(

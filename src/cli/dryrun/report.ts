@@ -7,7 +7,7 @@ const pretty = (value: Json | undefined): string => JSON.stringify(value, null, 
 const verbs = { save: 'save', update: 'update', delete: 'delete' } as const;
 
 /** What a sync would have stored, for a person: first the counts, then a message per call. */
-export function syncMessages(journal: Journal): string[] {
+export function syncMessages(journal: Pick<Journal, 'batches' | 'count'>): string[] {
   const counts = {
     updated: journal.count('update'),
     added: journal.count('save'),

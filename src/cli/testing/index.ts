@@ -6,21 +6,15 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
-import type { Json } from '../../kernel/stable-json.ts';
 import type { FunctionKind } from '../../modules/functions/state.ts';
-import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
-import type { RunFailure, Sandbox } from '../../ports/sandbox.ts';
+import type { Sandbox } from '../../ports/sandbox.ts';
 import { Bundler } from '../compiler/bundle.ts';
 import type { Entry } from '../compiler/entries.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';
 import { kindFolder } from '../project-layout.ts';
-import { replayHost, type Replayed } from './replay-host.ts';
+import { replayRun, type ReplayEnd } from './replay-run.ts';
 
-export interface ReplayResult extends Replayed {
-  /** Undefined when the function returned nothing. */
-  readonly output: Json | undefined;
-  /** Null when the function ended well. */
-  readonly failure: RunFailure | null;
+export interface ReplayResult extends ReplayEnd {
   /** What it was compared with when it was saved. */
   readonly mocks: Mocks;
 }
@@ -47,39 +41,11 @@ export async function replay(
   const entry = entryOf(root, basename(integration), kind, name);
   const text = readFileSync(join(root, mocksPath(entry.integrationKey, name)), 'utf8');
   const mocks = JSON.parse(text) as Mocks;
-  const { calls, written } = replayHost(mocks);
-  const { connection_id: connectionId } = mocks.svc.getConnection;
-  const type = kind === 'on-event' ? 'onEvent' : kind;
   const bundle = await bundleOf(root, entry);
   const shared = await sharedSandbox();
-  const definition = await shared.describe(bundle, `${entry.bundleName}.cjs`);
-  const result = await shared.run(
-    {
-      bundle,
-      fileName: `${entry.bundleName}.cjs`,
-      type,
-      entry: 'exec',
-      input: mocks.input === undefined ? undefined : JSON.stringify(mocks.input),
-      context: {
-        connectionId: typeof connectionId === 'string' ? connectionId : '',
-        providerConfigKey: entry.integrationKey,
-        environmentName: 'test',
-        environmentId: 0,
-        models: Object.keys(definition.models),
-        loggerLevel: 'debug',
-        validation: 'off',
-        ...mocks.run,
-      },
-      limits: runLimits[kind],
-      signal: new AbortController().signal,
-    },
-    calls,
-  );
-  const output =
-    result.status === 'ok' && result.output !== undefined
-      ? (JSON.parse(result.output) as Json)
-      : undefined;
-  return { ...written, output, failure: result.status === 'error' ? result.error : null, mocks };
+  const { models } = await shared.describe(bundle, `${entry.bundleName}.cjs`);
+  const fn = { entry, bundle, models: Object.keys(models) };
+  return { ...(await replayRun(shared, fn, mocks, new AbortController().signal)), mocks };
 }
 
 function entryOf(root: string, integrationKey: string, kind: FunctionKind, name: string): Entry {

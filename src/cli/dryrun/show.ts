@@ -1,0 +1,74 @@
+import type { FunctionKind } from '../../modules/functions/state.ts';
+import type { JsonObject } from '../../kernel/stable-json.ts';
+import type { Context } from '../context.ts';
+import { CommandFailure, exitCodes } from '../exit.ts';
+import type { Journal } from './journal.ts';
+import { failureBody, failureLines, outputText, syncMessages } from './report.ts';
+import type { DryEnd } from './world.ts';
+
+/** Messages of a sync that are shown before somebody is asked for more. */
+const messagesPerScreen = 10;
+
+/** A dry run, or its replay, that is over. */
+export interface Ended {
+  readonly kind: FunctionKind;
+  readonly end: DryEnd;
+  readonly batches: Pick<Journal, 'batches' | 'count'>;
+}
+
+/** Prints what came of it; nothing of a failure, unless as JSON. */
+export async function showEnd(
+  context: Context,
+  ended: Ended,
+  { isJson, isAsked }: { readonly isJson: boolean; readonly isAsked: boolean },
+): Promise<void> {
+  const { output } = context;
+  if (isJson) output.result(JSON.stringify(documentOf(ended)));
+  else if (!isOk(ended.end)) return;
+  else if (ended.kind === 'sync') {
+    await showMessages(context, syncMessages(ended.batches), isAsked);
+  } else output.result(outputText(ended.end.output));
+}
+
+export const isOk = ({ failure, violation }: DryEnd): boolean =>
+  failure === null && violation === null;
+
+/** The end of the command where the function did not end well. */
+export const failureOf = (end: DryEnd): CommandFailure =>
+  new CommandFailure(failureLines(end).join('\n'), { exitCode: exitCodes.dryRunFailed });
+
+function documentOf({ kind, end, batches }: Ended): JsonObject {
+  const { failure, violation, output } = end;
+  const error =
+    violation !== null
+      ? { type: violation.code, payload: { violations: violation.lines, value: violation.value } }
+      : failure === null
+        ? null
+        : failureBody(failure);
+  const results = {
+    added: batches.count('save'),
+    updated: batches.count('update'),
+    deleted: batches.count('delete'),
+  };
+  const messages = batches.batches.map((batch) => ({ ...batch }));
+  return {
+    status: error === null ? 'success' : 'failed',
+    ...(output === undefined ? {} : { output }),
+    ...(kind === 'sync' ? { results, messages } : {}),
+    error,
+  };
+}
+
+async function showMessages(
+  context: Context,
+  messages: readonly string[],
+  isAsked: boolean,
+): Promise<void> {
+  for (const [at, message] of messages.entries()) {
+    if (isAsked && at > 0 && at % messagesPerScreen === 0) {
+      const left = messages.length - at;
+      if (!/^(y(es)?)?$/i.test(await context.ask(`${left} more: go on y/n? `))) return;
+    }
+    context.output.result(message);
+  }
+}
