@@ -1,4 +1,5 @@
 import { ApiError, refusal } from '../client/api-error.ts';
+import { eventsOf } from './event-stream.ts';
 import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
 
 /** Mirrors the answer of the service to 65 and 66 (contract/http.md section 9, design section 10). */
@@ -49,6 +50,8 @@ export interface ApiClient {
     body?: JsonObject,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Json>;
+  /** The data of a stream of events, until the signal is aborted. @throws ApiError */
+  events(path: string, signal: AbortSignal): AsyncGenerator<Json>;
   /** A call whose answer is taken as it is, whatever its status. @throws ApiError without an answer */
   send(request: ApiRequest): Promise<ApiReply>;
 }
@@ -75,14 +78,14 @@ export function apiClient(options: {
   readonly secretKey: string;
   readonly version: string;
 }): ApiClient {
+  const common = {
+    authorization: `Bearer ${options.secretKey}`,
+    'user-agent': `svc-cli/${options.version}`,
+  };
   const send = async ({ method, path, headers, body }: ApiRequest): Promise<ApiReply> => {
     const reply = await fetched(`${options.host}${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${options.secretKey}`,
-        'user-agent': `svc-cli/${options.version}`,
-        ...headers,
-      },
+      headers: { ...common, ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -112,6 +115,12 @@ export function apiClient(options: {
       asPlan(await call('POST', '/functions/deployments/bundle/preview', request)),
     deploy: async (request) => asPlan(await call('POST', '/functions/deployments/bundle', request)),
     call,
+    events: (path, signal) =>
+      eventsOf(
+        (headers, ended) =>
+          fetched(`${options.host}${path}`, { headers: { ...common, ...headers }, signal: ended }),
+        signal,
+      ),
     send,
   };
 }

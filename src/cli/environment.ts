@@ -14,6 +14,8 @@ export interface Environment {
   secretKeyVariable(environment: string): string;
   /** The key of the account, for operators; null when none is set. */
   readonly accountKey: string | null;
+  /** What forwarded webhooks are signed with; null when none is set. */
+  readonly webhookSigningKey: string | null;
   readonly deployAutoConfirm: boolean;
   readonly dependencyUpdate: boolean;
   readonly isCi: boolean;
@@ -45,6 +47,7 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
       return names.map((name) => all[name]).find((value) => value) ?? null;
     },
     accountKey: all['SVC_ACCOUNT_KEY'] || null,
+    webhookSigningKey: all['SVC_WEBHOOK_SIGNING_KEY'] || null,
     deployAutoConfirm: all['SVC_DEPLOY_AUTO_CONFIRM'] === 'true',
     dependencyUpdate: all['SVC_CLI_DEPENDENCY_UPDATE'] !== 'false',
     isCi: isOn(all['CI']),

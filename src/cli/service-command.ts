@@ -2,7 +2,7 @@ import { asCommandFailure } from './account.ts';
 import type { ApiClient } from './client.ts';
 import { columns } from './columns.ts';
 import { mayAsk, type Context } from './context.ts';
-import { exitCodes } from './exit.ts';
+import { CommandFailure, exitCodes } from './exit.ts';
 import { targetOf } from './secret-key.ts';
 
 /** Options of the commands that look into an environment of the service. */
@@ -10,6 +10,55 @@ export const serviceOptions = {
   environment: { type: 'string', short: 'e' },
   json: { type: 'boolean' },
 } as const;
+
+/** Options of the commands that list what happened. */
+export const listOptions = {
+  ...serviceOptions,
+  integration: { type: 'string', short: 'i' },
+  connection: { type: 'string' },
+  since: { type: 'string' },
+  limit: { type: 'string' },
+} as const;
+
+/** What their help says of them, below the options of the command's own. */
+export const listHelp = `  -e, --environment <name>   environment of the service
+  -i, --integration <id>     only of this integration
+      --connection <id>      only of this connection
+      --since <time>         only from this time on
+      --limit <n>            so many at most (100)
+      --json                 the answer as JSON on stdout`;
+
+interface ListValues {
+  readonly integration?: string | undefined;
+  readonly connection?: string | undefined;
+  readonly since?: string | undefined;
+  readonly limit?: string | undefined;
+}
+
+/**
+ * The query of a list, with the conditions of the command's own.
+ * @throws CommandFailure where `--since` is no time
+ */
+export function listQuery(
+  { integration, connection, since, limit }: ListValues,
+  own: Readonly<Record<string, string | undefined>>,
+): string {
+  return queryOf({
+    ...own,
+    provider_config_key: integration,
+    connection_id: connection,
+    since: sinceOf(since),
+    limit,
+  });
+}
+
+/** The time in ISO 8601. @throws CommandFailure where it is none */
+export function sinceOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const at = new Date(given);
+  if (Number.isNaN(at.getTime())) throw new CommandFailure(`--since is no time: "${given}"`);
+  return at.toISOString();
+}
 
 /** What their help says of keys and codes. */
 export const serviceHelp = `Variables

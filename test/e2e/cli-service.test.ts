@@ -2,8 +2,10 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/help.ts';
+import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
 import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
 import { until } from '../support/runs.ts';
+import { openWebhookReceiver } from '../support/webhook-receiver.ts';
 
 let world: ExampleWorld;
 beforeAll(async () => {
@@ -63,6 +65,40 @@ describe('what is in an environment', () => {
     expect((await svc('webhooks bury -e dev')).err).toContain('webhooks has no "bury"');
   });
 
+  it('webhooks as they are made, sent on to this machine and signed', async () => {
+    await using receiver = await openWebhookReceiver();
+    const interrupt = new AbortController();
+    const { gateway } = world;
+    const signingKey = 'a-key-of-the-application';
+    const heard: string[] = [];
+    const listening = world.svc(['listen', '-e', 'dev', '--forward', receiver.url, '--json'], {
+      variables: {
+        SVC_HOSTPORT: gateway.url,
+        SVC_SECRET_KEY: gateway.key,
+        SVC_WEBHOOK_SIGNING_KEY: signingKey,
+      },
+      interrupt: interrupt.signal,
+      onResult: (line) => {
+        heard.push(line);
+        interrupt.abort();
+      },
+    });
+    const endpoints = await gateway.call('GET', '/webhook-endpoints');
+    const [endpoint] = (endpoints.body as { data: { id: string }[] }).data;
+    await until(async () => {
+      await gateway.call('POST', `/webhook-endpoints/${endpoint?.id ?? ''}/test`);
+      return heard[0] ?? null;
+    });
+    expect(await listening).toMatchObject({ exitCode: 0 });
+    const shown = JSON.parse(heard[0] ?? '') as { payload: object };
+    expect(shown).toMatchObject({ kind: 'test', forwarded: { status: 200 } });
+    const [received] = receiver.received;
+    expect(received?.body).toBe(JSON.stringify(shown.payload));
+    const signature = received?.headers['x-svc-hmac-sha256'] as string;
+    expect(verifyDelivery(signingKey, received?.body ?? '', signature)).toBe(true);
+    expect(await svc('listen -e dev --forward file:///x')).toMatchObject({ exitCode: 1, out: '' });
+  });
+
   it('needs a key that the service takes', async () => {
     const variables = { SVC_HOSTPORT: world.gateway.url };
     expect(await world.svc(['connections', '-e', 'dev'], { variables })).toMatchObject({
@@ -104,6 +140,32 @@ describe('what functions did', () => {
     expect(messages).toMatchObject({ exitCode: 0 });
     expect(messages.out).toContain('/api/v2/companies');
     expect(await svc('logs -e dev --since soon')).toMatchObject({ exitCode: 1 });
+    expect(await svc('runs list -e dev --since soon')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('as the log is written, until Ctrl-C', async () => {
+    const interrupt = new AbortController();
+    const lines: string[] = [];
+    const of = { provider_config_key: 'freshdesk', connection_id: 'demo' };
+    const variables = { SVC_HOSTPORT: world.gateway.url, SVC_SECRET_KEY: world.gateway.key };
+    const args = ['logs', '-e', 'dev', '--follow', '--sync', 'companies', '--json'];
+    const following = world.svc(args, {
+      variables,
+      interrupt: interrupt.signal,
+      onResult: (line) => {
+        lines.push(line);
+        interrupt.abort();
+      },
+    });
+    await until(async () => {
+      await world.gateway.call('POST', '/sync/trigger', { body: { ...of, syncs: ['companies'] } });
+      return lines[0] ?? null;
+    });
+    expect(await following).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ syncConfigName: 'companies' });
+    for (const wrong of ['--follow --search x', '--level warn']) {
+      expect(await svc(`logs -e dev ${wrong}`)).toMatchObject({ exitCode: 1, out: '' });
+    }
   });
 });
 
@@ -260,10 +322,11 @@ describe('the examples of the help', () => {
       CI: '1',
     };
     const interrupt = new AbortController();
+    if (name === 'listen') interrupt.abort();
     const ended = await world.svc(line.split(' ').slice(1), {
       variables,
       interrupt: interrupt.signal,
-      // What watches until Ctrl-C has it at its first result.
+      // What watches until Ctrl-C has it at its first result, or has had it.
       onResult: () => name === 'dev' && interrupt.abort(),
     });
     expect(ended, ended.err).toMatchObject({ exitCode: 0 });

@@ -14,6 +14,7 @@ import { dryrun } from './dryrun.ts';
 import { generateDocs } from './generate-docs.ts';
 import { generateTests } from './generate-tests.ts';
 import { init } from './init.ts';
+import { listen } from './listen.ts';
 import { log } from './log.ts';
 import { logs } from './logs.ts';
 import { projections } from './projections.ts';
@@ -55,6 +56,7 @@ export const commands: readonly Command[] = [
   runs,
   logs,
   webhooks,
+  listen,
   doctor,
   projections,
   consumers,

@@ -3,21 +3,18 @@ import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import {
   inEnvironment,
-  queryOf,
+  listHelp,
+  listOptions,
+  listQuery,
   serviceHelp,
-  serviceOptions,
   showRows,
 } from '../service-command.ts';
 
 const options = {
-  ...serviceOptions,
+  ...listOptions,
   kind: { type: 'string' },
   status: { type: 'string' },
   function: { type: 'string', short: 'f' },
-  integration: { type: 'string', short: 'i' },
-  connection: { type: 'string' },
-  since: { type: 'string' },
-  limit: { type: 'string' },
 } as const;
 
 /** Mirrors an entry of `GET /runs`. */
@@ -40,16 +37,11 @@ export const runs: Command = {
   show <id>     one run with its requests, saves, checkpoints and lines of log
   cancel <id>   end a run that is queued or going
 
-Options
-  -e, --environment <name>   environment of the service
-      --kind <kinds>         list: sync, action, on-event, webhook or dryrun, with commas between them
-      --status <statuses>    list: queued, running, succeeded, failed, cancelled, timed_out or interrupted
-  -f, --function <name>      list: of this function
-  -i, --integration <id>     list: of this integration
-      --connection <id>      list: of this connection
-      --since <time>         list: from this time on
-      --limit <n>            list: so many at most (100)
-      --json                 the answer as JSON on stdout
+Options (all but --environment and --json are of list)
+      --kind <kinds>         sync, action, on-event, webhook or dryrun, with commas between them
+      --status <statuses>    queued, running, succeeded, failed, cancelled, timed_out or interrupted
+  -f, --function <name>      only of this function
+${listHelp}
 
 ${serviceHelp}
 
@@ -80,16 +72,8 @@ Examples
         context.output.result(JSON.stringify(run, null, values.json === true ? 0 : 2));
         return;
       }
-      const { kind, status, integration, connection, since, limit } = values;
-      const query = queryOf({
-        kind,
-        status,
-        function: values.function,
-        provider_config_key: integration,
-        connection_id: connection,
-        since,
-        limit,
-      });
+      const { kind, status, function: name } = values;
+      const query = listQuery(values, { kind, status, function: name });
       // The shape is the service's promise.
       const { data } = (await client.call('GET', `/runs${query}`)) as unknown as {
         data: ShownRun[];

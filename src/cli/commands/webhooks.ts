@@ -4,21 +4,18 @@ import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import {
   inEnvironment,
-  queryOf,
+  listHelp,
+  listOptions,
+  listQuery,
   serviceHelp,
-  serviceOptions,
   showRows,
 } from '../service-command.ts';
 
 const options = {
-  ...serviceOptions,
+  ...listOptions,
   kind: { type: 'string' },
   state: { type: 'string' },
   endpoint: { type: 'string' },
-  integration: { type: 'string', short: 'i' },
-  connection: { type: 'string' },
-  since: { type: 'string' },
-  limit: { type: 'string' },
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
@@ -56,16 +53,11 @@ export const webhooks: Command = {
   endpoints          where webhooks are sent to
   test <endpoint>    send a test webhook to an endpoint
 
-Options
-  -e, --environment <name>   environment of the service
-      --kind <kind>          list: of this kind
-      --state <state>        list: in this state
-      --endpoint <id>        list: to this endpoint
-  -i, --integration <id>     list: of this integration
-      --connection <id>      list: of this connection
-      --since <date>         list: from this time on
-      --limit <n>            list: so many at most (100)
-      --json                 the answer as JSON on stdout
+Options (all but --environment and --json are of list)
+      --kind <kind>          only of this kind
+      --state <state>        only in this state
+      --endpoint <id>        only to this endpoint
+${listHelp}
 
 ${serviceHelp}
 
@@ -93,16 +85,8 @@ Examples
 
 const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
   async list({ context, client, values }) {
-    const { kind, state, endpoint, integration, connection, since, limit } = values;
-    const query = queryOf({
-      kind,
-      state,
-      endpoint_id: endpoint,
-      provider_config_key: integration,
-      connection_id: connection,
-      since,
-      limit,
-    });
+    const { kind, state, endpoint } = values;
+    const query = listQuery(values, { kind, state, endpoint_id: endpoint });
     const answer = await client.call('GET', `/webhook-messages${query}`);
     // The shapes are the service's promise.
     const { data } = answer as unknown as { data: ShownWebhook[] };

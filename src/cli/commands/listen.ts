@@ -1,0 +1,94 @@
+import type { Command, Context } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { forward, type Forwarded } from '../listen/forward.ts';
+import { webhookFeed, type HeardWebhook } from '../listen/webhook-feed.ts';
+import { parseCommand } from '../options.ts';
+import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
+
+const options = {
+  ...serviceOptions,
+  forward: { type: 'string', short: 'f' },
+  kind: { type: 'string' },
+  integration: { type: 'string', short: 'i' },
+  connection: { type: 'string' },
+} as const;
+
+export const listen: Command = {
+  name: 'listen',
+  usage: '',
+  summary: 'Hear the webhooks to the application here',
+  help: `Shows webhooks as the service makes them, until Ctrl-C, and sends each to an address of this machine that the
+service does not reach. What the service sends itself stays as it is. Webhooks are made for endpoints: where
+"svc webhooks endpoints" shows none, there is nothing to hear.
+
+Options
+  -e, --environment <name>   environment of the service
+  -f, --forward <url>        send each to this address; what it answers is shown
+      --kind <kind>          only of this kind
+  -i, --integration <id>     only of this integration
+      --connection <id>      only of this connection
+      --json                 one JSON document for each, with its payload
+
+${serviceHelp}
+
+With SVC_WEBHOOK_SIGNING_KEY, the signing key of the environment, what is forwarded is signed as the service signs it.
+
+Examples
+  svc listen -e dev --forward http://localhost:3000/hook
+  svc listen -e dev --kind sync --json`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    if (positionals.length > 0) {
+      throw new CommandFailure('listen takes no arguments', { isUsage: true });
+    }
+    const url = values.forward;
+    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      throw new CommandFailure(`--forward takes an http address: "${url}"`, { isUsage: true });
+    }
+    const filter = {
+      kind: values.kind,
+      provider_config_key: values.integration,
+      connection_id: values.connection,
+    };
+    const stopping = new AbortController();
+    const stop = context.onInterrupt(() => stopping.abort());
+    const { signal } = stopping;
+    try {
+      await inEnvironment(context, values, async (client) => {
+        context.output.note('Listening; Ctrl-C ends it.');
+        for await (const heard of webhookFeed(client, filter, signal)) {
+          const key = context.environment.webhookSigningKey;
+          const forwarded = url === undefined ? null : await forward(url, heard, key, signal);
+          show(context, heard, forwarded, values.json === true);
+        }
+      });
+    } finally {
+      stop();
+    }
+  },
+};
+
+function show(
+  { output }: Context,
+  { id, kind, payload, deliveries }: HeardWebhook,
+  forwarded: Forwarded | null,
+  isJson: boolean,
+): void {
+  if (isJson) {
+    output.result(JSON.stringify({ id, kind, payload, forwarded }));
+    return;
+  }
+  const of = deliveries[0];
+  const where = [of?.provider_config_key, of?.connection_id].filter(Boolean).join('/');
+  output.result(
+    [of?.created_at ?? '', kind, where, id, answerText(output, forwarded)].join('  ').trimEnd(),
+  );
+}
+
+function answerText({ paint }: Context['output'], forwarded: Forwarded | null): string {
+  if (forwarded === null) return '';
+  if ('error' in forwarded) return paint('red', forwarded.error);
+  const isTaken = forwarded.status >= 200 && forwarded.status < 300;
+  return paint(isTaken ? 'green' : 'red', String(forwarded.status));
+}

@@ -1,0 +1,37 @@
+import { systemClock } from '../../kernel/time.ts';
+import { signDelivery } from '../../modules/webhooks-out/signature.ts';
+import type { HeardWebhook } from './webhook-feed.ts';
+
+/** As long as the service waits for an application. */
+const timeoutMs = 20_000;
+
+/** What came of it: a status, or why there is none. */
+export type Forwarded = { readonly status: number } | { readonly error: string };
+
+/** Sends the webhook as the service would; without a key it is not signed. */
+export async function forward(
+  url: string,
+  { id, payload }: Pick<HeardWebhook, 'id' | 'payload'>,
+  signingKey: string | null,
+  signal: AbortSignal,
+): Promise<Forwarded> {
+  const body = Buffer.from(JSON.stringify(payload));
+  const message = { id, body, at: systemClock.now() };
+  const signed =
+    signingKey === null
+      ? { 'webhook-id': id }
+      : signDelivery({ current: signingKey, previous: null }, message);
+  try {
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signed },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    return { status };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return { error: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
