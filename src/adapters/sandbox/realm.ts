@@ -1,4 +1,5 @@
 import ivm from 'isolated-vm';
+import { warmUp } from './warm-up.ts';
 
 /** What happens in a realm; late-bound, because realms are made before there is a run. */
 export interface RealmEvents {
@@ -33,24 +34,6 @@ export type Snapshot = ivm.ExternalCopy<ArrayBuffer>;
 export function takeSnapshot(runtime: string): Snapshot {
   return ivm.Isolate.createSnapshot([{ code: runtime, filename: 'svc-runtime' }], warmUp);
 }
-
-/**
- * A run in a context that is thrown away: the snapshot then has the runtime's functions compiled, so that no realm
- * compiles them between its start and the first instruction of its function.
- */
-const warmUp = `
-  const { start, settle } = __svcStart(() => undefined, () => 'null');
-  const order = {
-    task: 'run', fileName: '', type: 'sync', entry: 'exec', input: 'null',
-    context: { models: [], loggerLevel: 'warn', paginate: null, validation: 'off', lastSyncDate: null },
-  };
-  const bundle = (exports, require) => {
-    require('zod');
-    exports.default = { type: 'sync', exec: (svc) => svc.getCheckpoint() };
-  };
-  start(bundle, JSON.stringify(order));
-  settle('done', 1, 'null', '');
-`;
 
 /**
  * The callbacks and what the runtime returns stay in closures: guest code can reach neither them nor
