@@ -1,3 +1,4 @@
+import { limits } from '../src/kernel/limits.ts';
 import type { Cleanup } from '../src/ports/event-log.ts';
 
 /**
@@ -33,7 +34,7 @@ export const topics = {
   'svc.records.v1': {
     key: 'environment/connection uid/model/variant/record',
     partitions: 'owned', // chosen by the stream, so that one stream has one order
-    cleanup: compact(28 * dayMs, 29 * dayMs),
+    cleanup: compact(limits.recordHistoryDays * dayMs, (limits.recordHistoryDays + 1) * dayMs),
     schema: 'records/record-change.v1.avsc',
     why: 'Every change of every record for 28 days, and the latest state for ever.',
   },

@@ -175,6 +175,7 @@ export const catalogue = {
   log_full: retryable(503, 'The disk of the event log is full.'),
   log_corrupt: kind(500, 'The event log is damaged.'),
   unknown_topic: kind(500, 'No such topic.'),
+  history_gone: kind(410, 'The log no longer holds what was then.'),
   projection_unavailable: retryable(503, 'The records cannot be read at the moment.'),
   projection_refused: kind(500, 'The projection store refused the rows.'),
   command_expired: retryable(503, 'The command was not decided before its deadline.'),

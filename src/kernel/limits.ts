@@ -16,6 +16,9 @@ export const limits = {
   /** Payload bytes of one command message. */
   commandBytesMax: 1_000_000,
   pruneRecordsDefault: 1000,
+  /** The log keeps every change of records for so long; older ones only where nothing superseded them. */
+  recordHistoryDays: 28,
+  historyPageSizeMax: 1_000,
   requestBytesMax: 75 * 1024 ** 2,
   actionInputBytesMax: 2 * 1024 ** 2,
   actionOutputBytesMax: 2 * 1024 ** 2,

@@ -7,7 +7,7 @@ import type { StreamHead } from '../../src/modules/records/heads.ts';
 import { streamKey, streamNumber } from '../../src/modules/records/stream.ts';
 import type { ConnectionUid, EnvironmentUid } from '../../src/kernel/ids.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
-import type { StreamPlace } from './records.ts';
+import type { ChangePlace, StreamPlace } from './records.ts';
 import { records, writeMarked } from './records.ts';
 
 /** What a batch holds of one partition. */
@@ -25,9 +25,8 @@ export interface Range {
   epoch: number;
 }
 
-export interface Entry {
+export interface Entry extends ChangePlace {
   readonly change: RecordChange;
-  readonly place: StreamPlace;
 }
 
 /** A tombstone whose purge was not read just before it. */
@@ -90,29 +89,32 @@ export class Batch {
     return range;
   }
 
-  /** @throws RangeError for a change with impossible numbers; the batch is as before. */
+  /** Of the message that was reached last. @throws RangeError for a change with impossible numbers; the batch is as before. */
   add(range: Range, change: RecordChange, place: StreamPlace): void {
     const before = this.rows.rows;
+    const entry = { change, place, offset: range.last };
     this.rows.begin();
     try {
-      records.write(this.rows, change, place);
+      records.write(this.rows, change, entry);
     } catch (error) {
       this.rows.undo();
       throw error;
     }
-    this.#note(range, change, place, this.rows.rows - before);
+    this.#note(range, entry, this.rows.rows - before);
   }
 
-  /** The row that holds the place of a change which could not be read. */
+  /** The row that holds the place of a change which could not be read; of the message that was reached last. */
   addMarked(range: Range, change: RecordChange, place: StreamPlace, error: string): void {
     const before = this.rows.rows;
-    writeMarked(this.rows, change, place, error);
-    this.#note(range, change, place, this.rows.rows - before);
+    const entry = { change, place, offset: range.last };
+    writeMarked(this.rows, change, entry, error);
+    this.#note(range, entry, this.rows.rows - before);
   }
 
-  #note(range: Range, change: RecordChange, place: StreamPlace, rows: number): void {
+  #note(range: Range, entry: Entry, rows: number): void {
+    const { change, place } = entry;
     const { action, position } = change;
-    this.entries.push({ change, place });
+    this.entries.push(entry);
     range.superseded += action === 'purged' ? rows : rows - 1;
     if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
     if (action !== 'added' && action !== 'updated') this.dropped.add(place.number);

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import type { Clock } from '../../src/kernel/time.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import { trimHistory } from './trim-history.ts';
 import type { RecordTableSet } from './records.ts';
 
 /** Fewer superseded rows are not worth a merge of the whole partition. */
@@ -25,12 +27,13 @@ export interface Cleanup {
 export function createCleanup(deps: {
   readonly store: ProjectionStore;
   readonly tables: RecordTableSet;
+  readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Whether the stored position covers every insert, and none is under way, of unknown outcome or to come late. */
   readonly isSafe: () => boolean;
   readonly supersededMin?: number;
 }): Cleanup {
-  const { store, tables, logger, isSafe } = deps;
+  const { tables, logger, isSafe, store } = deps;
   const least = deps.supersededMin ?? supersededMin;
   const superseded = new Map<number, number>();
   const wanted = new Set<number>();
@@ -50,7 +53,7 @@ export function createCleanup(deps: {
     const [ready] = wanted;
     if (ready !== undefined) {
       wanted.delete(ready);
-      start(() => clean(store, tables, ready, logger));
+      start(() => clean(deps, ready));
       return;
     }
     for (const [partition, count] of superseded) {
@@ -66,7 +69,7 @@ export function createCleanup(deps: {
   const emptied = cleanSoon({
     isFree: () => running === null && isSafe(),
     clean(partition) {
-      const cleaning = clean(store, tables, partition, logger);
+      const cleaning = clean(deps, partition);
       start(() => cleaning);
       return cleaning;
     },
@@ -157,11 +160,16 @@ export async function purgedPartitions(
 }
 
 async function clean(
-  store: ProjectionStore,
-  { replacing }: RecordTableSet,
+  {
+    store,
+    tables: { names, replacing },
+    clock,
+    logger,
+  }: Pick<Parameters<typeof createCleanup>[0], 'store' | 'tables' | 'clock' | 'logger'>,
   partition: number,
-  logger: Pick<Logger, 'info'>,
 ): Promise<void> {
+  // First: what was purged is known by rows that the next step removes.
+  await trimHistory(store, names, partition, clock.now());
   for (const table of replacing) {
     await store.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL CLEANUP`, {
       lane: 'cleanup',

@@ -42,10 +42,20 @@ const ofSegments: Summary = ({ segments }) => `
     ) WHERE live > 0
   ) GROUP BY stream_id`;
 
+/** The newest change of each record. Older ones may differ: the log forgets them, and a table may still know them. */
+const ofHistory: Summary = ({ history }) => `
+  SELECT stream_id, count() AS rows, max(newest) AS last, sum(hash) AS sum, groupBitXor(hash) AS xor
+  FROM (
+    SELECT stream_id, max(version) AS newest, sipHash64(record_id, newest) AS hash
+    FROM ${history} ${inPartition} GROUP BY stream_id, record_id
+    HAVING argMax(last_action, version) != 'PURGED'
+  ) GROUP BY stream_id`;
+
 const summaries: readonly (readonly [keyof Omit<RecordTables, 'generation'>, Summary])[] = [
   ['records', ofRecords],
   ['byId', ofIds],
   ['segments', ofSegments],
+  ['history', ofHistory],
 ];
 
 interface Totals {

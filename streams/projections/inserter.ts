@@ -42,10 +42,10 @@ export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter
       await insertPart(entries.slice(middle), `${token}/1`);
       return;
     }
-    for (const { change, place } of entries) {
-      const { event_id: eventId } = change;
+    for (const entry of entries) {
+      const { event_id: eventId } = entry.change;
       marked.clear();
-      writeMarked(marked, change, place, 'refused');
+      writeMarked(marked, entry.change, entry, 'refused');
       logger.error({ eventId }, 'the table refused a change; written without payload');
       await insertRows(marked.text(), `${token}/marked`);
     }
@@ -53,7 +53,7 @@ export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter
 
   const insertPart = async (entries: readonly Entry[], token: string): Promise<void> => {
     marked.clear();
-    for (const { change, place } of entries) records.write(marked, change, place);
+    for (const entry of entries) records.write(marked, entry.change, entry);
     try {
       await insertRows(marked.text(), token);
     } catch (error) {

@@ -118,6 +118,7 @@ class RunningProjector implements Projector {
     this.#cleanup = createCleanup({
       store: deps.store,
       tables: deps.tables,
+      clock: deps.clock,
       logger: deps.logger,
       isSafe: () => this.#isSaved && !this.#isInserting && performance.now() >= cleanupFrom,
       ...(deps.cleanupMin === undefined ? {} : { supersededMin: deps.cleanupMin }),

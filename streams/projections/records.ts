@@ -1,6 +1,14 @@
-import type { RecordChange } from '../../src/modules/records/events.ts';
-import { recordTables, type RecordTables } from '../../src/modules/records/tables.ts';
-import type { TableDefinition, ViewDefinition } from '../../src/ports/projection-store.ts';
+import { lastActionOf, type RecordChange } from '../../src/modules/records/events.ts';
+import {
+  recordTables,
+  unknownOffset,
+  type RecordTables,
+} from '../../src/modules/records/tables.ts';
+import type {
+  MigrationStep,
+  TableDefinition,
+  ViewDefinition,
+} from '../../src/ports/projection-store.ts';
 import type { TabWriter } from '../../src/ports/rows.ts';
 import { defineProjection, type TableSet } from './define.ts';
 import { positionsTable } from './positions-table.ts';
@@ -12,6 +20,14 @@ export interface StreamPlace {
   readonly number: string;
 }
 
+/** Where a change belongs, and where the log has it. */
+export interface ChangePlace {
+  readonly place: StreamPlace;
+  /** Of its message in the partition. */
+  readonly offset: number;
+}
+
+const offsetColumn = `log_offset Int64 DEFAULT ${unknownOffset}`;
 const withCleanup = { allow_experimental_replacing_merge_with_cleanup: 1 };
 const tokensKept = 1000;
 
@@ -38,6 +54,7 @@ const recordsTable = (name: string): TableDefinition => ({
     'payload_encoding LowCardinality(String)',
     'key_id LowCardinality(String)',
     'error LowCardinality(String)',
+    offsetColumn,
     'INDEX actions last_action TYPE set(8) GRANULARITY 1',
   ],
   engine: 'ReplacingMergeTree(version, superseded)',
@@ -104,14 +121,55 @@ const byIdView = (name: string, byId: string, records: string): ViewDefinition =
     FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`,
 });
 
+/**
+ * Every change of a record by its id, without its payload: who wrote what stands in the log, at the offset
+ * (docs/adr/0022-history-as-an-index.md).
+ */
+const historyTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'record_id String CODEC(ZSTD(1))',
+    'version UInt64',
+    'position UInt64',
+    'log_offset Int64',
+    "modified_at DateTime64(6, 'UTC')",
+    'last_action LowCardinality(String)',
+    'is_pruned UInt8',
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'record_id', 'version'],
+  tokensKept,
+  settings: { index_granularity: 256 },
+});
+
+const historyRows = (records: string): string => `
+    SELECT log_partition, stream_id, record_id, version, position, log_offset, modified_at, last_action,
+      toUInt8(pruned_at IS NOT NULL) AS is_pruned
+    FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`;
+
+/** Tables that were made before have changes whose offsets are not known: a rebuild finds them. */
+const withHistory = (names: RecordTables): readonly MigrationStep[] => [
+  `ALTER TABLE ${names.records} ADD COLUMN IF NOT EXISTS ${offsetColumn}`,
+  historyTable(names.history),
+  {
+    name: `${names.history}_of_records`,
+    to: names.history,
+    select: historyRows(names.records),
+  },
+  `INSERT INTO ${names.history} ${historyRows(names.records)}`,
+];
+
 export interface RecordTableSet extends TableSet {
   readonly names: RecordTables;
 }
 
 function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordTableSet {
   const names = recordTables(generation, use);
-  const { records: table, segments, byId } = names;
-  const views = [`${segments}_of_records`, `${byId}_of_records`] as const;
+  const { records: table, segments, byId, history } = names;
+  const views = [`${segments}_of_records`, `${byId}_of_records`, `${history}_of_records`] as const;
   const steps = [
     recordsTable(table),
     segmentsTable(segments),
@@ -124,14 +182,17 @@ function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordT
     name: table,
     generation,
     names,
-    migrations: [{ projection: table, number: 1, steps }],
-    tables: [table, segments, byId],
+    migrations: [
+      { projection: table, number: 1, steps },
+      { projection: table, number: 2, steps: withHistory(names) },
+    ],
+    tables: [table, segments, byId, history],
     views,
     replacing: [table, byId],
   };
 }
 
-export const records = defineProjection<RecordChange, StreamPlace, RecordTableSet>()({
+export const records = defineProjection<RecordChange, ChangePlace, RecordTableSet>()({
   name: 'records',
   topic: 'svc.records.v1',
   schemaVersion: 1,
@@ -153,6 +214,7 @@ export const records = defineProjection<RecordChange, StreamPlace, RecordTableSe
     'payload_encoding',
     'key_id',
     'error',
+    'log_offset',
   ],
   write(rows, change, place) {
     const { position, previous_position: previous } = change;
@@ -169,7 +231,7 @@ export const records = defineProjection<RecordChange, StreamPlace, RecordTableSe
 export function writeMarked(
   rows: TabWriter,
   change: RecordChange,
-  place: StreamPlace,
+  place: ChangePlace,
   error: string,
 ): void {
   const emptied: RecordChange = { ...change, payload: null, payload_encoding: 'none' };
@@ -183,24 +245,25 @@ export function writeMarked(
   }
 }
 
-function writeLive(rows: TabWriter, change: RecordChange, place: StreamPlace, error: string): void {
+function writeLive(rows: TabWriter, change: RecordChange, place: ChangePlace, error: string): void {
   writeKey(rows, change, place, change.position, 0);
   rows.time(change.first_seen_at);
   rows.time(change.last_modified_at);
-  rows.ascii(lastAction(change));
+  rows.ascii(lastActionOf(change));
   // Given by callers, who may name any year.
   rows.time(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
   rows.time(change.pruned_at);
   writePayload(rows, change);
   rows.string(change.key_id ?? '');
   rows.string(error);
+  rows.uint(place.offset);
   rows.endRow();
 }
 
 function writeCancelled(
   rows: TabWriter,
   change: RecordChange,
-  place: StreamPlace,
+  place: ChangePlace,
   position: number,
   action: 'MOVED' | 'PURGED',
 ): void {
@@ -214,13 +277,14 @@ function writeCancelled(
   rows.ascii('none');
   rows.ascii('');
   rows.ascii('');
+  rows.uint(place.offset);
   rows.endRow();
 }
 
 function writeKey(
   rows: TabWriter,
   change: RecordChange,
-  place: StreamPlace,
+  { place }: ChangePlace,
   position: number,
   superseded: 0 | 1,
 ): void {
@@ -240,10 +304,4 @@ function writePayload(rows: TabWriter, change: RecordChange): void {
   else if (encoding === 'json+aes256gcm') rows.ascii(Buffer.from(payload).toString('base64'));
   else rows.utf8(payload);
   rows.ascii(payload === null ? 'none' : encoding);
-}
-
-/** contract/records.md section 2. */
-function lastAction(change: RecordChange): 'ADDED' | 'UPDATED' | 'DELETED' {
-  if (change.deleted_at !== null) return 'DELETED';
-  return change.first_seen_at === change.last_modified_at ? 'ADDED' : 'UPDATED';
 }

@@ -37,6 +37,7 @@ async function allOfDev(): Promise<Record<string, unknown>> {
     { path: '/environment-variables' },
     { path: `/sync/status?provider_config_key=crm&syncs=*` },
     { path: '/records?model=Contact', headers },
+    { path: '/records/history?model=Contact&id=c-1', headers },
     { path: '/typed-topics' },
     { path: `/action/${action}` },
   ];

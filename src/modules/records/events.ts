@@ -74,3 +74,11 @@ export const blankChange: RecordChange = {
   sync_name: null,
   delete_pass_id: null,
 };
+
+/** contract/records.md section 2. */
+export function lastActionOf(
+  change: Pick<RecordChange, 'deleted_at' | 'first_seen_at' | 'last_modified_at'>,
+): 'ADDED' | 'UPDATED' | 'DELETED' {
+  if (change.deleted_at !== null) return 'DELETED';
+  return change.first_seen_at === change.last_modified_at ? 'ADDED' : 'UPDATED';
+}

@@ -155,7 +155,7 @@ function payloadOf(row: Row, answer: Buffer, open: OpenPayload): Buffer | null {
   return open(row.recordId, row.keyId, sealed);
 }
 
-function metadataOf(row: Row, generation: bigint, moments: Moments): string {
+function metadataOf(row: Standing, generation: bigint, moments: Moments): string {
   const deleted = row.deletedAt === null ? 'null' : `"${moments.text(row.deletedAt)}"`;
   const pruned = row.prunedAt === null ? '' : `"pruned_at":"${moments.text(row.prunedAt)}",`;
   const cursor = encodeCursor({
@@ -168,6 +168,28 @@ function metadataOf(row: Row, generation: bigint, moments: Moments): string {
     `"last_modified_at":"${moments.text(row.modifiedAt)}","last_action":"${row.lastAction}",` +
     `"deleted_at":${deleted},${pruned}"cursor":"${cursor}"}}`
   );
+}
+
+/** How a record stands, apart from its payload. */
+export type Standing = Pick<
+  Row,
+  'recordId' | 'position' | 'firstSeenAt' | 'modifiedAt' | 'lastAction' | 'deletedAt' | 'prunedAt'
+>;
+
+/** The JSON of one record as a page has it; without a payload it is its id alone. */
+export function recordText(
+  standing: Standing,
+  payload: Buffer | null,
+  generation: bigint,
+): Uint8Array {
+  const { recordId } = standing;
+  const record =
+    payload === null
+      ? Buffer.from(`{"id":${JSON.stringify(recordId)}}`)
+      : withTextId(payload, recordId);
+  const out = new TextBuffer(record.length + metadataBytesMax);
+  out.splice(record, 0, record.length, metadataOf(standing, generation, new Moments()));
+  return out.bytes();
 }
 
 function mayHaveNumericId(row: Row): boolean {

@@ -7,7 +7,10 @@ import { errorAt } from '../../http/route-errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { parseMoment } from './moment.ts';
 import { connectionHeaders, streamOf } from './named-stream.ts';
-import { pageShape, prunedShape } from './shapes.ts';
+import { pageAsOf } from './as-of.ts';
+import type { PageQuery } from './reader.ts';
+import { historyOf } from './record-history.ts';
+import { historyShape, pageShape, prunedShape } from './shapes.ts';
 
 const headers = connectionHeaders;
 
@@ -38,6 +41,8 @@ const listQuery = z.strictObject({
   delta: moment.optional(),
   filter: filter.optional(),
   ids: listOf(text(1, 256)).pipe(z.array(z.string()).max(limits.recordsIdsMax)).optional(),
+  /** A time, or a cursor for the moment that it stands for. */
+  as_of: cursor.optional(),
 });
 
 const list = defineRoute({
@@ -49,18 +54,46 @@ const list = defineRoute({
   query: listQuery,
   headers,
   answers: { 200: json('A page.', pageShape) },
-  errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value'],
+  errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value', 'history_gone'],
   async handle({ query, headers: sent, caller, services }) {
     const stream = await streamOf(services, caller, sent, query);
-    const page = await services.records.reader.page({
+    const asked: PageQuery = {
       stream,
       cursor: query.cursor ?? null,
       modifiedAfter: query.delta ?? query.modified_after ?? null,
       actions: query.filter ?? null,
       ids: query.ids ?? null,
       limit: query.limit ?? limits.recordsPageSizeDefault,
-    });
+    };
+    const page =
+      query.as_of === undefined
+        ? await services.records.reader.page(asked)
+        : await pageAsOf(services, asked, query.as_of);
     return { status: 200, body: page.body };
+  },
+});
+
+const history = defineRoute({
+  method: 'GET',
+  path: '/records/history',
+  credential: 'environment',
+  scopes: ['environment:records:read'],
+  summary: 'The changes of one record, newest first, with who and which run wrote each.',
+  query: z.strictObject({
+    model: modelName,
+    variant: functionName.optional(),
+    id: text(1, limits.recordIdCharsMax),
+    cursor: cursor.optional(),
+    limit: wholeNumber(1, limits.historyPageSizeMax).default(limits.recordsPageSizeDefault),
+  }),
+  headers,
+  answers: { 200: json('A page of changes.', historyShape) },
+  errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value', 'not_found'],
+  async handle({ query, headers: sent, caller, services }) {
+    const stream = await streamOf(services, caller, sent, query);
+    const { id: recordId, limit } = query;
+    const asked = { stream, recordId, limit, cursor: query.cursor ?? null };
+    return { status: 200, body: await historyOf(services, asked) };
   },
 });
 
@@ -89,4 +122,4 @@ const prune = defineRoute({
   },
 });
 
-export const recordRoutes: readonly AnyRoute[] = [list, prune];
+export const recordRoutes: readonly AnyRoute[] = [list, prune, history];

@@ -29,3 +29,39 @@ export const pageShape = z.strictObject({
 });
 
 export const prunedShape = z.strictObject({ count: z.int(), has_more: z.boolean() });
+
+const changeShape = z
+  .strictObject({
+    action: z.enum(['added', 'updated', 'deleted', 'pruned', 'restored']),
+    at: micros,
+    version: z
+      .int()
+      .nullable()
+      .meta({ description: 'The number of the change in the life of the record.' }),
+    cursor: z.string().nullable(),
+    actor: z
+      .string()
+      .nullable()
+      .meta({ examples: ['run:0192f0c1-7a3b-7c4d-8e5f-001122334455'] }),
+    run_id: z.string().nullable(),
+    sync: z.string().nullable(),
+    first_seen_at: micros.nullable(),
+    last_modified_at: micros,
+    deleted_at: micros.nullable(),
+    pruned_at: micros.nullable(),
+    payload_state: z.enum(['kept', 'none', 'pruned', 'compacted', 'unreadable']),
+    payload: z
+      .looseObject({})
+      .nullable()
+      .meta({ description: 'The record as the change left it.' }),
+  })
+  .meta({ id: 'RecordChange' });
+
+export const historyShape = z.strictObject({
+  id: z.string(),
+  changes: z.array(changeShape),
+  next_cursor: z.string().nullable().meta({ description: 'Null: these are all.' }),
+  earlier_changes: z.int().nullable().meta({
+    description: 'Of the last page: how many changes before these have left the log.',
+  }),
+});

@@ -7,7 +7,12 @@ export interface RecordTables {
   readonly segments: string;
   /** Where a record is, by its id. */
   readonly byId: string;
+  /** Every change of a record, and where the log has it. */
+  readonly history: string;
 }
+
+/** Of a change that was projected before its offset was kept. */
+export const unknownOffset = -1;
 
 /**
  * The first generation has the plain names; the others stand beside it, each under its number. The copies that a
@@ -21,5 +26,6 @@ export function recordTables(generation: number, use: 'read' | 'compare' = 'read
     records: `records${suffix}`,
     segments: `stream_segments${suffix}`,
     byId: `records_by_id${suffix}`,
+    history: `record_history${suffix}`,
   };
 }

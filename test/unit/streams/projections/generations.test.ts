@@ -77,6 +77,8 @@ async function tableNames(): Promise<string[]> {
 }
 
 const firstTables = [
+  'record_history',
+  'record_history_of_records',
   'records',
   'records_by_id',
   'records_by_id_of_records',
@@ -109,7 +111,7 @@ describe('a generation built beside the one that is read', () => {
       [
         ...firstTables,
         ...firstTables.map((name) =>
-          name.replace(/^(records_by_id|records|stream_segments)/, '$1_g2'),
+          name.replace(/^(record_history|records_by_id|records|stream_segments)/, '$1_g2'),
         ),
       ].sort(),
     );

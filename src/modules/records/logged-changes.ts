@@ -1,0 +1,98 @@
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { ReadMessage } from '../../ports/event-log.ts';
+import type { Codec } from '../../ports/schemas.ts';
+import type { RecordChange } from './events.ts';
+import { payloadContext } from './sealed-payload.ts';
+import { recordsTopic } from './stream-head.ts';
+
+type Deps = Pick<Services, 'log' | 'schemas'>;
+
+/** What lies nearer is read through rather than asked for by itself. */
+const gapMax = 1_000;
+const readBytes = 256 * 1024;
+const publishedWithinMs = 5_000;
+
+/**
+ * The changes at the offsets of a partition, in ascending order of the offsets; null where the log has none any more.
+ * @throws GatewayError `log_unavailable`
+ */
+export async function* changesAt(
+  { log, schemas }: Deps,
+  partition: number,
+  offsets: readonly number[],
+): AsyncGenerator<readonly [offset: number, change: RecordChange | null]> {
+  const codec = await schemas.codec<RecordChange>(recordsTopic);
+  const left = [...new Set(offsets)].sort((a, b) => b - a);
+  while (left.length > 0 && (left.at(-1) ?? 0) < 0) yield [left.pop() ?? 0, null];
+  while (left.length > 0) {
+    const from = { topic: recordsTopic, partition, offset: left.at(-1) ?? 0 };
+    let isFar = false;
+    for await (const { messages, next } of log.read(from, { maxBytes: readBytes })) {
+      for (const message of messages) {
+        yield* passed(left, message.offset);
+        if (left.at(-1) !== message.offset) continue;
+        yield [left.pop() ?? 0, changeIn(codec, message)];
+      }
+      yield* passed(left, next);
+      isFar = (left.at(-1) ?? Infinity) - next > gapMax;
+      if (isFar) break;
+    }
+    // The log ended before them.
+    if (!isFar) yield* passed(left, Infinity);
+  }
+}
+
+/** Those below the offset are not there. */
+function* passed(left: number[], offset: number): Generator<readonly [number, null]> {
+  while ((left.at(-1) ?? Infinity) < offset) yield [left.pop() ?? 0, null];
+}
+
+const changeIn = (codec: Codec<RecordChange>, { value }: ReadMessage): RecordChange | null =>
+  value === null ? null : codec.decode(value);
+
+/** Those that the log still has, by their offset. @throws GatewayError `log_unavailable` */
+export async function changesByOffset(
+  deps: Deps,
+  partition: number,
+  offsets: readonly number[],
+): Promise<Map<number, RecordChange>> {
+  const found = new Map<number, RecordChange>();
+  for await (const [offset, change] of changesAt(deps, partition, offsets)) {
+    if (change !== null) found.set(offset, change);
+  }
+  return found;
+}
+
+/** JSON in UTF-8; null when there is none, or the key that it was sealed under was destroyed. */
+export async function payloadOf(
+  { vault }: Pick<Services, 'vault'>,
+  streamKey: string,
+  { payload, payload_encoding: encoding, key_id: keyId, record_id: recordId }: RecordChange,
+): Promise<Buffer | null> {
+  if (payload === null) return null;
+  if (encoding !== 'json+aes256gcm' || keyId === null) return Buffer.from(payload);
+  try {
+    await vault.ready(keyId);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'not_found') return null;
+    throw error;
+  }
+  return vault.openBytes(keyId, payload, payloadContext(streamKey, recordId));
+}
+
+/**
+ * Resolves when the tables show what the log has of the partition before the offset, its end by default.
+ * @throws GatewayError `projection_unavailable` when they are far behind; `log_unavailable`
+ */
+export async function untilShown(
+  { log, records }: Pick<Services, 'log' | 'records'>,
+  partition: number,
+  offset?: number,
+): Promise<void> {
+  const end = offset ?? (await log.endOffset(recordsTopic, partition));
+  const late = AbortSignal.timeout(publishedWithinMs);
+  await records.reader.published(partition, end, late).catch((cause: unknown) => {
+    throw new GatewayError('projection_unavailable', { retryAfterS: 1 }, { cause });
+  });
+}
