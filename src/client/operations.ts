@@ -35,6 +35,8 @@ export type Record = { readonly id: string; readonly _svc_metadata: RecordMetada
 
 export type RecordMetadata = { readonly first_seen_at: string; readonly last_modified_at: string; readonly last_action: 'ADDED' | 'UPDATED' | 'DELETED'; readonly deleted_at: string | null; readonly pruned_at?: string; readonly cursor: string };
 
+export type RecordChange = { readonly action: 'added' | 'updated' | 'deleted' | 'pruned' | 'restored'; readonly at: string; readonly version: number | null; readonly cursor: string | null; readonly actor: string | null; readonly run_id: string | null; readonly sync: string | null; readonly first_seen_at: string | null; readonly last_modified_at: string; readonly deleted_at: string | null; readonly pruned_at: string | null; readonly payload_state: 'kept' | 'none' | 'pruned' | 'compacted' | 'unreadable'; readonly payload: { readonly [name: string]: unknown } | null };
+
 export type Function = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null };
 
 export type ConfiguredFunction = { readonly id: number; readonly name: string; readonly type: 'sync' | 'action' | 'on-event'; readonly description?: string; readonly scopes?: readonly string[]; readonly enabled: boolean; readonly last_deployed: string; readonly source: 'catalog' | 'standalone' | 'repo'; readonly input?: string; readonly returns?: readonly string[]; readonly json_schema?: { readonly [name: string]: unknown }; readonly runs?: string | null; readonly auto_start?: boolean; readonly track_deletes?: boolean; readonly event?: string | null; readonly version: string; readonly sdk_version: string | null; readonly endpoints?: readonly unknown[]; readonly features?: readonly string[]; readonly webhookSubscriptions?: readonly string[] };
@@ -415,7 +417,7 @@ export interface Operations {
   };
   /** Records of a model in the order of their modification. */
   'GET /records': {
-    readonly query: { readonly model: string; readonly variant?: string; readonly limit?: number; readonly cursor?: string; readonly modified_after?: string; readonly delta?: string; readonly filter?: string; readonly ids?: readonly string[] };
+    readonly query: { readonly model: string; readonly variant?: string; readonly limit?: number; readonly cursor?: string; readonly modified_after?: string; readonly delta?: string; readonly filter?: string; readonly ids?: readonly string[]; readonly as_of?: string };
     readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
     readonly answer: { readonly records: readonly Record[]; readonly next_cursor: string | null };
   };
@@ -424,6 +426,12 @@ export interface Operations {
     readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
     readonly body: { readonly model: string; readonly variant?: string; readonly until_cursor: string; readonly limit?: number };
     readonly answer: { readonly count: number; readonly has_more: boolean };
+  };
+  /** The changes of one record, newest first, with who and which run wrote each. */
+  'GET /records/history': {
+    readonly query: { readonly model: string; readonly variant?: string; readonly id: string; readonly cursor?: string; readonly limit?: number };
+    readonly headers: { readonly 'connection-id': string; readonly 'provider-config-key': string };
+    readonly answer: { readonly id: string; readonly changes: readonly RecordChange[]; readonly next_cursor: string | null; readonly earlier_changes: number | null };
   };
   /** The functions deployed for an integration, a page at a time. */
   'GET /integrations/{uniqueKey}/functions': {
@@ -529,7 +537,7 @@ export interface Operations {
   };
   /** Runs of functions, newest first; those of the last 24 hours unless a time is named. */
   'GET /runs': {
-    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly query?: { readonly kind?: readonly ('sync' | 'action' | 'on-event' | 'webhook' | 'dryrun' | 'revert')[]; readonly status?: readonly ('queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted')[]; readonly function?: string; readonly provider_config_key?: string; readonly connection_id?: string; readonly variant?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly Run[]; readonly pagination: { readonly cursor: string | null } };
   };
   /** One run with what it did: requests, saves, checkpoints, lines of its log. */
@@ -541,6 +549,12 @@ export interface Operations {
   'POST /runs/{id}/cancel': {
     readonly params: { readonly id: string };
     readonly answer: Success;
+  };
+  /** Takes back what a run did to records, by changes of a run of its own. */
+  'POST /runs/{id}/revert': {
+    readonly params: { readonly id: string };
+    readonly body?: { readonly dry_run?: boolean };
+    readonly answer: { readonly data: { readonly run_id: string; readonly revert_run_id: string | null; readonly dry_run: boolean; readonly counts: { readonly [name: string]: { readonly deleted: number; readonly updated: number; readonly restored: number; readonly unchanged: number; readonly left: number } }; readonly left: readonly ({ readonly model: string; readonly id: string; readonly reason: 'changed_since' | 'former_pruned' | 'former_gone' | 'purged'; readonly actor: string | null; readonly run_id: string | null })[] } };
   };
   /** Runs an action and answers with its output. */
   'POST /action/trigger': {

@@ -82,6 +82,7 @@ export class RecordedWrites {
     lookup: async () => [],
     setMergingStrategy: async () => undefined,
     prune: async () => ({ count: 0, lastPosition: null }),
+    revert: async () => [],
     empty: async ({ model }) => void this.calls.push(`empty ${model}`),
     close: async ({ model }) => {
       this.calls.push(`close ${model}`);

@@ -13,6 +13,7 @@ export type CommandKind =
   | 'lookup'
   | 'strategy'
   | 'prune'
+  | 'revert'
   | 'empty'
   | 'close'
   | 'barrier';
@@ -66,6 +67,17 @@ export interface PruneArgs {
 export interface PruneAnswer {
   readonly count: number;
   readonly lastPosition: number | null;
+}
+
+export interface RevertArgs {
+  /** Of each id the position that it must stand at: a record that moved is left alone. */
+  readonly expected: readonly number[];
+  /** Indexes of those that are deleted with the payload that they have; the others get the one that came along. */
+  readonly deletes: readonly number[];
+}
+export interface RevertAnswer {
+  /** Ids that had moved. */
+  readonly left: readonly string[];
 }
 
 /** Records of one stream that retention would take now. */

@@ -20,6 +20,17 @@ export type RecordCommand =
       readonly at: Micros;
       readonly deletedAt: Micros | null;
     }
+  /** Back to a former payload, or to a deletion, unless the record has left the position. */
+  | {
+      readonly type: 'Revert';
+      /** Of the former payload; null: it keeps the one that it has. */
+      readonly hash: string | null;
+      readonly seq: number;
+      readonly at: Micros;
+      /** Null: it lives again. */
+      readonly deletedAt: Micros | null;
+      readonly expected: number;
+    }
   | { readonly type: 'Prune'; readonly at: Micros }
   | { readonly type: 'Purge' };
 
@@ -46,6 +57,8 @@ export const record: Decider<RecordState | null, RecordCommand, RecordEvent> = {
         return state === null ? nothing : updated(command, state);
       case 'Delete':
         return state === null ? [missed(command)] : deleted(command, state);
+      case 'Revert':
+        return state?.position === command.expected ? reverted(command, state) : nothing;
       case 'Prune':
         return state === null || state.prunedAt !== null ? nothing : [pruned(command, state)];
       case 'Purge':
@@ -58,6 +71,7 @@ export const record: Decider<RecordState | null, RecordCommand, RecordEvent> = {
 
 type Change = Extract<RecordCommand, { type: 'Save' | 'Update' }>;
 type Delete = Extract<RecordCommand, { type: 'Delete' }>;
+type Revert = Extract<RecordCommand, { type: 'Revert' }>;
 type Prune = Extract<RecordCommand, { type: 'Prune' }>;
 
 function added({ hash, seq, at }: Change): RecordEvent {
@@ -102,6 +116,16 @@ function deleted({ seq, at, deletedAt }: Delete, state: RecordState): RecordEven
   if (state.deletedAt !== null) return nothing;
   const times = { modifiedAt: at, deletedAt: deletedAt ?? at };
   return [moved('deleted', state, { ...state, position: seq, ...times })];
+}
+
+function reverted(command: Revert, state: RecordState): RecordEvent[] {
+  const { seq, at, deletedAt } = command;
+  const isKept = command.hash === null || (command.hash === state.hash && state.prunedAt === null);
+  if (isKept && (state.deletedAt === null) === (deletedAt === null)) return nothing;
+  const hash = command.hash ?? state.hash;
+  const prunedAt = command.hash === null ? state.prunedAt : null;
+  const after = { ...state, hash, position: seq, modifiedAt: at, deletedAt, prunedAt };
+  return [moved(deletedAt === null ? 'updated' : 'deleted', state, after)];
 }
 
 function pruned({ at }: Prune, state: RecordState): RecordEvent {

@@ -20,6 +20,8 @@ import {
   type PruneAnswer,
   type PruneArgs,
   type RecordCommandValue,
+  type RevertAnswer,
+  type RevertArgs,
   type StrategyArgs,
 } from './commands.ts';
 import { createRecordHash, type RecordHash } from './hash.ts';
@@ -28,7 +30,7 @@ import { noColumns, pack, type Columns } from './pack.ts';
 import { previewRetention } from './retention-preview.ts';
 import { blockContext, payloadContext } from './sealed-payload.ts';
 import { streamKey, type Stream } from './stream.ts';
-import type { RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
+import type { FormerRecord, RecordWriter, StoredRecord, WriteOrigin } from './writer.ts';
 
 export interface RecordWriterDeps {
   readonly log: EventLog;
@@ -68,6 +70,7 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
       const args: StrategyArgs = { strategy };
       await ask(writer, from(stream, origin), 'strategy', { args });
     },
+    revert: (stream, origin, records) => revert(writer, from(stream, origin), records),
     prune(stream, actor, until) {
       const args: PruneArgs = until;
       return ask<PruneAnswer>(writer, by(stream, actor), 'prune', { args });
@@ -127,6 +130,37 @@ async function change(
     packed(writer, stream, checked, isSealed),
   );
   writer.deps.faultPoint?.('records:after-command-append');
+}
+
+async function revert(
+  writer: Writer,
+  sender: Sender,
+  records: readonly FormerRecord[],
+): Promise<readonly string[]> {
+  const { deps } = writer;
+  const { environmentUid, connectionUid } = sender.stream;
+  const isSealed = deps.payloadMode(environmentUid) === 'sealed';
+  if (isSealed) await deps.vault.ready(connectionUid);
+  const texts = records.map(({ id, payload }) => payload ?? `{"id":${JSON.stringify(id)}}`);
+  const checked: CheckedRecords = {
+    ids: records.map(({ id }) => id),
+    texts,
+    bytes: texts.map((text) => Buffer.byteLength(text)),
+    deletedAt: records.map(({ deletedAt }) => deletedAt ?? 0),
+  };
+  const left: string[] = [];
+  let at = 0;
+  for (const columns of packed(writer, sender.stream, checked, isSealed)) {
+    const part = records.slice(at, (at += columns.ids.length));
+    const args: RevertArgs = {
+      expected: part.map(({ expected }) => expected),
+      deletes: part.flatMap(({ payload }, index) => (payload === null ? [index] : [])),
+    };
+    // Asked again after a hand-over, an owner tells only that it is done.
+    const answer = await ask<RevertAnswer | null>(writer, sender, 'revert', { args, columns });
+    left.push(...(answer?.left ?? []));
+  }
+  return left;
 }
 
 function packed(

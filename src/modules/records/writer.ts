@@ -37,6 +37,17 @@ export interface StoredRecord {
   readonly deletedAt: Micros | null;
 }
 
+/** A record that is to be what it was. */
+export interface FormerRecord {
+  readonly id: string;
+  /** The position that it must stand at. */
+  readonly expected: number;
+  /** JSON; null: it is deleted with the payload that it has. */
+  readonly payload: string | null;
+  /** With a payload: when it had been deleted; null: it lived. */
+  readonly deletedAt: Micros | null;
+}
+
 /**
  * The way in for records (design section 4). Each call is checked whole before its first command; it
  * resolves when the log has the commands durably. Calls of one origin and stream are decided in order.
@@ -61,6 +72,12 @@ export interface RecordWriter {
     origin: WriteOrigin,
     strategy: 'override' | 'ignore_if_modified_after',
   ): Promise<void>;
+  /** Any number of records, each by a change of its own. Returns the ids of those that had moved: they are left alone. */
+  revert(
+    stream: Stream,
+    origin: WriteOrigin,
+    records: readonly FormerRecord[],
+  ): Promise<readonly string[]>;
   /** Empties payloads of not yet pruned records up to and including the position, oldest first. */
   prune(
     stream: Stream,

@@ -10,12 +10,13 @@ import {
   wholeNumber,
 } from '../../http/fields.ts';
 import { cancelRun, oneRun, runsPage } from './history.ts';
-import { oneRunShape, runsShape } from './shapes.ts';
+import { revertRun } from '../records/revert-run.ts';
+import { oneRunShape, revertedShape, runsShape } from './shapes.ts';
 
 const scopes = ['environment:logs:read'] as const;
 const path = z.strictObject({ id: text(1, 255) });
 const dateTime = z.iso.datetime({ offset: true });
-const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun']);
+const kinds = z.enum(['sync', 'action', 'on-event', 'webhook', 'dryrun', 'revert']);
 const statuses = z.enum([
   'queued',
   'running',
@@ -96,4 +97,25 @@ const cancel = defineRoute({
   },
 });
 
-export const runRoutes: readonly AnyRoute[] = [list, get, cancel];
+const revert = defineRoute({
+  method: 'POST',
+  path: '/runs/{id}/revert',
+  credential: 'environment',
+  scopes: ['environment:records:write'],
+  summary: 'Takes back what a run did to records, by changes of a run of its own.',
+  params: path,
+  body: z.strictObject({
+    dry_run: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Say what would be done, and do nothing.' }),
+  }),
+  answers: { 200: json('What was taken back, or would be.', revertedShape) },
+  errors: ['not_found', 'conflict', 'history_gone', 'unknown_connection'],
+  async handle({ params, body, caller, services }) {
+    const data = await revertRun(services, caller, params.id, body.dry_run);
+    return { status: 200, body: { data } };
+  },
+});
+
+export const runRoutes: readonly AnyRoute[] = [list, get, cancel, revert];

@@ -56,3 +56,34 @@ export const runsShape = z.strictObject({
 });
 
 export const oneRunShape = data(z.strictObject({ ...run, timeline: z.array(entry) }));
+
+const revertCounts = z.strictObject({
+  deleted: z.int(),
+  updated: z.int(),
+  restored: z.int(),
+  unchanged: z.int().meta({ description: 'They are as they were before the run.' }),
+  left: z.int().meta({ description: 'They are left alone.' }),
+});
+
+export const revertedShape = data(
+  z.strictObject({
+    run_id: z.string(),
+    revert_run_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The run that the changes carry; null of a dry run.' }),
+    dry_run: z.boolean(),
+    counts: z.record(z.string(), revertCounts).meta({ description: 'By model.' }),
+    left: z
+      .array(
+        z.strictObject({
+          model: z.string(),
+          id: z.string(),
+          reason: z.enum(['changed_since', 'former_pruned', 'former_gone', 'purged']),
+          actor: z.string().nullable(),
+          run_id: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'The first 1,000 that are left alone, and who changed them since.' }),
+  }),
+);

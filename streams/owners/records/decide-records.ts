@@ -119,7 +119,7 @@ function keptFrom({ run }: Decision): (state: RecordState) => boolean {
 }
 
 /** An id that stands there twice is decided once, with its last payload: the writer sends none. */
-function forEachRecord(
+export function forEachRecord(
   command: RecordCommandValue,
   each: (id: string, index: number) => void,
 ): void {
@@ -131,7 +131,7 @@ function forEachRecord(
   else for (const [id, index] of new Map(ids.map((id, i) => [id, i]))) each(id, index);
 }
 
-const hashOf = ({ hashes }: RecordCommandValue, i: number): string =>
+export const hashOf = ({ hashes }: RecordCommandValue, i: number): string =>
   hashes.slice(i * hashChars, (i + 1) * hashChars);
 
 /** The record's JSON with the given fields merged in; a pruned one has its id only. */

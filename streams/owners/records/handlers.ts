@@ -1,6 +1,7 @@
 import type { Handlers } from './decide.ts';
 import { remove, save, update } from './decide-records.ts';
 import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.ts';
+import { revert } from './revert.ts';
 import { deletedKeys, passEnd, passStart } from './passes.ts';
 
 export const handlers: Handlers = {
@@ -13,6 +14,7 @@ export const handlers: Handlers = {
   lookup,
   strategy,
   prune,
+  revert,
   empty,
   close,
   barrier,

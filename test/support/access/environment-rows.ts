@@ -107,6 +107,10 @@ const recordRows: readonly Row[] = [
     path: '/records?model=Contact',
     headers: headersOf(names),
   })),
+  row('GET /records/history', K('records:read'), 200, (names) => ({
+    path: `/records/history?${query({ model: 'Contact', id: 'c-1' })}`,
+    headers: headersOf(names),
+  })),
   row('PATCH /records/prune', K('records:write'), 200, (names) => ({
     headers: headersOf(names),
     body: { model: 'Contact', until_cursor: names.cursor, limit: 1 },
@@ -183,6 +187,10 @@ const runRows: readonly Row[] = [
   row('GET /runs/{id}', K('logs:read'), 404, () => ({ path: '/runs/none' })),
   changing('POST /runs/{id}/cancel', K('syncs:execute|actions:execute'), 404, () => ({
     path: '/runs/none/cancel',
+  })),
+  changing('POST /runs/{id}/revert', K('records:write'), 404, () => ({
+    path: '/runs/none/revert',
+    body: { dry_run: true },
   })),
   row('GET /sync/status', K('syncs:read'), 200, (names) => ({
     path: `/sync/status?${query({ ...of(names), syncs: names.sync })}`,

@@ -1,0 +1,103 @@
+import type { PublicMessage } from '../../control-plane/entity.ts';
+import type { Caller } from '../../http/define-route.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { joinKey } from '../../kernel/ids.ts';
+import { quietStep, scrub, type RunAction, type RunStep } from '../runs/events.ts';
+import type { Stream } from './stream.ts';
+
+/** A revert that is under way, as a run of its own. */
+export interface RevertLedger {
+  /** Tells how the work ended. @throws what it throws; `log_unavailable` */
+  ending(work: () => Promise<void>): Promise<void>;
+}
+
+type Deps = Pick<Services, 'publisher' | 'logs' | 'clock'>;
+
+/** What is taken back, and as which run. */
+interface Reverting {
+  /** Of the run that is taken back. */
+  readonly id: string;
+  readonly functionName: string;
+  readonly integration: string;
+  readonly connectionId: string;
+  readonly variant: string;
+  readonly revertId: string;
+  readonly streams: readonly Stream[];
+}
+
+/** Durable when it resolves: `svc.runs.v1` and the log of operations know of it before its first change. */
+export async function beginRevert(
+  { publisher, logs, clock }: Deps,
+  { environmentUid, actor }: Caller,
+  of: Reverting,
+): Promise<RevertLedger> {
+  const { id, functionName, integration, connectionId, revertId } = of;
+  const startedAt = clock.nowMicros();
+  const tell = async (action: RunAction, more: Partial<RunStep> = {}): Promise<void> => {
+    const said = { started_at: startedAt, ...more };
+    await publisher.publish([stepOf(environmentUid, of, action, said)], actor);
+  };
+  await tell('started');
+  const operation = logs.begin(
+    {
+      environmentUid,
+      integration,
+      connectionId,
+      functionName,
+      operationId: revertId,
+      operationType: 'records:revert',
+      runId: revertId,
+    },
+    `Takes back what the run ${id} did to records.`,
+  );
+  const took = (): number => Math.round((clock.nowMicros() - startedAt) / 1000);
+  return {
+    async ending(work) {
+      try {
+        await work();
+      } catch (error) {
+        const code = error instanceof GatewayError ? error.code : 'server_error';
+        const text = error instanceof Error ? error.message : String(error);
+        operation.end('failed', text);
+        const failure = { error_code: code, error_message: scrub(text) };
+        await tell('failed', { ...failure, duration_ms: took() });
+        throw error;
+      }
+      await tell('succeeded', { duration_ms: took() });
+      operation.end('success', 'Done.');
+    },
+  };
+}
+
+function stepOf(
+  environmentUid: string,
+  { functionName, integration, connectionId, variant, revertId, streams }: Reverting,
+  action: RunAction,
+  more: Partial<RunStep>,
+): PublicMessage {
+  const value: Omit<RunStep, 'kind'> = {
+    ...quietStep,
+    function: functionName,
+    function_version: '',
+    action,
+    attempt: 1,
+    connection_uid: streams[0]?.connectionUid ?? '',
+    variant,
+    models: streams.map(({ model }) => model),
+    trigger: 'api',
+    log_id: revertId,
+    ...more,
+  };
+  return {
+    topic: 'svc.runs.v1',
+    key: joinKey(environmentUid, integration, connectionId, revertId),
+    type: `svc.run.${action}`,
+    environmentUid,
+    integration,
+    connectionId,
+    runId: revertId,
+    // No code runs, so that it is none of the kinds of runs of functions.
+    value: { ...value, kind: 'revert' },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Caller } from '../../http/define-route.ts';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import { uuidV7 } from '../../kernel/ids.ts';
+import { limits } from '../../kernel/limits.ts';
+import { requireConnection } from '../connections/queries.ts';
+import { isEnd } from '../runs/events.ts';
+import { presentRun } from '../runs/presenter.ts';
+import { stepsOf } from '../runs/queries.ts';
+import { gone } from './as-of.ts';
+import { beginRevert } from './revert-ledger.ts';
+import { noCounts, revertStream, type LeftRecord, type RevertCounts } from './revert-stream.ts';
+import type { Stream } from './stream.ts';
+import type { WriteOrigin } from './writer.ts';
+
+/** What was, or would be, taken back of a run. */
+export interface Reverted {
+  readonly run_id: string;
+  /** Of the revert, which its changes carry; null of a dry run. */
+  readonly revert_run_id: string | null;
+  readonly dry_run: boolean;
+  readonly counts: Readonly<Record<string, RevertCounts>>;
+  /** The first of those that were left alone; `counts` has the number of all. */
+  readonly left: readonly LeftRecord[];
+}
+
+interface EndedRun {
+  readonly id: string;
+  readonly kind: string;
+  readonly functionName: string;
+  readonly integration: string;
+  readonly connectionId: string;
+  readonly variant: string;
+  readonly models: readonly string[];
+  /** µs; its changes lie between. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The clocks of the nodes that ran it and that own its records may differ, and what it sent last is decided later. */
+const marginMicros = 10 * 60 * 1_000_000;
+const dayMicros = 86_400_000_000;
+
+/**
+ * Takes back what a run did to records, by changes that carry a run of their own: what it added is deleted, what it
+ * changed gets its former payload, what it deleted comes back. What another has changed since is left alone.
+ * @throws GatewayError `not_found`; `conflict`: it goes on; `history_gone`; `unknown_connection`;
+ *   `projection_unavailable`, `log_unavailable`: some of it may be done, and may be asked for again
+ */
+export async function revertRun(
+  services: Services,
+  caller: Caller,
+  runId: string,
+  isDry: boolean,
+): Promise<Reverted> {
+  const run = await endedRun(services, caller, runId);
+  const streams = await streamsOf(services, caller, run);
+  const revertId = uuidV7(services.clock.now());
+  const origin: WriteOrigin = {
+    runId: revertId,
+    attempt: 1,
+    syncName: null,
+    actor: caller.actor,
+  };
+  const counts: Record<string, RevertCounts> = {};
+  const left: LeftRecord[] = [];
+  const perform = async (writeAs: WriteOrigin | null): Promise<void> => {
+    for (const stream of streams) {
+      counts[stream.model] = noCounts();
+      const done = await revertStream(services, stream, { ...run, writeAs, left });
+      counts[stream.model] = done;
+    }
+  };
+  if (isDry) await perform(null);
+  else {
+    const ledger = await beginRevert(services, caller, { ...run, revertId, streams });
+    await ledger.ending(() => perform(origin));
+  }
+  return { run_id: runId, revert_run_id: isDry ? null : revertId, dry_run: isDry, counts, left };
+}
+
+/** @throws GatewayError `not_found`, `conflict`, `history_gone`, `projection_unavailable` */
+async function endedRun(
+  services: Services,
+  { environmentUid }: Caller,
+  runId: string,
+): Promise<EndedRun> {
+  const rows = await stepsOf(services, environmentUid, [runId], { withProgress: false });
+  const [first] = rows;
+  const last = rows.at(-1);
+  if (first === undefined || last === undefined) {
+    throw new GatewayError('not_found', { message: `No run "${runId}".` });
+  }
+  if (!isEnd(last.action)) {
+    const message = `The run "${runId}" goes on: cancel it, or wait for its end.`;
+    throw new GatewayError('conflict', { message });
+  }
+  const oldest = services.clock.nowMicros() - limits.recordHistoryDays * dayMicros;
+  if (Number(first.at) < oldest) throw gone(services.clock.now());
+  const { models } = presentRun([first, ...rows.slice(1)]);
+  return {
+    id: runId,
+    kind: first.kind,
+    functionName: first.function,
+    integration: first.integration,
+    connectionId: first.connection_id,
+    variant: first.variant,
+    // The presenter passes on what the ledger has.
+    models: models as readonly string[],
+    from: Number(first.at) - marginMicros,
+    until: Number(last.at) + marginMicros,
+  };
+}
+
+/** @throws GatewayError `unknown_connection` */
+async function streamsOf(
+  { control }: Services,
+  { environmentUid }: Caller,
+  { integration, connectionId, variant, models }: EndedRun,
+): Promise<Stream[]> {
+  const connection = await requireConnection(control, environmentUid, integration, connectionId);
+  return models.map((model) => ({
+    // Uids come from the key and the view: they are what they say.
+    environmentUid: environmentUid as Stream['environmentUid'],
+    connectionUid: connection.uid as Stream['connectionUid'],
+    integration: connection.integrationKey as Stream['integration'],
+    connectionId: connection.connectionId as Stream['connectionId'],
+    model,
+    variant,
+  }));
+}

@@ -1,0 +1,173 @@
+import type { Services } from '../../http/services.ts';
+import { changesAt, changesByOffset, payloadOf, untilShown } from './logged-changes.ts';
+import {
+  historyTable,
+  recordsModified,
+  type ChangeRow,
+  type HistoryTable,
+} from './history-queries.ts';
+import { planOf, type LeftReason, type RecordPlan, type Written } from './revert-plan.ts';
+import type { Stream } from './stream.ts';
+import type { FormerRecord, WriteOrigin } from './writer.ts';
+
+/** Of the records of one model, how many are … */
+export interface RevertCounts {
+  /** deleted, since the run had added them or brought them back; */
+  deleted: number;
+  /** given their former payload; */
+  updated: number;
+  /** brought back; */
+  restored: number;
+  /** as they were before the run; */
+  unchanged: number;
+  /** left alone. */
+  left: number;
+}
+
+export const noCounts = (): RevertCounts => ({
+  deleted: 0,
+  updated: 0,
+  restored: 0,
+  unchanged: 0,
+  left: 0,
+});
+
+export interface LeftRecord {
+  readonly model: string;
+  readonly id: string;
+  readonly reason: LeftReason;
+  /** Who changed it since. */
+  readonly actor: string | null;
+  readonly run_id: string | null;
+}
+
+type Deps = Pick<
+  Services,
+  'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'settings'
+>;
+
+export interface Reverting {
+  /** The run that is taken back, and the time of its changes, µs. */
+  readonly id: string;
+  readonly from: number;
+  readonly until: number;
+  /** Null: a dry run. */
+  readonly writeAs: WriteOrigin | null;
+  /** Where records that are left alone are told, up to `leftMax`. */
+  readonly left: LeftRecord[];
+}
+
+const leftMax = 1_000;
+/** Records that are looked at together, and payloads that are in memory at a time. */
+const sliceRecords = 1_000;
+const chunkRecords = 100;
+
+interface Planned {
+  readonly id: string;
+  readonly plan: RecordPlan;
+}
+
+/** What a run did to one stream, a slice of its records after the other. Throws as `revertRun`. */
+export async function revertStream(
+  deps: Deps,
+  stream: Stream,
+  reverting: Reverting,
+): Promise<RevertCounts> {
+  const table = historyTable(deps, stream);
+  await untilShown(deps, table.partition);
+  const slices = { deps, stream, table, reverting, counts: noCounts() };
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const limit = sliceRecords;
+    const rows: ChangeRow[] = await recordsModified(deps, table, reverting, { after, limit });
+    const planned = await plansOf(slices, rows);
+    for (let at = 0; at < planned.length; at += chunkRecords) {
+      await settle(slices, planned.slice(at, at + chunkRecords));
+    }
+    after = rows.at(-1)?.record_id;
+  }
+  if (reverting.writeAs !== null) {
+    const { partition, offset } = await deps.records.writer.barrier(stream, reverting.writeAs);
+    await untilShown(deps, partition, offset);
+  }
+  return slices.counts;
+}
+
+interface Slices {
+  readonly deps: Deps;
+  readonly stream: Stream;
+  readonly table: HistoryTable;
+  readonly reverting: Reverting;
+  readonly counts: RevertCounts;
+}
+
+async function plansOf(
+  { deps, table, reverting }: Slices,
+  rows: readonly ChangeRow[],
+): Promise<Planned[]> {
+  const isWithin = ({ at }: ChangeRow): boolean =>
+    Number(at) >= reverting.from && Number(at) <= reverting.until;
+  const offsets = rows.filter(isWithin).map(({ log_offset: offset }) => Number(offset));
+  const written = new Map<number, Written>();
+  for await (const [offset, change] of changesAt(deps, table.partition, offsets)) {
+    if (change === null) continue;
+    const { run_id: runId, version, payload_hash: hash } = change;
+    written.set(offset, { runId, version, hash });
+  }
+  const byRecord = Map.groupBy(rows, ({ record_id: id }) => id);
+  return [...byRecord].map(([id, changes]) => ({
+    id,
+    plan: planOf(changes, reverting.id, (offset) => written.get(offset)),
+  }));
+}
+
+/** Reads what a chunk of records was, and brings them back to it. */
+async function settle(slices: Slices, planned: readonly Planned[]): Promise<void> {
+  const { deps, stream, table, reverting, counts } = slices;
+  const offsets = planned.flatMap(({ plan }) =>
+    'offset' in plan && plan.offset !== null ? [plan.offset] : [],
+  );
+  const changes = await changesByOffset(deps, table.partition, offsets);
+  const former: FormerRecord[] = [];
+  const kinds = new Map<string, keyof RevertCounts>();
+  const leave = (id: string, reason: LeftReason, offset: number | null): void => {
+    counts.left++;
+    const change = offset === null ? undefined : changes.get(offset);
+    const by = { actor: change?.actor ?? null, run_id: change?.run_id ?? null };
+    if (reverting.left.length < leftMax) {
+      reverting.left.push({ model: stream.model, id, reason, ...by });
+    }
+  };
+  for (const { id, plan } of planned) {
+    if (plan.do === 'unchanged') counts.unchanged++;
+    else if (plan.do === 'leave') leave(id, plan.reason, plan.offset);
+    else if (plan.do === 'delete') {
+      former.push({ id, expected: plan.expected, payload: null, deletedAt: null });
+      kinds.set(id, 'deleted');
+    } else if (plan.do !== 'nothing') {
+      const change = changes.get(plan.offset);
+      if (plan.do === 'update' && change?.payload_hash === plan.hash) {
+        counts.unchanged++;
+        continue;
+      }
+      const payload = change === undefined ? null : await payloadOf(deps, table.key, change);
+      if (change === undefined) leave(id, 'former_gone', null);
+      else if (payload === null) leave(id, 'former_pruned', null);
+      else {
+        const { deleted_at: deletedAt } = change;
+        former.push({ id, expected: plan.expected, payload: payload.toString(), deletedAt });
+        kinds.set(id, kindOf[plan.do]);
+      }
+    }
+  }
+  const moved = new Set<string>();
+  if (reverting.writeAs !== null && former.length > 0) {
+    const { writer } = deps.records;
+    for (const id of await writer.revert(stream, reverting.writeAs, former)) moved.add(id);
+  }
+  for (const [id, kind] of kinds) {
+    if (moved.has(id)) leave(id, 'changed_since', null);
+    else counts[kind]++;
+  }
+}
+
+const kindOf = { update: 'updated', restore: 'restored', delete_again: 'deleted' } as const;
