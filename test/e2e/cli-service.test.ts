@@ -167,6 +167,36 @@ describe('what functions did', () => {
       expect(await svc(`logs -e dev ${wrong}`)).toMatchObject({ exitCode: 1, out: '' });
     }
   });
+
+  it('the history of a record, and a run that is taken back', async () => {
+    const of = 'Company demo -i freshdesk -e dev';
+    const history = await svc(`records history ${of.replace('demo', 'demo 1')}`);
+    expect(history.out).toMatch(
+      /^version +at +action +run +actor +payload\n1 +\S+ +added +\S+ +run:\S+ +\{"id":"1".*\}\n$/,
+    );
+    const json = await svc(`records history ${of.replace('demo', 'demo 1')} --json`);
+    const { changes } = JSON.parse(json.out) as {
+      changes: { run_id: string; last_modified_at: string }[];
+    };
+    const { run_id: runId, last_modified_at: savedAt } = changes[0]!;
+    const dry = await until(async () => {
+      const ended = await svc(`runs revert ${runId} -e dev --dry-run`);
+      return ended.exitCode === 0 ? ended : null;
+    });
+    expect(dry.out).toMatch(
+      /^model +deleted +updated +restored +unchanged +left\nCompany +3 +0 +0 +0 +0\n$/,
+    );
+    expect(await svc(`runs revert ${runId} -e dev`)).toMatchObject({ exitCode: 4 });
+    const done = await svc(`runs revert ${runId} -e dev --yes`);
+    expect(done).toMatchObject({ exitCode: 0 });
+    expect(done.out).toMatch(/Taken back, as the run \S+\.\n$/);
+    const deleted = await svc(`records ${of} --filter deleted --all`);
+    expect(deleted.out.trim().split('\n')).toHaveLength(3);
+    const before = await svc(`records ${of} --as-of ${savedAt} --filter deleted --all`);
+    expect(before).toMatchObject({ exitCode: 0, out: '' });
+    const again = await svc(`runs revert ${runId} -e dev --dry-run`);
+    expect(again.err).toContain('Left alone: Company 1 (changed_since by ');
+  });
 });
 
 describe('svc pull', () => {

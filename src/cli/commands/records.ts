@@ -2,13 +2,17 @@ import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Command } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
+import { showHistory } from '../record-history.ts';
 import { inEnvironment, queryOf, serviceHelp, serviceOptions } from '../service-command.ts';
 
 export const records: Command = {
   name: 'records',
-  usage: '<model> <connection>',
-  summary: 'Read the records of a connection',
-  help: `Prints records in the order of their modification, one line of JSON each, and the cursor of the last one
+  usage: '[history] <model> <connection> [id]',
+  summary: 'Read the records of a connection, as they are or were',
+  help: `Words
+  history   the changes of one record, newest first: who and which run wrote what
+
+Without a word it prints records in the order of their modification, one line of JSON each, and the cursor of the last one
 after them on stderr.
 
 Options
@@ -19,37 +23,55 @@ Options
       --filter <actions>     added, updated, deleted, with commas between them
       --limit <n>            records of a page (100)
       --all                  every page, to the end
+      --as-of <time>         as they stood at a time, or at the moment of a cursor
+      --json                 history: the answer as JSON on stdout
 
 ${serviceHelp}
 
 Examples
   svc records Contact acme --integration crm -e dev
-  svc records Contact acme -i crm -e dev --filter deleted --all`,
+  svc records Contact acme -i crm -e dev --filter deleted --all
+  svc records Contact acme -i crm -e dev --as-of 2026-02-01T08:00:00Z
+  svc records history Contact acme c-1 -i crm -e dev`,
 
   async run(args, context) {
-    const { environment, json: _always } = serviceOptions;
     const { values, positionals } = parseCommand(args, {
-      environment,
+      ...serviceOptions,
       integration: { type: 'string', short: 'i' },
       variant: { type: 'string' },
       cursor: { type: 'string' },
       filter: { type: 'string' },
       limit: { type: 'string' },
       all: { type: 'boolean' },
+      'as-of': { type: 'string' },
     });
-    const [model, connectionId, ...others] = positionals;
+    const isHistory = positionals[0] === 'history';
+    const [model, connectionId, ...others] = isHistory ? positionals.slice(1) : positionals;
     const { integration, variant, filter, limit } = values;
-    if (model === undefined || connectionId === undefined || others.length > 0) {
-      throw new CommandFailure('records takes a model and a connection', { isUsage: true });
+    if (
+      model === undefined ||
+      connectionId === undefined ||
+      others.length !== (isHistory ? 1 : 0)
+    ) {
+      const takes = isHistory ? 'records history takes a model, a connection and an id' : '';
+      throw new CommandFailure(takes || 'records takes a model and a connection', {
+        isUsage: true,
+      });
     }
     if (integration === undefined) {
       throw new CommandFailure('Name the integration: --integration <id>', { isUsage: true });
     }
     const headers = { 'provider-config-key': integration, 'connection-id': connectionId };
     await inEnvironment(context, values, async (client) => {
+      if (isHistory) {
+        const query = queryOf({ model, variant, id: others[0], limit, cursor: values.cursor });
+        const answer = await client.call('GET', `/records/history${query}`, undefined, headers);
+        showHistory(context, answer, values.json);
+        return;
+      }
       let cursor: string | undefined = values.cursor;
       for (;;) {
-        const path = `/records${queryOf({ model, variant, filter, limit, cursor })}`;
+        const path = `/records${queryOf({ model, variant, filter, limit, cursor, as_of: values['as-of'] })}`;
         const answer = await client.call('GET', path, undefined, headers);
         // The shape is the service's promise.
         const page = answer as unknown as { records: JsonObject[]; next_cursor: string | null };

@@ -1,6 +1,7 @@
 import type { Command } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
+import { revertRun } from '../revert-run.ts';
 import {
   inEnvironment,
   listHelp,
@@ -15,6 +16,8 @@ const options = {
   kind: { type: 'string' },
   status: { type: 'string' },
   function: { type: 'string', short: 'f' },
+  'dry-run': { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
 } as const;
 
 /** Mirrors an entry of `GET /runs`. */
@@ -30,15 +33,18 @@ interface ShownRun {
 
 export const runs: Command = {
   name: 'runs',
-  usage: '<list|show|cancel> [id]',
-  summary: 'See what functions did, and cancel a run',
+  usage: '<list|show|cancel|revert> [id]',
+  summary: 'See what functions did, cancel a run, or take back what it did to records',
   help: `Words
   list          runs of the last 24 hours, newest first
   show <id>     one run with its requests, saves, checkpoints and lines of log
   cancel <id>   end a run that is queued or going
+  revert <id>   take back what a run did to records: says what would be done, and asks
 
-Options (all but --environment and --json are of list)
-      --kind <kinds>         sync, action, on-event, webhook or dryrun, with commas between them
+Options (all but --environment, --json, --dry-run and --yes are of list)
+      --dry-run              revert: only say what would be done
+  -y, --yes                  revert: without asking
+      --kind <kinds>         sync, action, on-event, webhook, dryrun or revert, with commas between them
       --status <statuses>    queued, running, succeeded, failed, cancelled, timed_out or interrupted
   -f, --function <name>      only of this function
 ${listHelp}
@@ -48,12 +54,13 @@ ${serviceHelp}
 Examples
   svc runs list -e dev --status failed
   svc runs list -e dev --function contacts --since 2026-01-31T08:00:00Z
-  svc runs cancel 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev`,
+  svc runs cancel 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev
+  svc runs revert 0192f0c1-7a3b-7c4d-8e5f-001122334455 -e dev --dry-run`,
 
   async run(args, context) {
     const { values, positionals } = parseCommand(args, options);
     const [word = 'list', id, ...others] = positionals;
-    if (!['list', 'show', 'cancel'].includes(word)) {
+    if (!['list', 'show', 'cancel', 'revert'].includes(word)) {
       throw new CommandFailure(`runs has no "${word}"`, { isUsage: true });
     }
     if (others.length > 0 || (word === 'list') !== (id === undefined)) {
@@ -65,6 +72,10 @@ Examples
       if (word === 'cancel') {
         await client.call('POST', `${path}/cancel`);
         context.output.result(`The run ${id ?? ''} is being cancelled.`);
+        return;
+      }
+      if (word === 'revert') {
+        await revertRun(context, client, path, values);
         return;
       }
       if (word === 'show') {
