@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import { compileSource } from '../functions/compile-source.ts';
 import type { DeployPlan } from '../functions/deploy.ts';
 import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
@@ -50,12 +51,14 @@ async function carryOut(deps: Deps, of: Deployment, ending: AbortSignal): Promis
     deps.control.ask<Deployment>(ref, { ...body, token }, { actor: of.actor });
   const started = await tell({ type: 'Start' });
   if (started?.token !== token) return;
+  // By then its owner has ended it, and others wait here.
+  const late = AbortSignal.timeout(limits.deploymentMs);
   try {
-    await deploy(deps, started, token, ending);
+    await deploy(deps, started, token, AbortSignal.any([ending, late]));
     await tell({ type: 'Succeed' });
   } catch (error) {
     if (ending.aborted) await tell({ type: 'Release' });
-    else await tell({ type: 'Fail', error: failureOf(deps, error) });
+    else if (!late.aborted) await tell({ type: 'Fail', error: failureOf(deps, error) });
   }
 }
 
@@ -64,10 +67,10 @@ async function deploy(
   deps: Deps,
   of: Deployment,
   token: string,
-  ending: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   const { environmentUid, actor } = of;
-  const body = await trying(ending, () => compiled(of, ending));
+  const body = await trying(signal, () => compiled(of, signal));
   const version = body.functions[0]?.version ?? '';
   const applied = {
     ref: deploymentRef(environmentUid, of.id),
@@ -77,14 +80,14 @@ async function deploy(
     if (!of.allowsDestructive) refuseLosses(plan);
   };
   const work = { body, isStandalone: true, approve, along: [applied] } as const;
-  await trying(ending, () => deployWithSyncs(deps, environmentUid, work, { actor }));
+  await trying(signal, () => deployWithSyncs(deps, environmentUid, work, { actor }));
 }
 
 /** The body that deploys the function. */
-async function compiled(of: Deployment, ending: AbortSignal): Promise<DeployBody> {
+async function compiled(of: Deployment, signal: AbortSignal): Promise<DeployBody> {
   const { integrationKey, functionName: name, functionType: kind, version } = of;
   const target = { integrationKey, name, kind };
-  const { sent } = await compileSource({ code: of.code, target }, ending);
+  const { sent } = await compileSource({ code: of.code, target }, signal);
   const parsed = deployBody.safeParse({
     reconciliationScope: { kind: 'function', integrationId: integrationKey, name, type: kind },
     functions: [version === null ? sent : { ...sent, version }],
@@ -96,14 +99,14 @@ async function compiled(of: Deployment, ending: AbortSignal): Promise<DeployBody
   throw new GatewayError('compilation_error', { message: problems.join('\n') });
 }
 
-async function trying<T>(ending: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function trying<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let left = triesMax; ; left--) {
     try {
       return await work();
     } catch (error) {
       const isOver = !(error instanceof GatewayError) || !waitedFor.includes(error.code);
       if (isOver || left === 0) throw error;
-      await pause(tryAgainMs, undefined, { signal: ending });
+      await pause(tryAgainMs, undefined, { signal });
     }
   }
 }
