@@ -224,6 +224,10 @@ describe('the history of records', () => {
         ['updated', null, null, 'compacted', undefined],
         ['added', null, null, 'compacted', undefined],
       ]);
+      const path = `/runs/${one.runs[0]}/revert`;
+      expect(refusal(await world.gateway.call('POST', path, { body: {} }))).toBe(
+        '410 history_gone',
+      );
       const at = new Date(Date.now() + 29 * 86_400_000).toISOString();
       expect(await asOf(one.crm, at)).toEqual(one.moments[3]?.records);
     }
