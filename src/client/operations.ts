@@ -3,7 +3,7 @@
  * not edit.
  */
 
-export type Error = { readonly error: { readonly code: string; readonly message?: string; readonly errors?: readonly ({ readonly code: string; readonly message: string; readonly path: readonly string[] })[]; readonly payload?: unknown; readonly upstream?: unknown; readonly method?: string; readonly path?: string } };
+export type Error = { readonly error: { readonly code: string; readonly message?: string; readonly errors?: readonly ({ readonly code: string; readonly message: string; readonly path: readonly string[] })[]; readonly payload?: unknown; readonly upstream?: unknown; readonly method?: string; readonly path?: string; readonly request_id?: string } };
 
 export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE'; readonly docs: string; readonly logo_url: string; readonly [name: string]: unknown };
 
@@ -371,9 +371,9 @@ export interface Operations {
     readonly query: { readonly environment_id: number };
     readonly answer: { readonly data: readonly ApiKey[] };
   };
-  /** Makes a key of an environment; the answer holds its secret. */
+  /** Makes a key of an environment: with these scopes, with those of a profile, or else with full access. */
   'POST /environment/api-keys': {
-    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly string[] };
+    readonly body: { readonly environment_id: number; readonly display_name: string; readonly scopes?: readonly string[]; readonly profile?: 'auth' | 'deploy' | 'backend' };
     readonly answer: { readonly data: ApiKeyWithSecret };
   };
   /** Deletes a key of an environment; it stops working at once. */

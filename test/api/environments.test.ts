@@ -42,6 +42,23 @@ describe('environments and keys', () => {
     expect(codeOf(kept)).toBe('400 cannot_delete_prod_environment');
   });
 
+  it.each([
+    ['auth', ['environment:connect_sessions:write']],
+    ['deploy', ['environment:deploy']],
+    [
+      'backend',
+      ['connections:read', 'records:read', 'actions:execute', 'syncs:execute', 'proxy'].map(
+        (scope) => `environment:${scope}`,
+      ),
+    ],
+  ])('have keys of the profile %s', async (profile, scopes) => {
+    const environments = await api.call('GET', '/environments', account({}));
+    const of = { environment_id: environments.at('data.0.id'), display_name: profile, profile };
+    const make = (body: object) => api.call('POST', '/environment/api-keys', account({ body }));
+    expect((await make(of)).at('data.scopes')).toEqual(scopes);
+    expect(codeOf(await make({ ...of, scopes }))).toBe('400 invalid_body');
+  });
+
   it('have keys that work at once, are masked, revealed, and end with their deletion', async () => {
     const environments = await api.call('GET', '/environments', account({}));
     const { id } = (environments.at('data') as { id: number; name: string }[])[0]!;

@@ -7,6 +7,7 @@ import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
+import { profileNames, profiles, type Profile } from './profiles.ts';
 import { presentKey, presentSecretKey } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
 import type { ApiKey } from './state.ts';
@@ -42,12 +43,20 @@ const create = defineRoute({
   path: '/environment/api-keys',
   credential: 'account',
   scopes: ['account:environments:api_keys:create'],
-  summary: 'Makes a key of an environment; the answer holds its secret.',
-  body: z.strictObject({
-    environment_id: environmentId,
-    display_name: displayName,
-    scopes: z.array(scope).min(1).max(100).optional(),
-  }),
+  summary:
+    'Makes a key of an environment: with these scopes, with those of a profile, or else with full access.',
+  body: z
+    .strictObject({
+      environment_id: environmentId,
+      display_name: displayName,
+      scopes: z.array(scope).min(1).max(100).optional(),
+      profile: z.enum(profileNames).optional(),
+    })
+    .superRefine(({ scopes, profile }, context) => {
+      if (scopes === undefined || profile === undefined) return;
+      const message = 'Send scopes or a profile, not both.';
+      context.addIssue({ code: 'custom', message, path: ['profile'] });
+    }),
   answers: { 200: json('The key with its secret.', secretKeyShape) },
   errors: ['not_found', 'conflict', 'resource_capped'],
   async handle(input) {
@@ -56,12 +65,20 @@ const create = defineRoute({
     const wanted = {
       environmentUid: environment.uid,
       displayName: body.display_name,
-      scopes: body.scopes && [...new Set(body.scopes)],
+      scopes: scopesOf(body),
     };
     const { key, secret } = await createKey(services, wanted, askOptions(input));
     return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
   },
 });
+
+function scopesOf(sent: {
+  readonly scopes?: readonly string[] | undefined;
+  readonly profile?: Profile | undefined;
+}): readonly string[] | undefined {
+  if (sent.profile !== undefined) return profiles[sent.profile];
+  return sent.scopes && [...new Set(sent.scopes)];
+}
 
 const reveal = defineRoute({
   method: 'POST',
