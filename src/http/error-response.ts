@@ -7,7 +7,7 @@ import type { RouteAnswer } from './define-route.ts';
 const retryAfterDefaultS = 1;
 
 /** The uniform error body with its status (contract/errors.md section 1). */
-export function errorAnswer(error: GatewayError): RouteAnswer {
+export function errorAnswer(error: GatewayError) {
   const { errors, payload, retryAfterS } = error.details;
   const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);
   return {
@@ -41,11 +41,10 @@ export function refusalOf(
   const facts = { err: error, requestId, method, path };
   if (!known) logger.error(facts, 'request failed');
   else if (error.status >= 500) logger.warn(facts, 'request refused');
-  if (!known) return errorAnswer(new GatewayError('server_error'));
-  if (error.code !== 'too_many_request') return errorAnswer(error);
-  const { headers } = errorAnswer(error);
-  const body = { error: { code: error.code, method, path } };
-  return { status: error.status, body, ...(headers ? { headers } : {}) };
+  const answer = errorAnswer(known ? error : new GatewayError('server_error'));
+  const isLimited = known && error.code === 'too_many_request';
+  const shown = isLimited ? { code: error.code, method, path } : answer.body.error;
+  return { ...answer, body: { error: { ...shown, request_id: requestId } } };
 }
 
 /** Issues as the API shows them: the path as a list of strings. */

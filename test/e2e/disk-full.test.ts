@@ -40,7 +40,7 @@ describe('the embedded log on a full disk', () => {
     await disk.fill();
     const refused = await eventually(create, ({ status }) => status !== 200);
     expect(refused.status).toBe(503);
-    expect(refused.body.error).toEqual({
+    expect(refused.body.error).toMatchObject({
       code: 'log_full',
       message: expect.stringMatching(/disk/i),
     });

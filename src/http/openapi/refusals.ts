@@ -24,6 +24,7 @@ export const refusalShape = z
       upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
       method: z.string().optional().meta({ description: 'Of a 429.' }),
       path: z.string().optional().meta({ description: 'Of a 429.' }),
+      request_id: z.uuid().optional().meta({ description: 'Of `X-Request-Id`.' }),
     }),
   })
   .meta({ id: 'Error' });

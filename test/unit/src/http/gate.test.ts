@@ -260,11 +260,12 @@ describe('answers', () => {
     const { app, key } = await start();
     const response = await app.fetch('/bug', { key });
     expect(response.status).toBe(500);
+    const request_id = response.headers.get('x-request-id')!;
     expect(await response.json()).toEqual({
-      error: { code: 'server_error', message: 'Something went wrong.' },
+      error: { code: 'server_error', message: 'Something went wrong.', request_id },
     });
     expect(app.log.join('')).toContain('hunter2');
-    expect(app.log.join('')).toContain(response.headers.get('x-request-id')!);
+    expect(app.log.join('')).toContain(request_id);
   });
 
   it('that are to be tried again say when', async () => {
@@ -299,7 +300,12 @@ describe('the rate limit', () => {
     expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
     expect(await over.json()).toEqual({
-      error: { code: 'too_many_request', method: 'GET', path: '/bytes' },
+      error: {
+        code: 'too_many_request',
+        method: 'GET',
+        path: '/bytes',
+        request_id: over.headers.get('x-request-id'),
+      },
     });
     expect((await app.fetch('/bytes', { key: other })).status).toBe(200);
   });
