@@ -61,6 +61,8 @@ export const limits = {
   eventRunMaxMs: 5 * 60_000,
   /** Calls to the host that one run may make: a sync that pages for a day stays far below. */
   hostCallsMax: 1_000_000,
+  /** Between a cancel, or the end of the time, and the forced end of a run. */
+  runGraceMs: 30_000,
   compileMaxMs: 3 * 60_000,
   /** As long as the ledger is (streams/topics.ts). */
   runsKeptDays: 90,

@@ -22,6 +22,7 @@ import type { Played } from '../support/fake-auth/play.ts';
 import { openFakeAuth, visit, type FakeAuth } from '../support/fake-auth/server.ts';
 import { checkedFetch } from '../support/answers.ts';
 import { providerOf } from '../support/authorizing.ts';
+import { childPids } from '../support/sandbox-processes.ts';
 import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
 
 /**
@@ -209,14 +210,29 @@ describe('contract/functions.md §15', () => {
     expect(ended).toMatchObject({ status: 424, body: { error: { code: 'script_http_error' } } });
   });
 
+  /** Ids of the runs that go on, once they are so many. */
+  const running = (name: string, count: number): Promise<string[]> =>
+    eventually(
+      async () => {
+        const search = `/runs?connection_id=acme-rows&function=${name}&status=running`;
+        const { data } = succeeded(await world.gateway.call('GET', search));
+        return (data as { id: string }[]).map(({ id }) => id);
+      },
+      ({ length }) => length === count,
+    );
+
+  it('§15 interrupted: 503, as the process was lost that several ran in', async () => {
+    const answers = Array.from({ length: 3 }, () => run('row-waits'));
+    await running('row-waits', answers.length);
+    for (const pid of childPids(world.gateway.process.pid)) process.kill(pid, 'SIGKILL');
+    const codes = (await Promise.all(answers)).map(({ status, body }) => [status, body.error.code]);
+    expect(codes).toContainEqual([503, 'run_interrupted']);
+  });
+
   it('§15 cancelled: 410', async () => {
     const answer = run('row-endless');
-    const search = `/runs?connection_id=acme-rows&function=row-endless&status=running`;
-    const [going] = await eventually(
-      async () => succeeded(await world.gateway.call('GET', search)).data as { id: string }[],
-      ({ length }) => length === 1,
-    );
-    succeeded(await world.gateway.call('POST', `/runs/${going!.id}/cancel`));
+    const [id] = await running('row-endless', 1);
+    succeeded(await world.gateway.call('POST', `/runs/${id}/cancel`));
     expect(await answer).toMatchObject({
       status: 410,
       body: { error: { code: 'script_aborted' } },

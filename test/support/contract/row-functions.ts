@@ -47,6 +47,7 @@ export const helpers = [
       'input: z.object({ n: z.number() }), output: z.object({ n: z.number() })',
     ),
   ),
+  action('row-waits', actionOf(`return new Promise((end) => setTimeout(end, 600_000));`)),
   action('row-endless', actionOf(`for (;;) await svc.getMetadata();`)),
 ];
 

@@ -207,6 +207,7 @@ export const rowsOfFunctions: readonly string[] = [
   '§15 anything else is thrown',
   '§15 any other throw is described',
   '§15 cancelled',
+  '§15 interrupted',
   '§15 an output over 2 MB',
   '§15 nothing is returned',
   '§15 the size of an error payload',

@@ -4,11 +4,8 @@ import type { RunKind } from '../events.ts';
 
 const minuteMs = 60_000;
 
-/** Between a cancel and the forced end (contract/functions.md section 16). */
-const graceMs = 30_000;
-
 const common = {
-  graceMs,
+  graceMs: limits.runGraceMs,
   heapMb: limits.sandboxHeapMb,
   outputBytes: limits.actionOutputBytesMax,
   hostCalls: limits.hostCallsMax,

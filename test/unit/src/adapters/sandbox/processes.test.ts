@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
+import { childPids } from '../../../../support/sandbox-processes.ts';
 import { outputOf, runGuest } from './guest.ts';
 
 const never = () => new Promise<string>(() => undefined);
@@ -104,19 +105,3 @@ describe('the processes', () => {
     await vi.waitFor(() => expect(fresh()).not.toContain(first));
   });
 });
-
-/** Processes started by the given one. */
-function childPids(parent = process.pid): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[2]) === parent;
-      } catch {
-        return false;
-      }
-    })
-    .filter((name) => readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('sandbox/child'))
-    .map(Number);
-}
