@@ -159,6 +159,11 @@ export const handleRows: readonly ActionRow[] = [
     expected: { a: 1, b: { d: 2 } },
   },
   {
+    row: '§10 metadata is plain JSON, whatever a schema says',
+    body: `await svc.setMetadata({ when: new Date(0), gone: undefined, deep: [{ a: null }] }); return svc.getMetadata();`,
+    expected: { when: '1970-01-01T00:00:00.000Z', deep: [{ a: null }] },
+  },
+  {
     row: '§4 getToken: the credentials where they are no token',
     body: `return Object.keys(await svc.getToken()).sort();`,
     expected: ['apiKey', 'type'],
@@ -174,7 +179,7 @@ export const handleRows: readonly ActionRow[] = [
     expected: null,
   },
   {
-    row: '§4 zodValidateInput',
+    row: '§4 zodValidateInput: data, or an ActionError',
     body: `const zodSchema = require('zod').z.object({ a: require('zod').z.number() }); const good = await svc.zodValidateInput({ zodSchema, input: { a: 1 } }); try { await svc.zodValidateInput({ zodSchema, input: {} }); } catch (error) { return [good, error.payload]; }`,
     expected: [{ success: true, data: { a: 1 } }, { message: 'Invalid input provided' }],
   },

@@ -132,6 +132,14 @@ describe('the schedule of a sync', () => {
       .then();
   });
 
+  it('§12.1 a new version lets the run end that is going', () => {
+    const facts = { models: ['Contact'], functionVersion: '2', frequencyMs: fresh.frequencyMs };
+    const going = [created, queued('r1'), started('r1')];
+    given(sync, ...going)
+      .when({ type: 'Redeploy', ...facts, at: t0 + 20 })
+      .then({ ...facts, type: 'FunctionRedeployed' });
+  });
+
   it('keeps the frequency of the connection when a new version is deployed', () => {
     const command = {
       type: 'Redeploy',

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHttpClient } from '../../../../../../src/adapters/http-client/undici.ts';
@@ -38,6 +39,8 @@ beforeAll(async () => {
         response.end(
           JSON.stringify({ items: page < 3 ? [{ id: page * 2 + 1 }, { id: page * 2 + 2 }] : [] }),
         );
+      } else if (url.pathname === '/v1/packed') {
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"a":1}'));
       } else if (url.pathname === '/v1/bytes') response.end(Buffer.from([0, 255, 128]));
       else if (url.pathname === '/v1/gone')
         response.writeHead(410, { 'x-ratelimit': '9' }).end('{"why":"gone"}');
@@ -111,6 +114,14 @@ it('gets bytes as they are', async () => {
   const body = `const { data } = await svc.get({ endpoint: 'bytes', responseType: 'arraybuffer' }); return data.toString('hex');`;
   expect(await outputOf(sandbox, body, { host: runtime().calls })).toBe('00ff80');
 });
+
+it.each([true, false])(
+  '§5.1 decompress: an answer is unpacked, also with %s',
+  async (decompress) => {
+    const body = `return (await svc.get({ endpoint: 'packed', decompress: ${decompress} })).data;`;
+    expect(await outputOf(sandbox, body, { host: runtime().calls })).toEqual({ a: 1 });
+  },
+);
 
 it('sees an answer after the retries that it asked for', async () => {
   failures = 2;
