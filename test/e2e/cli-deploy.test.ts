@@ -84,3 +84,16 @@ it('shows on a terminal how far a deployment is', async () => {
   expect(terminal.shown).toContain(`Typechecking  [${'-'.repeat(24)}]  0 %`);
   expect(terminal.shown).toMatch(/Deploying 2 functions  \[#+-+\]  80 %/);
 });
+
+it.each([
+  ['logs', ['--follow'], 'Following the log'],
+  ['listen', [], 'Listening'],
+])('svc %s goes on until Ctrl-C, which is the end that it has', async (name, more, shown) => {
+  await using terminal = openTerminal([name, '-e', 'dev', ...more], {
+    cwd: root,
+    env: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
+  });
+  await terminal.shows(shown);
+  terminal.type('\x03');
+  expect(await terminal.exited, terminal.shown).toBe(0);
+});
