@@ -2,7 +2,7 @@
  * `npm run bench`: every workload in a process of its own, floors first, then figures, ratios to the floors
  * and the recorded baseline side by side. `--record` writes the baseline, `--quick` uses fewer records,
  * `--only=plain` or `--only=sealed` the records of one payload mode, `--only=rebuild`, `--only=kafka`, `--only=restore`,
- * `--only=compile`;
+ * `--only=compile`, `--only=functions`;
  * `--no-many` leaves out the 2,000,000.
  */
 import { execFileSync } from 'node:child_process';
@@ -88,6 +88,12 @@ if (isWanted('restore')) {
   }
 }
 if (isWanted('compile')) Object.assign(results, prefixed('compile', workload('compile', 50)));
+
+if (isWanted('functions')) {
+  for (const more of [[], ['--kafka']]) {
+    Object.assign(results, prefixed('functions', workload('functions', '--runs=200', ...more)));
+  }
+}
 
 const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as { figures: Figures };
 for (const [name, value] of Object.entries(results)) {
