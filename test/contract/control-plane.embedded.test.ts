@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { definitions } from '../../src/control-plane/definitions.ts';
 import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
+import { repliesTopic } from '../../src/control-plane/wire.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -226,9 +227,10 @@ describe('an owner', () => {
     let faults = 3;
     const openWriter: EventLog['openWriter'] = async (name) => {
       const writer = await world.log.openWriter(name);
-      const commit: TransactionalWriter['commit'] = async (batch, consumed) => {
-        const positions = await writer.commit(batch, consumed);
-        if (consumed === undefined || faults === 0) return positions;
+      const commit: TransactionalWriter['commit'] = async (batch) => {
+        const positions = await writer.commit(batch);
+        const isAnswer = batch.some(({ topic }) => topic === repliesTopic);
+        if (!isAnswer || faults === 0) return positions;
         faults -= 1;
         throw new GatewayError('log_unavailable');
       };

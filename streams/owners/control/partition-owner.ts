@@ -18,7 +18,7 @@ import { inTrace, traceHeader, traceOf } from '../../../src/control-plane/trace.
 import type { Clock, Instant } from '../../../src/kernel/time.ts';
 import type { EventLog, ReadMessage, TransactionalWriter } from '../../../src/ports/event-log.ts';
 import type { Codec } from '../../../src/ports/schemas.ts';
-import { decideCommand, ownersGroup } from './decide-command.ts';
+import { decideCommand } from './decide-command.ts';
 import { dueOf, Round, type Definitions } from './round.ts';
 import {
   freshProgress,
@@ -245,10 +245,7 @@ export class PartitionOwner {
     const noted = { key: ownerKey, scope: '', kind: ownerKey, due: null };
     const last = this.#entityMessage({ ...noted, state: JSON.stringify(after) }, after.epoch, at);
     const batch = placed([...entities, last, ...said]);
-    const positions = await this.#writer.commit(
-      batch,
-      nextCommand === null ? undefined : this.#consumed(nextCommand),
-    );
+    const positions = await this.#writer.commit(batch);
     const first = positions.find(({ topic }) => topic === controlTopic)?.offset ?? 0;
     const next = first + entities.length + 1;
     this.#progress = { next, note: after, atEnd: at };
@@ -258,11 +255,6 @@ export class PartitionOwner {
       if (isCommanded || due === null || due > at) this.#notBefore.delete(key);
     }
     if (changes.some(({ due }) => due !== null)) this.#wake.abort();
-  }
-
-  #consumed(offset: number) {
-    const position = { topic: commandsTopic, partition: this.#partition, offset };
-    return { group: ownersGroup, positions: [position] };
   }
 
   #entityMessage(

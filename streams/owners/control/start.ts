@@ -18,6 +18,7 @@ import { ControlStateStore } from './state-store.ts';
 import { openTopicWriters } from './topic-writers.ts';
 
 const retakeAfterMs = 250;
+const positionEveryMs = 1_000;
 const trimEveryMs = 3_600_000;
 const commandsKeptMs = 86_400_000;
 
@@ -120,11 +121,38 @@ async function holdOnce(
     });
   }, trimEveryMs);
   trimming.unref();
+  const tell = positionTeller(deps, partition, owner);
+  const telling = setInterval(() => void tell(), positionEveryMs);
+  telling.unref();
   try {
     await owner.own(signal);
   } finally {
     clearInterval(trimming);
+    clearInterval(telling);
   }
+}
+
+/**
+ * Has the group's position follow the owner, for who looks at its lag. What counts is the owner's own note, in the
+ * transaction of each decision: there this one would cost Kafka two more requests.
+ */
+function positionTeller(
+  { log, logger }: OwnerDeps,
+  partition: number,
+  owner: PartitionOwner,
+): () => Promise<void> {
+  let told = 0;
+  return async () => {
+    const offset = owner.nextCommand;
+    if (offset === told) return;
+    try {
+      const positions = [{ topic: commandsTopic, partition, offset }];
+      await log.commit({ group: ownersGroup, positions });
+      told = offset;
+    } catch (err) {
+      logger.warn({ err, partition }, 'the position of an owner could not be told yet');
+    }
+  };
 }
 
 /** Deletes what was decided and is older than a day. */
