@@ -1,3 +1,4 @@
+import { limits } from '../kernel/limits.ts';
 import { logAddress, maskedUrl, origins, server, webAddress } from './addresses.ts';
 import { configRules } from './config-rules.ts';
 import { parseRoles } from './roles.ts';
@@ -119,6 +120,12 @@ export const settings = {
     default: '60000',
     doc: 'Requests per minute and API key; 0 = no limit.',
     parse: integer(0, 1_000_000_000),
+  },
+  webhookRateLimit: {
+    variable: 'SVC_WEBHOOK_RATE_LIMIT',
+    default: 'count',
+    doc: `Webhooks of providers beyond ${limits.webhooksInPerMinute} a minute for one integration: count = only counted, enforce = refused with 429.`,
+    parse: oneOf('count', 'enforce'),
   },
   encryptionKey: {
     variable: 'SVC_ENCRYPTION_KEY',

@@ -4,7 +4,14 @@ type SettingName = keyof typeof settings;
 
 /** In the order of the page; each setting stands in one. */
 const groups: Readonly<Record<string, readonly SettingName[]>> = {
-  'HTTP API': ['host', 'port', 'publicUrl', 'rateLimitPerMinute', 'connectOrigins'],
+  'HTTP API': [
+    'host',
+    'port',
+    'publicUrl',
+    'rateLimitPerMinute',
+    'webhookRateLimit',
+    'connectOrigins',
+  ],
   'Where data are': [
     'dataDir',
     'logUrl',

@@ -20,6 +20,7 @@ import { DirectRuns } from '../modules/runs/direct-runs.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
 import { followRunEnds } from '../modules/runs/run-ends.ts';
 import { createConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
+import { createProviderKeys } from '../modules/webhooks-in/provider-keys.ts';
 import { openIncoming } from '../modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
 import { collect } from '../modules/metrics/collect.ts';
@@ -67,6 +68,7 @@ export async function openServices(
   const bodies = createRunBodies({ log, schemas, vault });
   const direct = new DirectRuns();
   const publisher = createPublisher({ log, schemas, clock });
+  const http = stack.use(createHttpClient({ allow: config.egressAllow }));
   const ground = {
     control,
     log,
@@ -75,12 +77,13 @@ export async function openServices(
     deadLetters: await openLetters(stack, base),
     ...(await openWebhooks(stack, base)),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),
+    providerKeys: createProviderKeys({ http, clock }),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
-    http: stack.use(createHttpClient({ allow: config.egressAllow })),
+    http,
     logs: stack.use(createRunLogs({ publisher, logger, clock, ended: counting(base) })),
     audit: stack.use(createAuditRecorder({ control, clock, logger })),
     clock,
@@ -124,6 +127,7 @@ const settingsOf = (config: Config): Services['settings'] => ({
   publicUrl: config.publicUrl ?? '',
   connectOrigins: config.connectOrigins,
   rateLimitPerMinute: config.rateLimitPerMinute,
+  webhookRateLimit: config.webhookRateLimit,
   version: version(),
   partitions: config.partitions,
   topicPrefix: config.topicPrefix,

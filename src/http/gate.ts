@@ -105,7 +105,8 @@ export async function admit(
   const { route } = call;
   if (route.isUnlimited) return nobody;
   const take = async (who: string, cost: number) => {
-    const quota = await takeQuota(services, who, cost);
+    const limit = services.settings.rateLimitPerMinute;
+    const quota = await takeQuota(services, who, { cost, limit });
     for (const [name, value] of Object.entries(quota.headers)) call.setHeader(name, value);
     if (quota.refusal) throw quota.refusal;
   };

@@ -12,12 +12,16 @@ export interface Quota {
 const unlimited: Quota = { headers: {}, refusal: null };
 
 /**
- * @param who what is counted: a key, or the address of a caller without one.
+ * @param who what is counted: a key, the address of a caller without one, or whom the call is for.
  * @param cost 1, or more for calls that no key answers for.
+ * @param limit calls per window; 0 = any number.
  * A limiter that fails lets the call through (contract/http.md section 0).
  */
-export async function takeQuota(services: Services, who: string, cost: number): Promise<Quota> {
-  const limit = services.settings.rateLimitPerMinute;
+export async function takeQuota(
+  services: Pick<Services, 'coordination' | 'clock' | 'logger'>,
+  who: string,
+  { cost, limit }: { readonly cost: number; readonly limit: number },
+): Promise<Quota> {
   if (limit === 0) return unlimited;
   try {
     const { value, resetMs } = await services.coordination.count(`rate:${who}`, {

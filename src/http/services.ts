@@ -9,6 +9,7 @@ import type { Vault } from '../modules/credentials/vault.ts';
 import type { DeadLetters } from '../modules/dead-letters/view.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
 import type { ConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
+import type { ProviderKeys } from '../modules/webhooks-in/provider-keys.ts';
 import type { IncomingWebhooks } from '../modules/webhooks-in/incoming.ts';
 import type { Deliveries } from '../modules/webhooks-out/deliveries.ts';
 import type { RecordReader } from '../modules/records/reader.ts';
@@ -35,6 +36,7 @@ export interface Services {
   /** Webhooks of providers, and what became of them. */
   readonly incoming: IncomingWebhooks;
   readonly connectionFinder: ConnectionFinder;
+  readonly providerKeys: ProviderKeys;
   /** Questions to the tables beside those of `records.reader`. */
   readonly tables: Pick<ProjectionStore, 'queryRows'>;
   readonly vault: Vault;
@@ -59,6 +61,8 @@ export interface Services {
     /** Whose pages may frame the connect page: origins as a Content-Security-Policy takes them. */
     readonly connectOrigins: readonly string[];
     readonly rateLimitPerMinute: number;
+    /** Whether webhooks of providers beyond the limit are refused, or only counted. */
+    readonly webhookRateLimit: 'count' | 'enforce';
     /** Of this package. */
     readonly version: string;
     /** Of the owned topics. */

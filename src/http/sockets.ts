@@ -69,7 +69,10 @@ export async function openSockets(services: Services): Promise<Sockets> {
     async upgrade(request, socket, head) {
       socket.once('error', () => socket.destroy());
       const address = `address:${request.socket.remoteAddress ?? 'unknown'}`;
-      const { refusal } = await takeQuota(services, address, 1);
+      const { refusal } = await takeQuota(services, address, {
+        cost: 1,
+        limit: services.settings.rateLimitPerMinute,
+      });
       if (refusal !== null) refuse(socket, '429 Too Many Requests');
       else if (open.size >= socketsMax) refuse(socket, '503 Service Unavailable');
       else server.handleUpgrade(request, socket, head, (accepted) => welcome(accepted, open));

@@ -131,6 +131,10 @@ export const catalogue = {
   webhook_missing_secret: kind(401, 'There is no secret to verify the webhook with.'),
   webhook_missing_connection_id: kind(400, 'The webhook does not say which connection it is of.'),
   webhook_invalid_payload: kind(400, 'The body of the webhook cannot be read.'),
+  webhook_no_connection_or_existing_installation_id: kind(
+    400,
+    'No connection waits for this installation, or the webhook does not name it.',
+  ),
   webhook_unknown_provider: kind(400, 'There are no rules for webhooks of this provider.'),
   // authentication
   missing_auth_header: kind(401, 'Send the header Authorization: Bearer <key>.'),

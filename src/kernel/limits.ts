@@ -28,6 +28,8 @@ export const limits = {
   webhookRetriesMax: 20,
   webhookRetryWaitMaxMs: 7 * 86_400_000,
   webhookEndpointsMax: 100,
+  /** Webhooks of providers that come in for one integration of an environment. */
+  webhooksInPerMinute: 4_000,
   /** A webhook of a provider; what the log keeps in one message has less than 4 MiB. */
   webhookInBytesMax: 3 * 1024 ** 2,
   /** A delivery that a provider repeats within so long is known. */

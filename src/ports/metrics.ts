@@ -73,6 +73,11 @@ export const metricDefinitions = {
     help: 'Attempts to deliver webhooks to the application.',
     labels: ['result'],
   },
+  svc_webhooks_in_total: {
+    kind: 'counter',
+    help: 'Webhooks of providers that came in, within or over the limit of their integration.',
+    labels: ['limit'],
+  },
   svc_webhook_oldest_pending_seconds: {
     kind: 'gauge',
     help: 'Age of the oldest webhook that nobody has taken up.',

@@ -9,6 +9,7 @@ import { createOpenedConnections } from '../../src/modules/connections/keep-open
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
+import { createProviderKeys } from '../../src/modules/webhooks-in/provider-keys.ts';
 import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { createAuditRecorder } from '../../src/modules/audit/recorder.ts';
@@ -57,6 +58,8 @@ interface ApiOptions {
   readonly coordination?: Coordination;
   /** Default: none. */
   readonly rateLimitPerMinute?: number;
+  /** Default: counted only. */
+  readonly webhookRateLimit?: 'count' | 'enforce';
   /** Of everything behind the API, the owners too. */
   readonly clock?: Clock;
 }
@@ -144,6 +147,7 @@ async function openNode(
     deliveries,
     incoming: stack.use(await openIncoming({ ...ports, logger: silent, file: ':memory:' })),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),
+    providerKeys: createProviderKeys({ http, clock }),
     vault,
     rootKeys: vault,
     coordination: options.coordination ?? node.coordination,
@@ -167,6 +171,7 @@ async function openNode(
       publicUrl: 'http://gateway.test',
       connectOrigins: options.connectOrigins ?? [],
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
+      webhookRateLimit: options.webhookRateLimit ?? 'count',
       version: '0.0.0',
       partitions: 4,
       topicPrefix: 'svc',

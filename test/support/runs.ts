@@ -21,6 +21,7 @@ import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
 import { openHost } from '../../src/modules/runs/open-host.ts';
 import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
+import { createProviderKeys } from '../../src/modules/webhooks-in/provider-keys.ts';
 import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
@@ -172,6 +173,7 @@ export async function openRunWorld({
       await openIncoming({ log, schemas, clock, logger: silent, file: ':memory:' }),
     ),
     connectionFinder: stack.use(createConnectionFinder({ control, vault })),
+    providerKeys: createProviderKeys({ http, clock }),
     tables: { queryRows: () => Promise.reject(new Error('there are no tables here')) },
     vault,
     rootKeys: vault,
@@ -194,6 +196,7 @@ export async function openRunWorld({
     settings: {
       publicUrl: 'http://localhost',
       rateLimitPerMinute: 0,
+      webhookRateLimit: 'count',
       version: '0',
       partitions: 4,
       topicPrefix: 'svc',

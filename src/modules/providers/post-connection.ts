@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
 import { textAt } from '../../kernel/json-path.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
@@ -17,6 +18,7 @@ interface Asking {
   readonly connectionConfig: JsonObject;
   get(address: string, headers?: Readonly<Record<string, string>>): Promise<Json>;
   readonly accessToken: string;
+  readonly credentials: JsonObject;
 }
 
 /** Configuration that only the provider can tell, once there are credentials. */
@@ -26,6 +28,8 @@ type Script = (asking: Asking) => Promise<JsonObject>;
 const scripts: Readonly<Record<string, Script>> = {
   atlassianCloudId,
   docusignAccount,
+  githubHandle,
+  gmailAddress,
   mailchimpDataCentre,
   xeroTenant,
 };
@@ -50,6 +54,7 @@ export async function askAfterConnecting(
     provider,
     connectionConfig,
     accessToken: textAt(connection.credentials ?? {}, 'access_token') ?? '',
+    credentials: connection.credentials ?? {},
     get: (address, headers) => get(deps, { provider, connection, integration, address, headers }),
   });
   return Object.fromEntries(
@@ -133,6 +138,23 @@ async function docusignAccount(asking: Asking): Promise<JsonObject> {
   const accounts = isJsonObject(user) ? user['accounts'] : undefined;
   const fields = { accountId: 'account_id', baseUri: 'base_uri' };
   return accountOf(asking, accounts, fields, ({ is_default: isDefault }) => isDefault === true);
+}
+
+/** Who has authorized an app that is not installed yet: the webhook of the installation names them. */
+async function githubHandle({ provider, credentials, get: ask }: Asking): Promise<JsonObject> {
+  if (credentials['app'] !== null) return {};
+  const user = await ask(`${provider.proxy?.base_url ?? ''}/user`);
+  const login = isJsonObject(user) ? textAt(user, 'login') : null;
+  if (login === null) throw untold(provider, 'did not name the user');
+  return { handle: login };
+}
+
+/** Whose mailbox it is, as the hash that its notifications are found by. */
+async function gmailAddress({ provider, get: ask }: Asking): Promise<JsonObject> {
+  const profile = await ask(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
+  const address = isJsonObject(profile) ? textAt(profile, 'emailAddress') : null;
+  if (address === null) throw untold(provider, 'did not name the mailbox');
+  return { emailAddressHash: createHash('sha256').update(address).digest('hex') };
 }
 
 async function mailchimpDataCentre(asking: Asking): Promise<JsonObject> {

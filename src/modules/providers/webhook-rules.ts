@@ -13,15 +13,15 @@ const source = z.strictObject({
   header: text.optional(),
   query: text.optional(),
   value: text.optional(),
-  /** What of it counts: the origin of an address, or the first label of a host name. */
-  take: z.enum(['origin', 'first-label']).optional(),
+  /** The value is JSON in base64, and what counts is at this path in it. */
+  decoded: text.optional(),
+  /**
+   * What of it counts: the origin of an address, the first label of a host name, its SHA-256 as hex, or the calendar in
+   * an address of Google Calendar, as it is or as its SHA-256.
+   */
+  take: z.enum(['origin', 'first-label', 'sha256', 'calendar', 'calendar-sha256']).optional(),
 });
 const sources = z.array(source).min(1);
-
-const condition = source.extend({
-  /** The value; any value when absent. */
-  equals: z.string().optional(),
-});
 
 /**
  * Where the secret is from; the first that is set counts. `app_digest`: SHA-256 of id, private key and link of the
@@ -38,9 +38,10 @@ const key = z.union([
 const signature = z.strictObject({
   /**
    * `hmac` of `message`; `digest`: a plain hash of `message`; `token`: the header is the secret;
-   * `standard-webhooks`: HMAC as that specification has it.
+   * `standard-webhooks`: HMAC as that specification has it; `rsa`: RSA-SHA256 of `message`, the secret is the public
+   * key; `jwt`: the header is `Bearer` and a token that `jwt` says more of.
    */
-  scheme: z.enum(['hmac', 'digest', 'token', 'standard-webhooks']),
+  scheme: z.enum(['hmac', 'digest', 'token', 'standard-webhooks', 'rsa', 'jwt']),
   header: text.optional(),
   algorithm: z.enum(['sha256', 'sha1']).default('sha256'),
   encoding: z.enum(['hex', 'base64']).default('hex'),
@@ -53,22 +54,36 @@ const signature = z.strictObject({
   /** Seconds since the epoch: a header, or an element of the list. */
   timestamp: z.strictObject({ header: text.optional(), element: text.optional() }).optional(),
   tolerance_seconds: z.number().int().min(1).default(300),
-  keys: z.array(key).min(1),
+  /** Of `jwt`, which is signed with RS256 for the address of the webhook: where the public keys are, and who signs. */
+  jwt: z.strictObject({ keys_url: z.url(), issuers: z.array(text).min(1) }).optional(),
+  /** Every scheme but `jwt` has some. */
+  keys: z.array(key).default([]),
   key_encoding: z.enum(['utf8', 'base64']).default('utf8'),
   /** False: checked only where a secret is set. */
   is_required: z.boolean().default(true),
 });
 
+const condition = source.extend({
+  /** The value; any value when absent. */
+  equals: z.string().optional(),
+});
+
 const connection = z.strictObject({
+  /** The rule counts only then. */
+  when: condition.optional(),
   /** `connectionId`, `metadata.<key>`, or the name of a value of the connection configuration. */
   property: text,
   /** The identifier; the first that the request has. */
   identifier: sources,
   /** A delivery without an identifier, or of no connection, is rejected; otherwise it is attributed to none. */
   is_required: z.boolean().default(false),
+  /** The identifier is known to nobody else, and stands for a signature. */
+  is_token: z.boolean().default(false),
 });
 
 export const webhookRules = z.strictObject({
+  /** The body is empty: the headers that may go to the application stand for it. */
+  body_of_headers: z.boolean().default(false),
   /** The body is a form whose field of this name holds the JSON. */
   form_field: text.optional(),
   /** Those of which the first counts whose header is there; the first when none is. */
@@ -77,13 +92,24 @@ export const webhookRules = z.strictObject({
   unsigned: z.array(condition).default([]),
   /** Answered with a value of the request, or with an empty body. */
   handshakes: z.array(z.strictObject({ when: condition, answer: source.nullable() })).default([]),
-  /** Absent: every connection of the integration with `is_for_all`, else none. */
-  connection: connection.optional(),
+  /**
+   * One, or several of which the first counts that finds a connection. Absent: every connection of the integration
+   * with `is_for_all`, else none.
+   */
+  connection: z
+    .union([connection.transform((only) => [only]), z.array(connection).min(1)])
+    .optional(),
   is_for_all: z.boolean().default(false),
   type: sources.optional(),
   delivery_id: sources.optional(),
   /** The body is a list of events, or has one at this path; each starts runs of its own. */
   events: z.strictObject({ path: z.string().optional() }).optional(),
+  /** What tells of an installation that a pending connection waits for, found by its `handle`. */
+  installation: z
+    .strictObject({ when: z.array(condition).min(1), handle: sources, id: sources })
+    .optional(),
+  /** Each event repeats the secret of the integration, where one is set, at this path; those that do not are left out. */
+  event_token: text.optional(),
   /** Events that are left out. */
   skip: z.array(condition).default([]),
   /** Events whose type ends so come first, then by the value at the path. */
@@ -93,5 +119,6 @@ export const webhookRules = z.strictObject({
 export type WebhookRules = z.output<typeof webhookRules>;
 export type SignatureRule = z.output<typeof signature>;
 export type Source = z.output<typeof source>;
+export type ConnectionRule = z.output<typeof connection>;
 export type Condition = z.output<typeof condition>;
 export type KeySource = z.output<typeof key>;

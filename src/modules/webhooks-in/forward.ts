@@ -4,37 +4,8 @@ import type { Services } from '../../http/services.ts';
 import type { Environment } from '../environments/state.ts';
 import type { Integration } from '../integrations/state.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
+import { forwardedHeaders } from './headers.ts';
 import type { Verdict } from './judge.ts';
-
-/** Headers of the provider that do not go along begin so (contract/webhooks-out.md section 3). */
-const notForwarded = [
-  'host',
-  'authorization',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'cookie',
-  'set-cookie',
-  'referer',
-  'user-agent',
-  'sec-',
-  'proxy-',
-  'www-authenticate',
-  'server',
-  'transfer-encoding',
-];
-
-export function forwardedHeaders(
-  headers: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(
-      ([name]) => !notForwarded.some((start) => name.startsWith(start)),
-    ),
-  );
-}
 
 /**
  * The webhook for the application: once for each connection that it is of, or once as it is. The ids follow from the

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { readBytes } from '../../http/body.ts';
 import { integrationKey } from '../../http/fields.ts';
+import { takeQuota } from '../../http/rate-limit.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -33,6 +34,7 @@ export const webhookRoute: StreamRoute = {
     'webhook_missing_secret',
     'webhook_missing_connection_id',
     'webhook_invalid_payload',
+    'webhook_no_connection_or_existing_installation_id',
     'unknown_connection',
     'request_too_large',
   ],
@@ -40,6 +42,7 @@ export const webhookRoute: StreamRoute = {
     const { request, response, services } = call;
     const named = namesOf(call.target);
     const to = await receiverOf(services, named);
+    await checkRate(call, named);
     const bytes = await readBytes(request, limits.webhookInBytesMax);
     if (to === null) {
       response.writeHead(204).end();
@@ -51,6 +54,17 @@ export const webhookRoute: StreamRoute = {
     answer(call, verdict.answer);
   },
 };
+
+/** Counts what comes in for the integration. @throws GatewayError `too_many_request` where the limit is kept */
+async function checkRate({ services, response }: StreamCall, named: Named): Promise<void> {
+  const who = `webhooks:${named.environmentUid}/${named.integrationKey}`;
+  const limit = limits.webhooksInPerMinute;
+  const { headers, refusal } = await takeQuota(services, who, { cost: 1, limit });
+  services.metrics.count('svc_webhooks_in_total', [refusal === null ? 'within' : 'over']);
+  if (services.settings.webhookRateLimit === 'count') return;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (refusal !== null) throw refusal;
+}
 
 function answer({ response }: StreamCall, text: string | null): void {
   if (text === null) {

@@ -5,7 +5,12 @@ import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import { isJsonObject } from '../../kernel/stable-json.ts';
 import type { Connection } from '../connections/state.ts';
 import type { IntegrationCredentials } from '../integrations/state.ts';
-import type { KeySource, SignatureRule, WebhookRules } from '../providers/webhook-rules.ts';
+import type {
+  ConnectionRule,
+  KeySource,
+  SignatureRule,
+  WebhookRules,
+} from '../providers/webhook-rules.ts';
 import {
   holds,
   readRequest,
@@ -14,14 +19,13 @@ import {
   type Incoming,
   type ReadRequest,
 } from './request.ts';
-import { headerOf, verify } from './verifiers/signed.ts';
+import { verifyToken, type TokenAround } from './verifiers/jwt.ts';
+import { headerOf, invalid, isEqual, verify } from './verifiers/signed.ts';
 
 /** What the rules need to know beside the request. */
-export interface Surroundings {
+export interface Surroundings extends TokenAround {
   readonly rules: WebhookRules;
   readonly credentials: IntegrationCredentials | null;
-  /** Seconds since the epoch. */
-  readonly now: number;
   connections(property: string, value: string): Promise<readonly Connection[]>;
   allConnections(): readonly Connection[];
   metadata(connection: Connection): Promise<JsonObject>;
@@ -46,6 +50,16 @@ export interface Verdict {
   readonly events: readonly ProviderEvent[];
   /** The application is to have it. */
   readonly isForwarded: boolean;
+  /** It tells that an app was installed, for whoever waits for that. */
+  readonly installation: Installation | null;
+}
+
+/** An app that was installed at the provider. */
+export interface Installation {
+  /** Name of the user who asked for it. */
+  readonly handle: string;
+  /** Null where the webhook does not say it. */
+  readonly id: string | null;
 }
 
 /**
@@ -57,15 +71,18 @@ export async function judge(incoming: Incoming, around: Surroundings): Promise<V
   const rule = signatureOf(incoming, rules);
   const isOfConnection = rule?.keys.some((key) => typeof key === 'object') === true;
   // Before anything of it is read, unless the secret is that of a connection which the body names.
-  if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) check(rule, incoming, around);
+  if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) {
+    await check(rule, incoming, around);
+  }
   const request = readRequest(incoming, rules);
   const isUnsigned = rules.unsigned.some((condition) => holds(request, condition));
   if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
-    check(rule, incoming, around);
+    await check(rule, incoming, around);
   }
   // What nobody signed reaches the application as it is: it starts nothing, and is of no connection.
   if (isUnsigned) return { ...verdictOf(request, rules, []), isForwarded: true };
-  const parts = eventsOf(request, rules);
+  const all = eventsOf(request, rules);
+  const parts = withToken(all, around);
   const events: ProviderEvent[] = [];
   for (const body of parts) {
     const part = { ...request, body };
@@ -77,7 +94,18 @@ export async function judge(incoming: Incoming, around: Surroundings): Promise<V
         : connections;
     events.push({ type: typeOf(part, rules), body, connections: genuine });
   }
-  return verdictOf(request, rules, events);
+  const isWhole = parts.length === all.length;
+  return verdictOf(
+    isWhole ? request : { ...request, body: bodyOf(parts, request, rules) },
+    rules,
+    events,
+  );
+}
+
+/** The body with these events and no others. */
+function bodyOf(parts: readonly Json[], { body }: ReadRequest, { events }: WebhookRules): Json {
+  if (events?.path === undefined || !isJsonObject(body)) return [...parts];
+  return { ...body, [events.path]: [...parts] };
 }
 
 function verdictOf(request: ReadRequest, rules: WebhookRules, all: ProviderEvent[]): Verdict {
@@ -105,7 +133,14 @@ function verdictOf(request: ReadRequest, rules: WebhookRules, all: ProviderEvent
     connections: [...connections.values()],
     events: isHandshake ? [] : events,
     isForwarded: all.length > 0 && !isHandshake,
+    installation: installationIn(request, rules),
   };
+}
+
+function installationIn(request: ReadRequest, { installation }: WebhookRules): Installation | null {
+  if (installation?.when.every((condition) => holds(request, condition)) !== true) return null;
+  const handle = valueOf(request, installation.handle);
+  return handle === null ? null : { handle, id: valueOf(request, installation.id) };
 }
 
 const mayBeUnsigned = (rules: WebhookRules): boolean => rules.unsigned.length > 0;
@@ -116,7 +151,9 @@ function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): Signa
   return present ?? signatures[0] ?? null;
 }
 
-function check(rule: SignatureRule, incoming: Incoming, { credentials, now }: Surroundings): void {
+async function check(rule: SignatureRule, incoming: Incoming, around: Surroundings): Promise<void> {
+  if (rule.scheme === 'jwt') return verifyToken(rule, incoming.headers[headerOf(rule)], around);
+  const { credentials, now } = around;
   const secret = rule.keys.map((key) => secretOfIntegration(key, credentials)).find(isSet);
   if (secret === undefined) {
     if (!rule.is_required) return;
@@ -192,21 +229,37 @@ async function connectionsOf(
   around: Surroundings,
   whole: ReadRequest,
 ): Promise<{ readonly connections: readonly Connection[]; readonly identifier: string | null }> {
-  const { connection: rule, is_for_all: isForAll } = around.rules;
-  if (rule === undefined) {
+  const { connection: rules, is_for_all: isForAll } = around.rules;
+  if (rules === undefined) {
     return { connections: isForAll ? around.allConnections() : [], identifier: null };
   }
-  const identifier = valueOf(part, rule.identifier) ?? valueOf(whole, rule.identifier);
-  if (identifier === null) {
-    if (!rule.is_required) return { connections: [], identifier };
-    const message = `The webhook does not say which connection it is of (${namesOf(rule.identifier)}).`;
-    throw new GatewayError('webhook_missing_connection_id', { message });
+  let isNamed = false;
+  for (const rule of rules) {
+    if (rule.when !== undefined && !holds(part, rule.when)) continue;
+    const identifier = valueOf(part, rule.identifier) ?? valueOf(whole, rule.identifier);
+    if (identifier === null) continue;
+    isNamed = true;
+    const connections = await around.connections(rule.property, identifier);
+    if (connections.length > 0) return { connections, identifier };
   }
-  const connections = await around.connections(rule.property, identifier);
-  if (connections.length === 0 && rule.is_required) {
+  for (const rule of rules) refuseUnattributed(rule, isNamed);
+  return { connections: [], identifier: null };
+}
+
+/** @throws GatewayError where the rule asks for a connection */
+function refuseUnattributed(rule: ConnectionRule, isNamed: boolean): void {
+  const names = namesOf(rule.identifier);
+  if (rule.is_token) {
+    if (isNamed) throw invalid('The token is of no connection.');
+    const message = `The webhook comes without its token (${names}).`;
+    throw new GatewayError('webhook_missing_token', { message });
+  }
+  if (!rule.is_required) return;
+  if (isNamed) {
     throw new GatewayError('unknown_connection', { message: 'The webhook is of no connection.' });
   }
-  return { connections, identifier };
+  const message = `The webhook does not say which connection it is of (${names}).`;
+  throw new GatewayError('webhook_missing_connection_id', { message });
 }
 
 const namesOf = (sources: readonly { readonly [where: string]: string | undefined }[]): string =>
@@ -217,6 +270,21 @@ function eventsOf({ body }: ReadRequest, { events }: WebhookRules): readonly Jso
   const list = events.path === undefined ? body : atPath(body, events.path);
   if (Array.isArray(list)) return list as readonly Json[];
   return events.path === undefined ? [body] : [];
+}
+
+/** Those that repeat the secret. @throws GatewayError `webhook_invalid_signature` when none does */
+function withToken(
+  parts: readonly Json[],
+  { rules: { event_token: path }, credentials }: Surroundings,
+): readonly Json[] {
+  const secret = credentials?.webhookSecret ?? '';
+  if (path === undefined || secret === '' || parts.length === 0) return parts;
+  const genuine = parts.filter((part) => {
+    const given = isJsonObject(part) ? atPath(part, path) : undefined;
+    return typeof given === 'string' && isEqual(given, secret);
+  });
+  if (genuine.length === 0) throw invalid('No event holds the secret of the integration.');
+  return genuine;
 }
 
 const typeOf = (part: ReadRequest, { type }: WebhookRules): string | null =>

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
 import { atPath, plainText } from '../../kernel/json-path.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import type { Condition, Source, WebhookRules } from '../providers/webhook-rules.ts';
 import type { KeptRequest } from './events.ts';
+import { forwardedHeaders } from './headers.ts';
 
 /** A webhook as it came in. */
 export interface Incoming extends KeptRequest {
@@ -27,6 +29,7 @@ export function readRequest(request: Incoming, rules: WebhookRules): ReadRequest
   const query = new URLSearchParams(request.search);
   const type = request.headers['content-type'] ?? '';
   const text = request.bytes.toString('utf8');
+  if (rules.body_of_headers) return { ...request, query, body: forwardedHeaders(request.headers) };
   if (text === '') return { ...request, query, body: {} };
   if (/urlencoded/i.test(type)) {
     const form = new URLSearchParams(text);
@@ -82,7 +85,19 @@ export function valueAt({ headers, query, body }: Readable, source: Source): str
         ? textIn(body, source.body ?? '')
         : query.get(source.query)
       : (headers[source.header] ?? null);
-  return found === null ? null : taken(found, source.take);
+  const value =
+    found === null || source.decoded === undefined ? found : within(found, source.decoded);
+  return value === null ? null : taken(value, source.take);
+}
+
+/** The value at the path in JSON that is in base64; null when it is none. */
+function within(base64: string, path: string): string | null {
+  try {
+    return textIn(JSON.parse(Buffer.from(base64, 'base64').toString()) as Json, path);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 function textIn(body: Json, path: string): string | null {
@@ -93,7 +108,26 @@ function textIn(body: Json, path: string): string | null {
 function taken(value: string, take: Source['take']): string | null {
   if (take === undefined) return value;
   if (take === 'first-label') return value.split('.', 1)[0] ?? null;
+  if (take === 'sha256') return sha256(value);
+  if (take !== 'origin') {
+    const calendar = calendarIn(value);
+    return calendar === null || take === 'calendar' ? calendar : sha256(calendar);
+  }
   return URL.canParse(value) ? new URL(value).origin : null;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The id in `…/calendars/<id>/…`: the e-mail address of whose calendar it is. */
+function calendarIn(address: string): string | null {
+  const id = /\/calendars\/([^/?#]+)/.exec(address)?.[1];
+  if (id === undefined) return null;
+  try {
+    return decodeURIComponent(id);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
 }
 
 export function holds(from: Readable, condition: Condition): boolean {

@@ -7,6 +7,7 @@ import { limits } from '../../kernel/limits.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, openMetadata } from '../credentials/sealing.ts';
 import type { Environment } from '../environments/state.ts';
+import { webhookUrlOf } from '../integrations/presenter.ts';
 import type { Integration } from '../integrations/state.ts';
 import type { WebhookRules } from '../providers/webhook-rules.ts';
 import { runsOf } from './dispatch.ts';
@@ -19,12 +20,26 @@ import {
 } from './events.ts';
 import { forwardsOf } from './forward.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
+import { install } from './install.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Incoming } from './request.ts';
 
-type Deps = Pick<
+/** What taking a webhook needs. */
+export type TakeDeps = Pick<
   Services,
-  'control' | 'vault' | 'publisher' | 'clock' | 'incoming' | 'connectionFinder' | 'runs' | 'logs'
+  | 'control'
+  | 'vault'
+  | 'publisher'
+  | 'clock'
+  | 'incoming'
+  | 'connectionFinder'
+  | 'providerKeys'
+  | 'runs'
+  | 'logs'
+  | 'http'
+  | 'records'
+  | 'providers'
+  | 'settings'
 >;
 
 /** Whose webhooks are taken. */
@@ -56,7 +71,7 @@ const shownHeaders = new Set(['content-type', 'user-agent']);
  * Keeps the request before anything is done with it; durable when it resolves.
  * @throws GatewayError `log_unavailable`, `log_full`
  */
-export async function store(deps: Deps, to: Receiver, request: Incoming): Promise<Stored> {
+export async function store(deps: TakeDeps, to: Receiver, request: Incoming): Promise<Stored> {
   const { vault, clock, publisher } = deps;
   const { uid } = to.environment;
   const receivedAt = clock.now();
@@ -82,7 +97,7 @@ export async function store(deps: Deps, to: Receiver, request: Incoming): Promis
  * @throws GatewayError the rejection, which the log has as well
  */
 export async function take(
-  deps: Deps,
+  deps: TakeDeps,
   to: Receiver,
   stored: Stored,
   isAgain = false,
@@ -90,7 +105,13 @@ export async function take(
   const logged = beginLog(deps, to, stored);
   let verdict: Verdict;
   try {
-    verdict = await judge(stored.request, await surroundings(deps, to, stored));
+    const around = await surroundings(deps, to, stored);
+    verdict = await judge(stored.request, around);
+    if (verdict.installation !== null) {
+      await install(deps, to, verdict.installation);
+      // It is of the connection that has waited for it.
+      verdict = await judge(stored.request, around);
+    }
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code: reason, status } = error;
@@ -130,7 +151,7 @@ export async function take(
 
 /** The webhook as the log keeps it. @throws GatewayError `not_found` when the log or the key is gone */
 export async function stored(
-  { vault, incoming }: Pick<Deps, 'vault' | 'incoming'>,
+  { vault, incoming }: Pick<TakeDeps, 'vault' | 'incoming'>,
   { uid }: Pick<Environment, 'uid'>,
   webhook: IncomingWebhook,
 ): Promise<Stored> {
@@ -148,8 +169,9 @@ export async function stored(
   return { id, receivedAt: webhook.receivedAt / 1000, request: { headers, search, bytes } };
 }
 
-async function surroundings(deps: Deps, { integration, rules }: Receiver, { receivedAt }: Stored) {
-  const { control, vault, connectionFinder } = deps;
+async function surroundings(deps: TakeDeps, to: Receiver, { receivedAt }: Stored) {
+  const { integration, rules } = to;
+  const { control, vault, connectionFinder, providerKeys, providers, settings } = deps;
   const { environmentUid, uniqueKey: integrationKey } = integration;
   const of = { environmentUid, integrationKey };
   return {
@@ -157,6 +179,9 @@ async function surroundings(deps: Deps, { integration, rules }: Receiver, { rece
     credentials: await openIntegrationCredentials(vault, integration),
     // Of one that is judged again, the time at which it came in.
     now: Math.floor(receivedAt / 1000),
+    address:
+      webhookUrlOf(integration, providers.find(integration.provider), settings.publicUrl) ?? '',
+    publicKeys: (url: string, isFresh: boolean) => providerKeys.at(url, isFresh),
     connections: (property: string, value: string) => connectionFinder.find(of, property, value),
     allConnections: () =>
       connectionsOfIntegration(control, environmentUid, integrationKey).filter(
@@ -196,7 +221,7 @@ const saidOf = (verdict: Verdict) => ({
 });
 
 async function decide(
-  deps: Deps,
+  deps: TakeDeps,
   to: Receiver,
   { id, receivedAt, request }: Stored,
   said: Partial<IncomingStep> & Pick<IncomingStep, 'disposition'>,
@@ -220,7 +245,7 @@ function message({ environment, integration }: Receiver, step: IncomingStep): Pu
   };
 }
 
-const hashOf = ({ vault }: Deps, { bytes }: Incoming): string =>
+const hashOf = ({ vault }: TakeDeps, { bytes }: Incoming): string =>
   vault.fingerprint('webhook-body', bytes.toString('latin1'));
 
 function shown(headers: Incoming['headers'], rules: WebhookRules): Record<string, string> {
@@ -230,7 +255,7 @@ function shown(headers: Incoming['headers'], rules: WebhookRules): Record<string
 }
 
 /** One operation of the log that users read. */
-function beginLog({ logs }: Deps, { environment, integration }: Receiver, { id }: Stored) {
+function beginLog({ logs }: TakeDeps, { environment, integration }: Receiver, { id }: Stored) {
   const of = {
     operationId: randomUUID(),
     operationType: 'webhook:incoming',

@@ -56,6 +56,20 @@ async function finish(
   };
 }
 
+/**
+ * The app's half for a connection that has waited for it with the user's.
+ * @throws ProviderAuthError
+ */
+export async function completed(
+  held: Credentials,
+  installationId: string,
+  context: ModeContext,
+): Promise<Obtained> {
+  const { appId = '' } = requireClient(context);
+  const app = await installationToken(context, { appId, installationId });
+  return combined(app, heldUser(held['user']));
+}
+
 /** Both halves at once: the user's may fail and is dropped, the app's may not. */
 async function renew(held: Credentials, context: ModeContext): Promise<Obtained> {
   const { connectionConfig } = context;
@@ -68,15 +82,18 @@ async function renew(held: Credentials, context: ModeContext): Promise<Obtained>
   return combined(app, user);
 }
 
-async function renewedUser(user: unknown, context: ModeContext): Promise<Obtained | null> {
+function heldUser(user: unknown): (Obtained & { readonly credentials: Credentials }) | null {
   if (!isJsonObject(user)) return null;
-  const held: Credentials = { ...user, type: 'OAUTH2' };
-  if (textAt(held, 'refresh_token') === null) {
-    const end = textAt(held, 'expires_at');
-    return { credentials: held, expiresAt: end === null ? null : Date.parse(end) };
-  }
+  const credentials: Credentials = { ...user, type: 'OAUTH2' };
+  const end = textAt(credentials, 'expires_at');
+  return { credentials, expiresAt: end === null ? null : Date.parse(end) };
+}
+
+async function renewedUser(user: unknown, context: ModeContext): Promise<Obtained | null> {
+  const held = heldUser(user);
+  if (held === null || textAt(held.credentials, 'refresh_token') === null) return held;
   try {
-    return await renewOauth2(held, context);
+    return await renewOauth2(held.credentials, context);
   } catch (error) {
     if (error instanceof ProviderAuthError) return null;
     throw error;

@@ -1,4 +1,10 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  createPublicKey,
+  timingSafeEqual,
+  verify as isSignedBy,
+} from 'node:crypto';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { SignatureRule } from '../../providers/webhook-rules.ts';
 import type { Incoming } from '../request.ts';
@@ -13,8 +19,10 @@ export function isEqual(one: string, other: string): boolean {
 }
 
 /** The header that carries the signature of the scheme. */
-export const headerOf = (rule: SignatureRule): string =>
-  rule.scheme === 'standard-webhooks' ? 'webhook-signature' : (rule.header ?? '');
+export function headerOf({ scheme, header = '' }: SignatureRule): string {
+  if (scheme === 'standard-webhooks') return 'webhook-signature';
+  return scheme === 'jwt' ? 'authorization' : header;
+}
 
 /**
  * Checks the request against the rule with the secret.
@@ -30,6 +38,7 @@ export function verify(rule: SignatureRule, request: Incoming, secret: string, n
     return;
   }
   if (rule.scheme === 'standard-webhooks') verifyStandard(request, given, secret, now);
+  else if (rule.scheme === 'rsa') verifyRsa(request, given, secret);
   else verifySigned(rule, request, given, secret, now);
 }
 
@@ -50,6 +59,20 @@ function verifyStandard(request: Incoming, given: string, secret: string, now: n
     .update(request.bytes)
     .digest('base64');
   if (!anyEqual(given.split(' '), `v1,${expected}`)) throw invalid('The signature does not match.');
+}
+
+/** @param key the public key: PEM, or its bytes (SPKI) in base64 */
+function verifyRsa({ bytes }: Incoming, given: string, key: string): void {
+  const der = { key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' } as const;
+  let publicKey;
+  try {
+    publicKey = createPublicKey(key.includes('-----BEGIN') ? key : der);
+  } catch (cause) {
+    const message = 'The webhook_secret of the integration is not a public key.';
+    throw new GatewayError('webhook_missing_secret', { message }, { cause });
+  }
+  const isGenuine = isSignedBy('RSA-SHA256', bytes, publicKey, Buffer.from(given, 'base64'));
+  if (!isGenuine) throw invalid('The signature does not match.');
 }
 
 function verifySigned(
@@ -118,5 +141,5 @@ function missing(rule: SignatureRule, header: string): GatewayError {
   return new GatewayError(code, { message: `The header ${header} must be sent.` });
 }
 
-const invalid = (message: string): GatewayError =>
+export const invalid = (message: string): GatewayError =>
   new GatewayError('webhook_invalid_signature', { message });

@@ -137,6 +137,8 @@ function answerScripts({ on, toldConfig: told }: Played): void {
     { id: told['cloudId'] ?? '', url: told['siteUrl'] ?? '' },
   ]);
   on('/connections', [{ tenantId: told['tenant_id'] ?? '' }]);
+  on('/gmail/v1/users/me/profile', { emailAddress: 'ann@acme.example' });
+  on('/user', { login: 'ann' });
   on('/oauth2/metadata', { dc: told['dc'] ?? '' }, 'OAuth');
   const account = { account_id: told['accountId'] ?? '', base_uri: told['baseUri'] ?? '' };
   on('/oauth/userinfo', { accounts: [{ ...account, is_default: true }] });

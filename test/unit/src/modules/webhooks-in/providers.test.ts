@@ -1,4 +1,5 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../../src/kernel/errors.ts';
 import type { JsonObject } from '../../../../../src/kernel/stable-json.ts';
@@ -8,6 +9,10 @@ import { judge, type Verdict } from '../../../../../src/modules/webhooks-in/judg
 import { builtInCatalogue } from '../../../../support/catalogue.ts';
 
 const now = 1_790_000_000;
+const address = 'https://gateway.example/webhook/env/key';
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const rsaPublicKey = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const secret = 'a-webhook-secret';
 const app = { appId: '7', privateKey: 'PEM', appLink: 'https://github.example/apps/x' };
 const appKey = createHash('sha256').update('7PEMhttps://github.example/apps/x').digest('hex');
@@ -239,6 +244,108 @@ const cases: readonly Case[] = [
     types: ['incident.triggered'],
     id: 'e1',
   },
+  {
+    provider: 'fathom',
+    body: { type: 'new-meeting', recorded_by: { email: 'ann@acme.example' } },
+    sign: (body) => standard(body, raw),
+    metadata: { webhookSecret: whsec },
+    found: ['metadata.emailAddress', 'ann@acme.example'],
+    types: ['new-meeting'],
+    id: 'msg_1',
+  },
+  {
+    provider: 'folk',
+    body: { type: 'person.created' },
+    sign: (body) => standard(body, raw),
+    search: 'svcConnectionId=acme',
+    metadata: { webhookSecret: whsec },
+    found: ['connectionId', 'acme'],
+    types: ['person.created'],
+    id: 'msg_1',
+  },
+  ...(
+    [
+      [{ locationId: 'l1' }, ['locationId', 'l1']],
+      [{ altType: 'location', altId: 'l2' }, ['locationId', 'l2']],
+      [{ altType: 'company', altId: 'c1', companyId: 'c1' }, ['companyId', 'c1']],
+    ] as const
+  ).map(([named, found]) => ({
+    provider: 'highlevel',
+    body: { type: 'ContactCreate', webhookId: 'w-1', ...named },
+    sign: (body: string) => {
+      const signature = signWith('RSA-SHA256', Buffer.from(body), rsa.privateKey);
+      return { 'x-wh-signature': signature.toString('base64') };
+    },
+    credentials: { webhookSecret: rsaPublicKey },
+    found,
+    types: ['ContactCreate'],
+    id: 'w-1',
+  })),
+  {
+    provider: 'jobber',
+    body: { data: { webHookEvent: { topic: 'CLIENT_CREATE', accountId: 'j1' } } },
+    sign: (body) => ({ 'x-jobber-hmac-sha256': mac(body, 'base64', 'client') }),
+    credentials: { clientSecret: 'client' },
+    found: ['accountId', 'j1'],
+    types: ['CLIENT_CREATE'],
+  },
+  {
+    provider: 'microsoft-teams',
+    body: { id: 'm1', type: 'message', channelData: { tenant: { id: 't1' } } },
+    found: ['tenantId', 't1'],
+    types: ['message'],
+    id: 'm1',
+  },
+  {
+    provider: 'autotask',
+    body: { Guid: 'g1', EntityType: 'Ticket' },
+    sign: (body) => ({ 'x-hook-signature': `sha1=${mac(body, 'base64', secret, 'sha1')}` }),
+    found: ['webhookGuid', 'g1'],
+    types: ['Ticket'],
+  },
+  {
+    provider: 'streak',
+    body: { boxKey: 'b1' },
+    headers: { 'x-streak-webhook-token': 'token-of-acme' },
+    found: ['streakWebhookToken', 'token-of-acme'],
+    types: [null],
+  },
+  {
+    provider: 'fillout',
+    body: [{ formId: 'f1', type: 'submission' }],
+    found: ['metadata.formId', 'f1'],
+    types: ['submission'],
+  },
+  {
+    provider: 'unauthenticated',
+    body: { connectionId: 'acme', type: 'ping' },
+    found: ['connectionId', 'acme'],
+    types: ['ping'],
+  },
+  {
+    provider: 'outlook-client-credentials',
+    body: { value: [{ tenantId: 't1', changeType: 'created', clientState: secret }] },
+    found: ['tenantId', 't1'],
+    types: ['created'],
+  },
+  ...(
+    [
+      ['emailAddressHash', sha256('ann@acme.example')],
+      ['metadata.emailAddress', 'ann@acme.example'],
+      ['metadata.email', 'ann@acme.example'],
+    ] as const
+  ).map((found) => ({
+    provider: 'gmail',
+    body: {
+      message: {
+        messageId: 'p1',
+        data: Buffer.from('{"emailAddress":"ann@acme.example"}').toString('base64'),
+      },
+    },
+    found,
+    types: [null],
+    id: 'p1',
+  })),
 ];
 
 const acme = { uid: 'u1', connectionId: 'acme' } as Connection;
@@ -266,6 +373,10 @@ function judged(one: Case, more: { signed?: string; sent?: string; headers?: obj
       connections: async (...asked) => (asked.join() === one.found.join() ? [acme] : []),
       allConnections: () => [],
       metadata: async () => one.metadata ?? {},
+      address,
+      publicKeys: async () => ({
+        keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256' }],
+      }),
     },
   );
 }
@@ -313,6 +424,92 @@ describe('a webhook of', () => {
       );
     },
   );
+});
+
+describe('the token of a notification of Gmail', () => {
+  const one = cases.find(({ provider }) => provider === 'gmail')!;
+  const tokenOf = (claims: { iss?: string; aud?: string; exp?: number }) =>
+    new SignJWT({})
+      .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+      .setIssuer(claims.iss ?? 'https://accounts.google.com')
+      .setAudience(claims.aud ?? address)
+      .setExpirationTime(claims.exp ?? now + 60)
+      .sign(rsa.privateKey);
+
+  it.each([
+    ['of Google for this address', {}, 'taken'],
+    ['of another issuer', { iss: 'https://evil.example' }, 'webhook_invalid_signature'],
+    ['for another address', { aud: 'https://other.example' }, 'webhook_invalid_signature'],
+    ['that has expired', { exp: now - 1 }, 'webhook_invalid_signature'],
+  ])('%s', async (_what, claims, expected) => {
+    const headers = { authorization: `Bearer ${await tokenOf(claims)}` };
+    expect(await codeOf(judged(one, { headers }))).toBe(expected);
+  });
+
+  it('that another key signed is rejected', async () => {
+    const [head, claims] = (await tokenOf({})).split('.');
+    const headers = { authorization: `Bearer ${head}.${claims}.${'A'.repeat(342)}` };
+    expect(await codeOf(judged(one, { headers }))).toBe('webhook_invalid_signature');
+  });
+});
+
+describe('a notification without a body', () => {
+  const uri = 'https://www.googleapis.com/calendar/v3/calendars/ann%40acme.example/events?alt=json';
+
+  it.each([
+    ['metadata.googleCalendarWatchResourceUris', uri],
+    ['emailAddressHash', sha256('ann@acme.example')],
+    ['metadata.email', 'ann@acme.example'],
+  ] as const)('is that of its headers, and found by %s', async (property, value) => {
+    const said = { 'x-goog-resource-uri': uri, 'x-goog-resource-state': 'exists' };
+    const headers = { ...said, host: 'gateway.example', cookie: 'c=1' };
+    const one = {
+      provider: 'google-calendar',
+      body: {},
+      headers,
+      found: [property, value] as const,
+    };
+    const verdict = await judged({ ...one, types: [] }, { sent: '' });
+    expect(verdict).toMatchObject({ connections: [acme], body: said });
+    expect(verdict.events.map(({ type }) => type)).toEqual(['exists']);
+    expect(Object.keys(verdict.body as object).sort()).toEqual(Object.keys(said).sort());
+  });
+});
+
+describe('events that repeat the secret of the integration', () => {
+  const one = cases.find(({ provider }) => provider === 'outlook-client-credentials')!;
+  const event = { tenantId: 't1', changeType: 'created' };
+
+  it('count, and those that do not are left out everywhere', async () => {
+    const [good, bad] = [
+      { ...event, clientState: secret },
+      { ...event, clientState: 'other' },
+    ];
+    const verdict = await judged({ ...one, body: { value: [bad, good] } });
+    expect(verdict).toMatchObject({ body: { value: [good] }, connections: [acme] });
+    expect(verdict.events).toHaveLength(1);
+    const rejected = judged({ ...one, body: { value: [bad, event] } });
+    expect(await codeOf(rejected)).toBe('webhook_invalid_signature');
+  });
+
+  it('are announced with a text that is repeated', async () => {
+    const verdict = await judged(
+      { ...one, body: {}, search: 'validationToken=v%201' },
+      { sent: '' },
+    );
+    expect(verdict).toMatchObject({ answer: 'v 1', events: [], isForwarded: false });
+  });
+});
+
+describe('a webhook of Streak', () => {
+  const one = cases.find(({ provider }) => provider === 'streak')!;
+
+  it('is rejected without the token of a connection', async () => {
+    const none = judged(one, { headers: { 'x-streak-webhook-token': '' } });
+    expect(await codeOf(none)).toBe('webhook_missing_token');
+    const other = judged(one, { headers: { 'x-streak-webhook-token': 'another' } });
+    expect(await codeOf(other)).toBe('webhook_invalid_signature');
+  });
 });
 
 describe('what providers ask before they send', () => {

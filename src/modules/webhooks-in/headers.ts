@@ -1,0 +1,30 @@
+/** Headers of the provider that do not go along begin so (contract/webhooks-out.md section 3). */
+const notForwarded = [
+  'host',
+  'authorization',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'cookie',
+  'set-cookie',
+  'referer',
+  'user-agent',
+  'sec-',
+  'proxy-',
+  'www-authenticate',
+  'server',
+  'transfer-encoding',
+];
+
+/** Those that may go to the application. */
+export function forwardedHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !notForwarded.some((start) => name.startsWith(start)),
+    ),
+  );
+}
