@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '../kernel/stable-json.ts';
 export type FunctionType = 'sync' | 'action' | 'onEvent';
 /** The part of the definition that a run calls. */
 export type EntryPoint = 'exec' | 'onWebhook';
+/** Code of the failure of a function whose definition lacks the part that is called. */
+export const missingEntry = 'missing_entry';
 /** What becomes of values that do not fit the schemas of a function. */
 export type ValidationMode = 'off' | 'warn' | 'error';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -17,7 +17,7 @@ import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import { failureOf as errorOf } from '../../src/modules/runs/runtime/failure.ts';
 import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
 import type { EndStatus } from '../../src/modules/syncs/state.ts';
-import type { RunFailure, Sandbox } from '../../src/ports/sandbox.ts';
+import { missingEntry, type RunFailure, type Sandbox } from '../../src/ports/sandbox.ts';
 
 export interface RunDeps {
   readonly control: ControlPlane;
@@ -76,6 +76,8 @@ export async function runUserCode(
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, calls);
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
+    if (run.kind === 'webhook' && result.error.code === missingEntry)
+      return unheard(run, result.error);
     return endingOf(result.error, signal);
   } catch (error) {
     return failedBy(error, deps.logger);
@@ -127,6 +129,16 @@ export function failureOf(error: unknown, logger: Logger): Over {
   }
   logger.error({ err: error }, 'a run failed outside its function');
   return { kind: 'failed', status: 'failed', error: new GatewayError('server_error') };
+}
+
+/** A webhook for a sync that has nothing to take it is an error in the log, and no failure of the sync. */
+function unheard({ operation }: AttemptRun, { message }: RunFailure): Ending {
+  operation.write('error', message);
+  return {
+    kind: 'failed',
+    status: 'cancelled',
+    error: new GatewayError('script_aborted', { message }),
+  };
 }
 
 function endingOf(failure: RunFailure, signal: AbortSignal): Ending {

@@ -1,4 +1,9 @@
-import type { EntryPoint, FunctionType, RunContext } from '../../../ports/sandbox.ts';
+import {
+  missingEntry,
+  type EntryPoint,
+  type FunctionType,
+  type RunContext,
+} from '../../../ports/sandbox.ts';
 import { bind, end, fail, settle } from './bridge.ts';
 import { definitionOf, describeDefinition } from './definition.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
@@ -62,7 +67,9 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
     const definition = definitionOf(load(bundle));
     startValidation(context.validation, definition);
     const called = definition[entry];
-    if (typeof called !== 'function') throw new Error(`The function has no ${entry}.`);
+    if (typeof called !== 'function') {
+      throw Object.assign(new Error(`The function has no ${entry}.`), { code: missingEntry });
+    }
     const svc = makeHandle(type, context);
     const given = input === null ? undefined : (JSON.parse(input) as Json);
     if (type === 'action') checkInput(given ?? null);

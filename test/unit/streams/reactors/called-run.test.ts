@@ -9,6 +9,7 @@ import {
 } from '../../../../src/modules/connections/lifecycle.ts';
 import { findConnection } from '../../../../src/modules/connections/queries.ts';
 import type { Connection } from '../../../../src/modules/connections/state.ts';
+import type { LogEntry } from '../../../../src/modules/logs/events.ts';
 import { functionRef } from '../../../../src/modules/functions/entity.ts';
 import { findFunction } from '../../../../src/modules/functions/queries.ts';
 import { createInstancesFor } from '../../../../src/modules/syncs/reconcile.ts';
@@ -266,12 +267,15 @@ describe('a webhook for a sync (§13)', () => {
     });
   });
 
-  it('§13 no onWebhook: ends with an error', async () => {
+  it('§13 no onWebhook: is an error in the log, and no failure', async () => {
     await deploySync('deaf', 'undefined', ['*']);
-    expect(await endOf(await hook('deaf', {}))).toMatchObject({
-      action: 'failed',
-      error_message: 'The function has no onWebhook.',
-    });
+    const runId = await hook('deaf', {});
+    const message = 'The function has no onWebhook.';
+    expect(await endOf(runId)).toMatchObject({ action: 'cancelled', error_message: message });
+    await world.logs.flush();
+    const entries = await world.read<LogEntry>('svc.logs.v1');
+    const ours = entries.filter(({ run_id }) => run_id === runId);
+    expect(ours).toContainEqual(expect.objectContaining({ level: 'error', message }));
   });
 });
 
