@@ -60,6 +60,14 @@ export const consumerGroups = {
       canRepeat: true,
     },
   },
+  'svc.incoming-webhooks': {
+    topic: 'svc.webhooks-in.v1',
+    why: 'Judge webhooks of providers whose node ended before it had done so.',
+    replay: {
+      effect: 'Webhooks without an outcome are judged; others only when repeating is asked for.',
+      canRepeat: true,
+    },
+  },
   'svc.sync-instances': {
     topic: 'svc.connections.v1',
     why: 'Make the syncs of connections that were created.',

@@ -9,6 +9,7 @@ import { createTimelines } from '../modules/runs/timeline.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
 import { startCommandRetries } from '../../streams/reactors/command-retries.ts';
+import { startIncomingWebhooks } from '../../streams/reactors/incoming-webhook.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
 import { startLifecycleHooks } from '../../streams/reactors/lifecycle-hooks.ts';
 import { openOrders } from '../../streams/reactors/orders.ts';
@@ -108,6 +109,8 @@ async function startWebhooks(
   const { reader } = records;
   stack.use(await startSyncWebhooks({ ...common, reader, orders: orders('svc.sync-webhooks') }));
   stack.use(await startAuthWebhooks({ ...common, orders: orders('svc.auth-webhooks') }));
+  const incoming = { ...services, orders: orders('svc.incoming-webhooks') };
+  stack.use(await startIncomingWebhooks(incoming));
 }
 
 function keepFinishingDeletions(stack: AsyncDisposableStack, services: Services): void {

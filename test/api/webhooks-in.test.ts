@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../src/kernel/limits.ts';
 import { openOrders } from '../../streams/reactors/orders.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import { checkedFetch } from '../support/answers.ts';
@@ -35,7 +36,8 @@ beforeAll(async () => {
   const overlayPath = join(folder, 'providers.json');
   await writeFile(overlayPath, JSON.stringify(webhookProviders(provider.url)));
   const egressAllow = [new URL(receiver.url).host, provider.host];
-  api = stack.use(await startApi({ clock, overlayPath, egressAllow }));
+  const webhookRateLimit = 'enforce';
+  api = stack.use(await startApi({ clock, overlayPath, egressAllow, webhookRateLimit }));
   const parts = { ...api.services, clock };
   const orders = openOrders(parts, 'svc.webhook-deliveries');
   stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1' }));
@@ -349,6 +351,20 @@ describe('webhooks to an address', () => {
   it('that are too large are cut', async () => {
     const body = JSON.stringify({ filler: 'x'.repeat(4 * 1024 ** 2) });
     expect(await deliver(plain(addressOf('notes'), body))).toBe('413 request_too_large');
+  });
+
+  it('that are too many in a minute are refused', async () => {
+    const url = addressOf('open-meteo');
+    const answer = await fetch(url, { method: 'POST' });
+    const { webhooksInPerMinute: limit } = limits;
+    expect([answer.status, answer.headers.get('x-ratelimit-limit')]).toEqual([204, String(limit)]);
+    const name = `rate:webhooks:${environment}/open-meteo`;
+    await api.services.coordination.count(name, { windowMs: 60_000, by: limit });
+    const refused = await fetch(url, { method: 'POST' });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+    expect(await deliver(plain(addressOf('slack')))).toMatch(/^401/);
   });
 
   it('of other environments are not shown', async () => {

@@ -16,6 +16,7 @@ import type { Answer } from '../support/gateway.ts';
 const consumers = {
   'svc.runs.v1': ['svc.runners', 'svc.sync-webhooks'],
   'svc.webhooks-out.v1': ['svc.webhook-deliveries'],
+  'svc.webhooks-in.v1': ['svc.incoming-webhooks'],
   'svc.connections.v1': ['svc.lifecycle-hooks', 'svc.sync-instances'],
   'svc.credentials.v1': ['svc.auth-webhooks', 'svc.token-refreshes'],
   'svc.internal.commands.v1': ['svc.control-owners'],

@@ -34,12 +34,26 @@ export async function openIncoming(deps: {
     open: (database) => new IncomingStore(database),
     apply(store, { partition, messages }) {
       for (const { value, offset } of messages) {
-        if (value !== null) store.put(codec.decode(value), partition, offset);
+        const step = readableStep(codec, value);
+        if (step !== null) store.put(step, partition, offset);
       }
       store.forgetBefore(clock.nowMicros() - keptMicros);
     },
   });
   return { ...view, received: (at) => receivedAt(log, codec, at) };
+}
+
+/**
+ * The step that a message holds; null for a tombstone, and for one that can't be read: it is set aside when its
+ * turn comes, and must keep nobody from looking at the others.
+ */
+function readableStep(codec: Codec<WebhookIn>, value: Uint8Array | null): WebhookIn | null {
+  if (value === null) return null;
+  try {
+    return codec.decode(value);
+  } catch {
+    return null;
+  }
 }
 
 async function receivedAt(

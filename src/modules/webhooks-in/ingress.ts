@@ -10,7 +10,8 @@ import { findCaughtUp } from '../../control-plane/lookup.ts';
 import type { Environment } from '../environments/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
 import type { Services } from '../../http/services.ts';
-import { store, take, type Receiver } from './take.ts';
+import { receiverFor, type Receiver } from './receiver.ts';
+import { store, take } from './take.ts';
 
 const path = z.tuple([z.uuid(), integrationKey]);
 
@@ -123,20 +124,6 @@ async function receiverOf(services: Services, named: Named): Promise<Receiver | 
     throw new GatewayError('unknown_provider_config', { message });
   }
   return receiverFor(environment, integration, providers.find(integration.provider));
-}
-
-/** Null when the provider has no routing. @throws GatewayError `webhook_unknown_provider` */
-export function receiverFor(
-  environment: Environment,
-  integration: Receiver['integration'],
-  provider: ReturnType<Services['providers']['find']>,
-): Receiver | null {
-  const rules = provider?.webhook_routing;
-  if (rules !== undefined) return { environment, integration, rules };
-  const script = provider?.webhook_routing_script;
-  if (script === undefined) return null;
-  const message = `There are no rules for the webhooks of "${integration.provider}": its definition names "${script}" and has no webhook_routing.`;
-  throw new GatewayError('webhook_unknown_provider', { message });
 }
 
 /** Lower-case names; of a header that comes twice, what Node makes of it. */

@@ -4,13 +4,11 @@ import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '../../http/fields.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { Environment } from '../environments/state.ts';
-import { requireIntegration } from '../integrations/queries.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
-import { receiverFor } from './ingress.ts';
 import { presentIncoming } from './presenter.ts';
 import { dispositions, incomingShape, incomingsShape, incomingWithBodyShape } from './shapes.ts';
-import { stored, take, type Receiver } from './take.ts';
+import { receiverOf } from './receiver.ts';
+import { stored, take } from './take.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
@@ -80,8 +78,7 @@ const get = defineRoute({
   errors: ['not_found'],
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
-    const environment = environmentOf(services, caller.environmentUid);
-    const { request } = await stored(services, environment, webhook);
+    const { request } = await stored(services, webhook);
     const body = { ...presentIncoming(webhook), body: request.bytes.toString('utf8') };
     return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
   },
@@ -100,8 +97,8 @@ const process = defineRoute({
   errors: ['not_found', 'webhook_unknown_provider'],
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
-    const to = await receiverOf(services, caller.environmentUid, webhook);
-    const kept = await stored(services, to.environment, webhook);
+    const to = await receiverOf(services, caller.environmentUid, webhook.integration);
+    const kept = await stored(services, webhook);
     try {
       await take(services, to, kept, true);
     } catch (error) {
@@ -123,28 +120,6 @@ async function requireIncoming(
   const found = incoming.tables.get(environmentUid, id);
   if (found !== null) return found;
   throw new GatewayError('not_found', { message: `No webhook ${id} of the last 14 days came in.` });
-}
-
-function environmentOf({ control }: Services, uid: string): Environment {
-  const found = control.view.find<Environment>('environment', [uid]);
-  if (found === null) throw new GatewayError('not_found');
-  return found;
-}
-
-/** @throws GatewayError `not_found`, `webhook_unknown_provider` */
-async function receiverOf(
-  services: Services,
-  environmentUid: string,
-  webhook: IncomingWebhook,
-): Promise<Receiver> {
-  const { control, providers } = services;
-  const integration = await requireIntegration(control, environmentUid, webhook.integration);
-  const environment = environmentOf(services, environmentUid);
-  const provider = providers.find(integration.provider);
-  const to = receiverFor(environment, integration, provider);
-  if (to !== null) return to;
-  const message = `The provider "${integration.provider}" sends no webhooks that are looked at.`;
-  throw new GatewayError('not_found', { message });
 }
 
 export const webhookDeliveryRoutes: readonly AnyRoute[] = [list, get, process];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PublicMessage } from '../../control-plane/entity.ts';
 import type { Services } from '../../http/services.ts';
-import { GatewayError } from '../../kernel/errors.ts';
+import { catalogue, GatewayError } from '../../kernel/errors.ts';
 import { joinKey, uuidV5, uuidV7 } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
@@ -17,11 +17,13 @@ import {
   type Disposition,
   type IncomingStep,
   type KeptRequest,
+  type WebhookIn,
 } from './events.ts';
 import { forwardsOf } from './forward.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
 import { install } from './install.ts';
 import { judge, type Verdict } from './judge.ts';
+import type { Receiver } from './receiver.ts';
 import type { Incoming } from './request.ts';
 
 /** What taking a webhook needs. */
@@ -41,13 +43,6 @@ export type TakeDeps = Pick<
   | 'providers'
   | 'settings'
 >;
-
-/** Whose webhooks are taken. */
-export interface Receiver {
-  readonly environment: Environment;
-  readonly integration: Integration;
-  readonly rules: WebhookRules;
-}
 
 /** A webhook that the log has. */
 export interface Stored {
@@ -113,7 +108,8 @@ export async function take(
       verdict = await judge(stored.request, around);
     }
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
+    // What passes is no rejection: the webhook is judged again.
+    if (!(error instanceof GatewayError) || 'isRetryable' in catalogue[error.code]) throw error;
     const { code: reason, status } = error;
     await decide(deps, to, stored, { disposition: 'rejected', reason, status });
     logged('failed', `Rejected: ${error.message}`);
@@ -152,21 +148,26 @@ export async function take(
 /** The webhook as the log keeps it. @throws GatewayError `not_found` when the log or the key is gone */
 export async function stored(
   { vault, incoming }: Pick<TakeDeps, 'vault' | 'incoming'>,
-  { uid }: Pick<Environment, 'uid'>,
   webhook: IncomingWebhook,
 ): Promise<Stored> {
-  const { id } = webhook;
   const received = await incoming.received(webhook);
-  if (received?.body == null || received.request === null) {
-    throw new GatewayError('not_found', {
-      message: `The log does not hold the webhook ${id} any more.`,
-    });
-  }
+  const opened = received === null ? null : await openReceived(vault, received);
+  if (opened !== null) return opened;
+  const message = `The log does not hold the webhook ${webhook.id} any more.`;
+  throw new GatewayError('not_found', { message });
+}
+
+/** The request that a message of the log holds; null when it holds none. @throws GatewayError `not_found`: the key is gone */
+export async function openReceived(
+  vault: TakeDeps['vault'],
+  { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
+): Promise<Stored | null> {
+  if (body === null || request === null) return null;
   await vault.ready(uid);
-  const bytes = vault.openBytes(uid, received.body, bodyContext(uid, id));
-  const kept = vault.openBytes(uid, received.request, requestContext(uid, id));
+  const bytes = vault.openBytes(uid, body, bodyContext(uid, id));
+  const kept = vault.openBytes(uid, request, requestContext(uid, id));
   const { headers, search } = JSON.parse(kept.toString()) as KeptRequest;
-  return { id, receivedAt: webhook.receivedAt / 1000, request: { headers, search, bytes } };
+  return { id, receivedAt: received_at / 1000, request: { headers, search, bytes } };
 }
 
 async function surroundings(deps: TakeDeps, to: Receiver, { receivedAt }: Stored) {

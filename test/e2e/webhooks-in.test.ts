@@ -1,0 +1,171 @@
+/* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { standardWebhook, webhookProviders } from '../support/fake-webhook-provider.ts';
+import { startGateway, type Answer, type RunningGateway } from '../support/gateway.ts';
+import { openWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const secret = 'whsec_b2YgYW4gZW5kIHRvIGVuZCB0ZXN0';
+let stack: AsyncDisposableStack;
+let gateway: RunningGateway;
+let app: WebhookReceiver;
+let env: Record<string, string>;
+let address: string;
+
+/** Saves what the webhook says under its id; the other one has nothing to take a webhook. */
+const bundleOf = (model: string, onWebhook: string): string => `
+  const { z } = require('zod');
+  module.exports.default = {
+    type: 'sync', description: 'Notes', frequency: 'every week', autoStart: true, syncType: 'full',
+    models: { ${model}: z.looseObject({ id: z.string() }) }, exec: async () => {}, ${onWebhook}
+  };`;
+
+const flowOf = (syncName: string, model: string, onWebhook: string) => ({
+  type: 'sync',
+  syncName,
+  providerConfigKey: 'notes',
+  models: [model],
+  runs: 'every week',
+  auto_start: true,
+  fileBody: { js: bundleOf(model, onWebhook), ts: 'export default {};' },
+  webhookSubscriptions: ['note.edited'],
+  models_json_schema: {
+    definitions: { [model]: { type: 'object', properties: { id: { type: 'string' } } } },
+  },
+});
+
+beforeAll(async () => {
+  stack = new AsyncDisposableStack();
+  app = stack.use(await openWebhookReceiver());
+  const folder = await mkdtemp(join(tmpdir(), 'svc-webhooks-in-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const overlay = join(folder, 'providers.json');
+  await writeFile(overlay, JSON.stringify(webhookProviders(app.url)));
+  env = { SVC_PROVIDERS: overlay, SVC_EGRESS_ALLOW: new URL(app.url).host };
+  gateway = await startGateway({ dataDir: join(folder, 'data'), env });
+  stack.defer(() => gateway.stop());
+  await done('POST', '/integrations', { provider: 'notes', unique_key: 'notes' });
+  const connection = { provider_config_key: 'notes', connection_id: 'ann' };
+  const credentials = { type: 'API_KEY', apiKey: 'k' };
+  const metadata = { webhookSecret: secret };
+  await done('POST', '/connections', { ...connection, credentials, metadata });
+  await done('POST', '/webhook-endpoints', { url: `${app.url}/app`, kinds: ['forward', 'sync'] });
+  await done('POST', '/functions/deployments/bundle', {
+    reconciliationScope: { kind: 'environment' },
+    functions: [
+      flowOf(
+        'hears',
+        'Note',
+        `onWebhook: async (svc, payload) => {
+          await svc.batchSave([{ id: payload.note_id, said: payload.said }], 'Note');
+        },`,
+      ),
+      flowOf('deaf', 'Other', ''),
+    ],
+  });
+  const shown = await gateway.call('GET', '/integrations/notes?include=webhook');
+  address = `${new URL(shown.body.data.webhook_url as string).pathname}?svcConnectionId=ann`;
+});
+afterAll(() => stack.disposeAsync());
+
+async function done(method: string, path: string, body: object): Promise<Answer> {
+  const answer = await gateway.call(method, path, { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer;
+}
+
+const send = (id: string): Promise<Response> => {
+  const event = { type: 'note.edited', note_id: id, said: `of ${id}` };
+  const sent = standardWebhook(gateway.url + address, secret, event, Date.now());
+  return fetch(sent.url, { method: 'POST', headers: sent.headers, body: sent.body });
+};
+
+interface Listed {
+  readonly id: string;
+  readonly disposition: string;
+  readonly run_ids: readonly string[];
+}
+
+const listed = async (query: string): Promise<Listed[]> => {
+  const answer = await gateway.call('GET', `/webhook-deliveries?limit=1000${query}`);
+  return answer.body.data as Listed[];
+};
+
+const forwarded = (): string[] =>
+  app.received.flatMap(({ body }) => {
+    const { type, payload } = JSON.parse(body) as { type: string; payload?: { note_id: string } };
+    return type === 'forward' ? [payload?.note_id ?? ''] : [];
+  });
+
+/** Asks again until there is something. */
+async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const found = await ask();
+    if (found !== null && found !== undefined && found !== false) return found;
+    await wait(100);
+  }
+}
+
+/** Ids of the records of the connection. */
+async function records(): Promise<string[]> {
+  const headers = { 'provider-config-key': 'notes', 'connection-id': 'ann' };
+  const answer = await gateway.call('GET', '/records?model=Note&limit=1000', { headers });
+  return (answer.body.records as { id: string }[]).map(({ id }) => id);
+}
+
+describe('a webhook of a provider', () => {
+  it('reaches the application, and the onWebhook that subscribes to it, which saves records', async () => {
+    expect((await send('first')).status).toBe(200);
+    await until(() => forwarded().includes('first'));
+    await until(async () => (await records()).includes('first'));
+    await until(() => app.received.some(({ body }) => body.includes('"syncType":"WEBHOOK"')));
+    const told = app.received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    expect(told.filter(({ type }) => type === 'forward')).toMatchObject([
+      { connectionId: 'ann', payload: { note_id: 'first', said: 'of first' } },
+    ]);
+    const [delivery] = await listed('&disposition=accepted');
+    expect(delivery?.run_ids).toHaveLength(2);
+  });
+
+  it('is an error in the log, and no failed sync, where the sync has no onWebhook', async () => {
+    const ofDeaf = await until(async () => {
+      const body = { limit: 100, types: ['webhook:incoming'], states: ['cancelled'] };
+      const answer = await gateway.call('POST', '/logs/operations', { body });
+      const found = answer.body.data as { syncConfigName: string }[];
+      return found.length === 0 ? null : found;
+    });
+    const message = 'The function has no onWebhook.';
+    expect(ofDeaf).toMatchObject([{ syncConfigName: 'deaf', message }]);
+    const failed = app.received.filter(({ body }) => body.includes('"success":false'));
+    expect(failed).toEqual([]);
+  });
+
+  it('whose process is killed before it has said what came of it is judged by the next one', async () => {
+    const answered: string[] = [];
+    let left: readonly Listed[] = [];
+    for (let round = 0; left.length === 0; round += 1) {
+      const ids = Array.from({ length: 60 }, (_, number) => `k${round}-${number}`);
+      const sending = ids.map(async (id) => {
+        const answer = await send(id).catch(() => null);
+        if (answer?.status === 200) answered.push(id);
+      });
+      await Promise.race(sending);
+      gateway.process.kill('SIGKILL');
+      await Promise.all([gateway.exited, ...sending]);
+      gateway = await startGateway({ dataDir: gateway.dataDir, env });
+      left = await listed('&disposition=received');
+    }
+    await until(async () => (await listed('&disposition=received')).length === 0);
+    const accepted = await listed('&disposition=accepted');
+    const known = new Set(accepted.map(({ id }) => id));
+    for (const { id } of left) expect(known).toContain(id);
+    for (const { run_ids: runs } of accepted) expect(runs).toHaveLength(2);
+    // What the provider was told is taken, and what was only stored, has reached the application.
+    await until(() => forwarded().length >= accepted.length);
+    expect(new Set(forwarded()).size).toBe(accepted.length);
+    for (const id of answered) expect(forwarded()).toContain(id);
+  });
+});
