@@ -101,10 +101,10 @@ async function startWebhooks(
   services: Services,
   common: Common,
 ): Promise<void> {
-  const { http, deliveries, records } = services;
+  const { http, deliveries, records, coordination } = services;
   const orders = (group: ConsumerGroupName) => openOrders(services, group);
   const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
-  const sending = { ...common, http, deliveries, userAgent };
+  const sending = { ...common, http, deliveries, coordination, userAgent };
   stack.use(await startWebhookDeliveries({ ...sending, orders: orders('svc.webhook-deliveries') }));
   const { reader } = records;
   stack.use(await startSyncWebhooks({ ...common, reader, orders: orders('svc.sync-webhooks') }));

@@ -22,7 +22,7 @@ export interface WebhookDeliveryDeps extends DispatcherDeps {
  */
 export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<WebhookOut>(deliveriesTopic);
-  const dispatcher = new Dispatcher(deps);
+  const dispatcher = await Dispatcher.start(deps);
   const reactor = await startReactor({
     log: deps.log,
     group: 'svc.webhook-deliveries',
@@ -45,7 +45,7 @@ export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise
   return {
     async [Symbol.asyncDispose]() {
       await reactor[Symbol.asyncDispose]();
-      dispatcher[Symbol.dispose]();
+      await dispatcher[Symbol.asyncDispose]();
     },
   };
 }

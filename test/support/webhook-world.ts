@@ -43,6 +43,7 @@ export class WebhookWorld implements AsyncDisposable {
       ...this.#parts(),
       http: this.world.http,
       deliveries: this.world.services.deliveries,
+      coordination: this.world.services.coordination,
       logs: this.world.logs,
       orders: this.world.orders('svc.webhook-deliveries'),
       userAgent: 'svc/1',

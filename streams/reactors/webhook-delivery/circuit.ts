@@ -1,6 +1,9 @@
 import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 
+/** What other processes are told: a failure that may be one of five, or that the circuit opened or closed. */
+export type CircuitNews = 'failed' | 'opened' | 'closed';
+
 /**
  * Keeps attempts from an endpoint that keeps failing: five failures within 10 s open it for a minute, then one
  * attempt decides whether it closes (contract/webhooks-out.md section 3).
@@ -11,9 +14,11 @@ export class Circuit {
   /** Null = closed. */
   #openUntil: number | null = null;
   #isTrying = false;
+  readonly #tell: (news: CircuitNews) => void;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now'>, tell: (news: CircuitNews) => void) {
     this.#clock = clock;
+    this.#tell = tell;
   }
 
   get isOpen(): boolean {
@@ -36,24 +41,45 @@ export class Circuit {
 
   /** An attempt that was answered, with whatever status that blames the message and not the endpoint. */
   succeeded(): void {
-    this.#failures = [];
-    this.#openUntil = null;
-    this.#isTrying = false;
+    if (this.isOpen) this.#tell('closed');
+    this.#close();
   }
 
   failed(): void {
-    const now = this.#clock.now();
     if (this.isOpen && !this.#isTrying) return;
-    this.#failures = this.#failures.filter((at) => at > now - limits.webhookCircuitWindowMs);
-    this.#failures.push(now);
-    if (!this.#isTrying && this.#failures.length < limits.webhookCircuitFailures) return;
-    this.#isTrying = false;
-    this.#failures = [];
-    this.#openUntil = now + limits.webhookCircuitOpenMs;
+    if (this.#isTrying) this.#open();
+    else this.#count();
+    this.#tell(this.isOpen ? 'opened' : 'failed');
+  }
+
+  /** Another process has had it so with the same endpoint. */
+  heard(news: CircuitNews): void {
+    if (news === 'closed') this.#close();
+    else if (news === 'opened') this.#open();
+    else if (!this.isOpen) this.#count();
   }
 
   /** The attempt was cut off by the end of this process: it says nothing. */
   abandoned(): void {
+    this.#isTrying = false;
+  }
+
+  #count(): void {
+    const now = this.#clock.now();
+    this.#failures = this.#failures.filter((at) => at > now - limits.webhookCircuitWindowMs);
+    this.#failures.push(now);
+    if (this.#failures.length >= limits.webhookCircuitFailures) this.#open();
+  }
+
+  #open(): void {
+    this.#isTrying = false;
+    this.#failures = [];
+    this.#openUntil = this.#clock.now() + limits.webhookCircuitOpenMs;
+  }
+
+  #close(): void {
+    this.#failures = [];
+    this.#openUntil = null;
     this.#isTrying = false;
   }
 }

@@ -13,7 +13,10 @@ import {
 import type { Deliveries } from '../../../src/modules/webhooks-out/deliveries.ts';
 import type { DeliveryAction, WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
 import { deliveryMessage } from '../../../src/modules/webhooks-out/outbox.ts';
+import type { Coordination } from '../../../src/ports/coordination.ts';
 import { Backlog } from './backlog.ts';
+import type { CircuitNews } from './circuit.ts';
+import { followCircuits, type Circuits } from './circuit-news.ts';
 import { noteAttempt, type Outcome } from './delivery-log.ts';
 import { EndpointLine } from './line.ts';
 import { sendOnce, type SendDeps, type Sent } from './send.ts';
@@ -30,6 +33,7 @@ export interface DispatcherDeps extends SendDeps {
   readonly deliveries: Deliveries;
   readonly logs: RunLogs;
   readonly logger: Logger;
+  readonly coordination: Coordination;
   /** Waits; given by tests. @throws the signal's reason */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -56,7 +60,7 @@ interface StepOf {
 }
 
 /** Sends webhooks: each endpoint on a line of its own, so that none waits for another. */
-export class Dispatcher implements Disposable {
+export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps;
   readonly #lines = new Map<string, EndpointLine>();
   readonly #backlogs = new Map<number, Backlog>();
@@ -64,18 +68,36 @@ export class Dispatcher implements Disposable {
   readonly #taken = new Set<string>();
   #settling: { readonly name: string; readonly partition: number; readonly offset: number }[] = [];
   readonly #steps: StepWriter;
+  readonly #circuits: Circuits;
   readonly #ending = new AbortController();
   readonly #stopListening: () => void;
 
-  constructor(deps: DispatcherDeps) {
+  static async start(deps: DispatcherDeps): Promise<Dispatcher> {
+    const dispatcher: Dispatcher = new Dispatcher(
+      deps,
+      await followCircuits(deps, (line, news) => dispatcher.#heard(line, news)),
+    );
+    return dispatcher;
+  }
+
+  private constructor(deps: DispatcherDeps, circuits: Circuits) {
     this.#deps = deps;
+    this.#circuits = circuits;
     this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
     this.#stopListening = deps.deliveries.onChange(() => this.#settle());
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     this.#ending.abort();
+    await this.#circuits[Symbol.asyncDispose]();
+  }
+
+  /** A failure counts where something is being sent; an open circuit is remembered in any case. */
+  #heard(name: string, news: CircuitNews): void {
+    if (news !== 'opened' && !this.#lines.has(name)) return;
+    this.#line(name).heard(news);
+    this.#settleLine(name);
   }
 
   /**
@@ -245,15 +267,21 @@ export class Dispatcher implements Disposable {
     } finally {
       const line = this.#line(name);
       line.leave(outcome);
-      if (line.isLow) for (const backlog of this.#backlogs.values()) backlog.drained(name);
-      if (line.isIdle) this.#lines.delete(name);
+      this.#settleLine(name);
     }
+  }
+
+  /** What a line has room for is looked for; one of which nothing is to be remembered goes. */
+  #settleLine(name: string): void {
+    const line = this.#line(name);
+    if (line.isLow) for (const backlog of this.#backlogs.values()) backlog.drained(name);
+    if (line.isIdle) this.#lines.delete(name);
   }
 
   #line(name: string): EndpointLine {
     const known = this.#lines.get(name);
     if (known !== undefined) return known;
-    const line = new EndpointLine(this.#deps.clock);
+    const line = new EndpointLine(this.#deps.clock, (news) => this.#circuits.tell(name, news));
     this.#lines.set(name, line);
     return line;
   }

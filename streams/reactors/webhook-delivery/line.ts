@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/kernel/time.ts';
-import { Circuit } from './circuit.ts';
+import { Circuit, type CircuitNews } from './circuit.ts';
 import { whenAborted } from './when-aborted.ts';
 
 /** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
@@ -25,8 +25,9 @@ export class EndpointLine {
   /** Those that are being read of the log, and will wait here. */
   #coming = 0;
 
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#circuit = new Circuit(clock);
+  /** @param tell what other processes that send to the endpoint are to know */
+  constructor(clock: Pick<Clock, 'now'>, tell: (news: CircuitNews) => void) {
+    this.#circuit = new Circuit(clock, tell);
   }
 
   get isIdle(): boolean {
@@ -99,6 +100,16 @@ export class EndpointLine {
     if (outcome === 'answered') this.#circuit.succeeded();
     else if (outcome === 'failed') this.#circuit.failed();
     else this.#circuit.abandoned();
+    this.#admit();
+  }
+
+  /** Another process has had it so with the endpoint. */
+  heard(news: CircuitNews): void {
+    this.#circuit.heard(news);
+    this.#admit();
+  }
+
+  #admit(): void {
     const isOpen = this.#circuit.isOpen;
     for (const waiter of this.#waiting) {
       if (!isOpen && this.#running >= runningMax) return;

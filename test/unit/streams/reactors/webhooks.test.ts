@@ -3,7 +3,9 @@ import { openSigningKeys } from '../../../../src/modules/credentials/sealing.ts'
 import type { LogEntry } from '../../../../src/modules/logs/events.ts';
 import { deliveriesOf } from '../../../../src/modules/webhooks-out/outbox.ts';
 import { verifyDelivery } from '../../../../src/modules/webhooks-out/signature.ts';
+import { joinKey } from '../../../../src/kernel/ids.ts';
 import { actionRunRef } from '../../../../src/modules/actions/entity.ts';
+import { circuitChannel } from '../../../../streams/reactors/webhook-delivery/circuit-news.ts';
 import { refOfConnection, until } from '../../../support/runs.ts';
 import { openWebhookWorld, type WebhookWorld } from '../../../support/webhook-world.ts';
 
@@ -166,6 +168,37 @@ describe('deliveries', () => {
         (await hooks.actionsOf('secondary')).filter((action) => action === 'attempt_succeeded')
           .length === 15,
     );
+  });
+
+  it('wait where another process has opened the circuit of their endpoint, until it closes it', async () => {
+    await hooks.setUrls(hooks.receiver.url);
+    await using _ = await hooks.startDeliveries();
+    const { uid } = hooks.world.environment;
+    const { coordination } = hooks.world.services;
+    const tell = (news: string) => {
+      const line = joinKey(uid, 'primary');
+      return coordination.publish(circuitChannel, JSON.stringify({ from: 'other', line, news }));
+    };
+    await tell('opened');
+    await hooks.send('m1');
+    await until(() => hooks.hasTakenAll('svc.webhook-deliveries'));
+    expect(hooks.receiver.received).toEqual([]);
+    await tell('closed');
+    await hooks.receiver.got(1);
+  });
+
+  it('tell other processes of an endpoint that fails', async () => {
+    const told: string[] = [];
+    const { coordination } = hooks.world.services;
+    await using _heard = await coordination.subscribe(circuitChannel, (text) => {
+      told.push((JSON.parse(text) as { news: string }).news);
+    });
+    hooks.receiver.answer = () => 500;
+    await hooks.setUrls(hooks.receiver.url);
+    await using _ = await hooks.startDeliveries();
+    await hooks.send('m1', 'm2', 'm3', 'm4', 'm5');
+    await until(() => told.includes('opened'));
+    expect(told.slice(0, 5)).toEqual(['failed', 'failed', 'failed', 'failed', 'opened']);
   });
 
   it('are cancelled when the URL was removed meanwhile', async () => {
