@@ -68,7 +68,6 @@ export async function openServices(
   const bodies = createRunBodies({ log, schemas, vault });
   const direct = new DirectRuns();
   const publisher = createPublisher({ log, schemas, clock });
-  const http = stack.use(createHttpClient({ allow: config.egressAllow }));
   const ground = {
     control,
     log,
@@ -76,14 +75,12 @@ export async function openServices(
     publisher,
     deadLetters: await openLetters(stack, base),
     ...(await openWebhooks(stack, base)),
-    connectionFinder: stack.use(createConnectionFinder({ control, vault })),
-    providerKeys: createProviderKeys({ http, clock }),
+    ...openWayOut(stack, config, { control, vault, clock }),
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
     providers: loadCatalogue({ overlayPath: config.providers }),
     coordination,
-    http,
     logs: stack.use(createRunLogs({ publisher, logger, clock, ended: counting(base) })),
     audit: stack.use(createAuditRecorder({ control, clock, logger })),
     clock,
@@ -137,6 +134,17 @@ async function openLetters(stack: AsyncDisposableStack, base: Base): Promise<Dea
   const { clock, logger, folders } = base;
   const file = `${folders.views}/dead-letters.sqlite`;
   return stack.use(await openDeadLetters({ ...base.log, clock, logger, file }));
+}
+
+/** The way to providers, and what their webhooks are attributed and verified with. */
+function openWayOut(
+  stack: AsyncDisposableStack,
+  { egressAllow }: Config,
+  deps: Pick<Services, 'control' | 'vault' | 'clock'>,
+): Pick<Services, 'http' | 'connectionFinder' | 'providerKeys'> {
+  const http = stack.use(createHttpClient({ allow: egressAllow }));
+  const connectionFinder = stack.use(createConnectionFinder(deps));
+  return { http, connectionFinder, providerKeys: createProviderKeys({ ...deps, http }) };
 }
 
 async function openWebhooks(

@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { checkedFetch } from '../support/answers.ts';
 import { codeOf } from '../support/api.ts';
@@ -304,51 +303,8 @@ describe('the callback', () => {
     expect(told).toMatchObject({ message_type: 'success', is_pending: true });
     const shown = await api.connection(String(told['connection_id']), custom);
     expect(shown.at('connection_config.pending')).toBe(true);
-    expect(shown.at('connection_config.handle')).toBe('ann');
-  });
-
-  it('of a person whose app is not installed yet is completed by the webhook of the installation', async () => {
-    const started = await api.redirect(custom);
-    expect((await started.back(await started.consent())).status).toBe(200);
-    const pending = async () => {
-      const { body } = await api.call('GET', '/connections');
-      const all = (
-        body as { connections: { connection_id: string; provider_config_key: string }[] }
-      ).connections;
-      const ours = all.filter((one) => one.provider_config_key === custom);
-      const shown = await Promise.all(
-        ours.map(async (one) => await api.connection(one.connection_id, custom)),
-      );
-      return shown.filter((one) => one.at('connection_config.pending') === true);
-    };
-    const before = await pending();
-    const { installation_id: installation } = api.played(custom).importable();
-    const event = { action: 'created', requester: { login: 'ann' } };
-    expect(await install({ ...event, installation: { id: Number(installation) } })).toBe('200 ');
-    expect(await pending()).toHaveLength(before.length - 1);
-    expect(await install(event)).toBe('400 webhook_no_connection_or_existing_installation_id');
-    const stranger = { ...event, requester: { login: 'ben' }, installation: { id: 1 } };
-    expect(await install(stranger)).toBe('400 webhook_no_connection_or_existing_installation_id');
   });
 });
-
-/** Sends what the provider says of an installation; resolves with the status, and of a refusal its code. */
-async function install(event: object): Promise<string> {
-  const path = `/integrations/${custom}?include=webhook&include=credentials`;
-  const shown = await api.call('GET', path);
-  const { pathname } = new URL(String(shown.at('data.webhook_url')));
-  const app = shown.at('data.credentials') as Record<'app_id' | 'private_key' | 'app_link', string>;
-  const key = createHash('sha256').update(`${app.app_id}${app.private_key}${app.app_link}`);
-  const body = JSON.stringify(event);
-  const headers = {
-    'content-type': 'application/json',
-    'x-github-event': 'installation',
-    'x-hub-signature-256': `sha256=${createHmac('sha256', key.digest('hex')).update(body).digest('hex')}`,
-  };
-  const answer = await fetch(api.url + pathname, { method: 'POST', headers, body });
-  const said = JSON.parse(await answer.text()) as { error?: { code: string } };
-  return `${answer.status} ${said.error?.code ?? ''}`;
-}
 
 describe('a provider that tells of its installation later', () => {
   it('is connected without a redirect, and waits', async () => {

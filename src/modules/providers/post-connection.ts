@@ -141,17 +141,19 @@ async function docusignAccount(asking: Asking): Promise<JsonObject> {
 }
 
 /** Who has authorized an app that is not installed yet: the webhook of the installation names them. */
-async function githubHandle({ provider, credentials, get: ask }: Asking): Promise<JsonObject> {
+async function githubHandle(asking: Asking): Promise<JsonObject> {
+  const { provider, credentials } = asking;
   if (credentials['app'] !== null) return {};
-  const user = await ask(`${provider.proxy?.base_url ?? ''}/user`);
+  const user = await asking.get(`${provider.proxy?.base_url ?? ''}/user`);
   const login = isJsonObject(user) ? textAt(user, 'login') : null;
   if (login === null) throw untold(provider, 'did not name the user');
   return { handle: login };
 }
 
 /** Whose mailbox it is, as the hash that its notifications are found by. */
-async function gmailAddress({ provider, get: ask }: Asking): Promise<JsonObject> {
-  const profile = await ask(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
+async function gmailAddress(asking: Asking): Promise<JsonObject> {
+  const { provider } = asking;
+  const profile = await asking.get(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
   const address = isJsonObject(profile) ? textAt(profile, 'emailAddress') : null;
   if (address === null) throw untold(provider, 'did not name the mailbox');
   return { emailAddressHash: createHash('sha256').update(address).digest('hex') };

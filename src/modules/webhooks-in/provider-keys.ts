@@ -51,7 +51,7 @@ async function fetched(http: HttpClient, url: string): Promise<JSONWebKeySet> {
       maxBytes: bytesMax,
     });
     if (reply.status !== 200) throw unavailable();
-    return keysShape.parse(JSON.parse(reply.body.toString())) as JSONWebKeySet;
+    return keysShape.parse(JSON.parse(reply.body.toString()));
   } catch (cause) {
     const isTheirs =
       cause instanceof HttpFailure || cause instanceof SyntaxError || cause instanceof z.ZodError;

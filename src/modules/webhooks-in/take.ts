@@ -6,9 +6,7 @@ import { joinKey, uuidV5, uuidV7 } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, openMetadata } from '../credentials/sealing.ts';
-import type { Environment } from '../environments/state.ts';
 import { webhookUrlOf } from '../integrations/presenter.ts';
-import type { Integration } from '../integrations/state.ts';
 import type { WebhookRules } from '../providers/webhook-rules.ts';
 import { runsOf } from './dispatch.ts';
 import {
