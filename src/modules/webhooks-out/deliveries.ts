@@ -46,10 +46,14 @@ export async function openDeliveries(deps: {
 /** Bytes of the log that are read at once for one delivery: those after it are often asked for next. */
 const readAheadBytes = 256 * 1024;
 
-/** Reads deliveries from the log; what came with the last one of a partition is kept at hand. */
+/**
+ * Reads deliveries from the log, those of a partition one after the other; what came with the last one is kept at
+ * hand, so that many that are asked for at once are read together.
+ */
 function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['created'] {
   const atHand = new Map<number, ReadonlyMap<number, Uint8Array | null>>();
-  return async ({ partition, offset }) => {
+  const turns = new Map<number, Promise<unknown>>();
+  const read: Deliveries['created'] = async ({ partition, offset }) => {
     const known = atHand.get(partition)?.get(offset);
     if (known !== undefined) return readableStep(codec, known);
     const from = { topic: deliveriesTopic, partition, offset };
@@ -60,6 +64,13 @@ function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['cre
       return first.offset === offset ? readableStep(codec, first.value) : null;
     }
     return null;
+  };
+  return (of) => {
+    const before = turns.get(of.partition) ?? Promise.resolve();
+    // Whoever asked before has the error of their own.
+    const turn = before.catch(() => undefined).then(() => read(of));
+    turns.set(of.partition, turn);
+    return turn;
   };
 }
 
