@@ -76,7 +76,7 @@ export const metricDefinitions = {
   svc_webhooks_in_total: {
     kind: 'counter',
     help: 'Webhooks of providers that came in, within or over the limit of their integration.',
-    labels: ['limit'],
+    labels: ['result'],
   },
   svc_webhook_oldest_pending_seconds: {
     kind: 'gauge',
