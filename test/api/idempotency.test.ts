@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../src/http/routes.ts';
 import { served } from '../support/access/table.ts';
 import type { Sent } from '../support/access/row.ts';
-import { ask, missing, openAccessWorld, type AccessWorld } from '../support/access/world.ts';
+import {
+  ask,
+  missing,
+  openAccessWorld,
+  withoutRequestId,
+  type AccessWorld,
+} from '../support/access/world.ts';
 import type { Answer } from '../support/gateway.ts';
 
 let world: AccessWorld;
@@ -34,7 +40,8 @@ const isUnread = ({ body }: Answer): boolean =>
   ['invalid_body', 'invalid_query_params', 'invalid_headers'].includes(body?.error?.code as string);
 /** Such an answer is forgotten: another try may succeed. */
 const isPassing = ({ status }: Answer): boolean => status >= 500 || status === 424;
-const seen = ({ status, body }: Answer) => ({ status, body: body as unknown });
+/** Each refusal names its own request. */
+const seen = ({ status, body }: Answer) => ({ status, body: withoutRequestId(body) });
 
 describe('a request with an Idempotency-Key', () => {
   it.each(changing)('is answered twice as once: $endpoint', async ({ endpoint, takes, call }) => {

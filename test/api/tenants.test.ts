@@ -8,6 +8,7 @@ import {
   missing,
   openAccessWorld,
   textOf,
+  withoutRequestId,
   type AccessWorld,
 } from '../support/access/world.ts';
 import { succeeded } from '../support/crm-world.ts';
@@ -62,7 +63,7 @@ function marksIn(text: string, sent: Sent): string[] {
 /** Status and body, with the names that the request holds replaced. */
 function withoutNames({ status, body }: Answer, names: Names, sent: Sent): unknown {
   const asked = JSON.stringify(sent);
-  let text = JSON.stringify(body);
+  let text = JSON.stringify(withoutRequestId(body));
   for (const [what, name] of Object.entries(names)) {
     const isNamed = typeof name === 'string' && name.length >= 8 && asked.includes(name);
     if (isNamed) text = text.replaceAll(name, `<${what}>`);

@@ -141,3 +141,10 @@ export function ask(
 
 export const textOf = ({ body }: Answer): string =>
   typeof body === 'string' ? body : JSON.stringify(body);
+
+/** The body without what names the request in a refusal: no two requests have the same. */
+export function withoutRequestId(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return body;
+  const { request_id: _, ...error } = body.error as Record<string, unknown>;
+  return { ...body, error };
+}
