@@ -192,7 +192,16 @@ function refusals(route: AnyRoute | StreamRoute, pool: SchemaPool): JsonObject {
     const whole = isShownToPeople(route) ? withPage(withOwn) : withOwn;
     return [String(status), isStream ? whole : pool.shared(sharedNames[status], whole)] as const;
   });
-  return Object.fromEntries(entries);
+  return { ...Object.fromEntries(entries), ...unread(error, pool) };
+}
+
+/** Of the server, before it knows the operation: a request that came too slowly, or whose line and headers are too long. */
+function unread(error: JsonObject, pool: SchemaPool): JsonObject {
+  const refused = (status: number) => refusalResponse(status, ['invalid_request'], error);
+  return {
+    408: pool.shared('TooSlow', refused(408)),
+    431: pool.shared('HeadersTooLong', refused(431)),
+  };
 }
 
 function besides(response: Record<string, Json>, own: JsonObject): JsonObject {
