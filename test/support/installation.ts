@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { checkedFetch } from './answers.ts';
 import type { Api } from './api.ts';
 
 /** Sends what the provider of an app says of its installation; resolves with the status, and of a refusal its code. */
@@ -14,7 +15,7 @@ export async function tellInstallation(api: Api, custom: string, event: object):
     'x-github-event': 'installation',
     'x-hub-signature-256': `sha256=${createHmac('sha256', key.digest('hex')).update(body).digest('hex')}`,
   };
-  const answer = await fetch(api.url + pathname, { method: 'POST', headers, body });
+  const answer = await checkedFetch(api.url + pathname, { method: 'POST', headers, body });
   const said = JSON.parse(await answer.text()) as { error?: { code: string } };
   return `${answer.status} ${said.error?.code ?? ''}`;
 }
