@@ -74,14 +74,18 @@ function momentOf(asOf: string, now: Instant): Micros {
     });
   }
   const until = named ?? decodeCursor(asOf).modifiedAt;
-  if (until < oldest(now) * 1000) throw gone(now);
+  refuseGone(until, now);
   return until;
 }
 
 const oldest = (now: Instant): Instant => now - limits.recordHistoryDays * dayMs;
 
-/** Of a time that the log does not hold any more. */
-export function gone(now: Instant): GatewayError {
+/** @throws GatewayError `history_gone` for a time before what the log holds */
+export function refuseGone(at: Micros, now: Instant): void {
+  if (at < oldest(now) * 1000) throw gone(now);
+}
+
+function gone(now: Instant): GatewayError {
   return new GatewayError('history_gone', {
     message: `The log holds every change of the last ${limits.recordHistoryDays} days: ask for ${isoMillis(oldest(now))} or later.`,
   });

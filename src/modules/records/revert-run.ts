@@ -2,14 +2,13 @@ import type { Caller } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { uuidV7 } from '../../kernel/ids.ts';
-import { limits } from '../../kernel/limits.ts';
 import { requireConnection } from '../connections/queries.ts';
 import { isEnd } from '../runs/events.ts';
 import { presentRun } from '../runs/presenter.ts';
 import { stepsOf } from '../runs/queries.ts';
-import { gone } from './as-of.ts';
+import { refuseGone } from './as-of.ts';
 import { beginRevert } from './revert-ledger.ts';
-import { noCounts, revertStream, type LeftRecord, type RevertCounts } from './revert-stream.ts';
+import { revertStream, type LeftRecord, type RevertCounts } from './revert-stream.ts';
 import type { Stream } from './stream.ts';
 import type { WriteOrigin } from './writer.ts';
 
@@ -39,7 +38,6 @@ interface EndedRun {
 
 /** The clocks of the nodes that ran it and that own its records may differ, and what it sent last is decided later. */
 const marginMicros = 10 * 60 * 1_000_000;
-const dayMicros = 86_400_000_000;
 
 /**
  * Takes back what a run did to records, by changes that carry a run of their own: what it added is deleted, what it
@@ -66,9 +64,7 @@ export async function revertRun(
   const left: LeftRecord[] = [];
   const perform = async (writeAs: WriteOrigin | null): Promise<void> => {
     for (const stream of streams) {
-      counts[stream.model] = noCounts();
-      const done = await revertStream(services, stream, { ...run, writeAs, left });
-      counts[stream.model] = done;
+      counts[stream.model] = await revertStream(services, stream, { ...run, writeAs, left });
     }
   };
   if (isDry) await perform(null);
@@ -95,8 +91,7 @@ async function endedRun(
     const message = `The run "${runId}" goes on: cancel it, or wait for its end.`;
     throw new GatewayError('conflict', { message });
   }
-  const oldest = services.clock.nowMicros() - limits.recordHistoryDays * dayMicros;
-  if (Number(first.at) < oldest) throw gone(services.clock.now());
+  refuseGone(Number(first.at), services.clock.now());
   const { models } = presentRun([first, ...rows.slice(1)]);
   return {
     id: runId,

@@ -24,7 +24,7 @@ export interface RevertCounts {
   left: number;
 }
 
-export const noCounts = (): RevertCounts => ({
+const noCounts = (): RevertCounts => ({
   deleted: 0,
   updated: 0,
   restored: 0,
