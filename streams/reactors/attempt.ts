@@ -9,7 +9,8 @@ import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import type { RunBodies } from '../../src/modules/runs/bodies.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub } from '../../src/modules/runs/events.ts';
-import { typeOf, type HostRun, type OpenedHost } from '../../src/modules/runs/open-host.ts';
+import { functionTypeOf } from '../../src/modules/functions/state.ts';
+import type { HostRun, OpenedHost } from '../../src/modules/runs/open-host.ts';
 import type { OperationState, RunLogs } from '../../src/modules/runs/run-log.ts';
 import type { Timeline, Timelines } from '../../src/modules/runs/timeline.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
@@ -72,7 +73,7 @@ export async function runUserCode(
     const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
     const how = { fileName, entry, limits: runLimits[run.kind] } as const;
     const { context, calls } = dress(host);
-    const type = typeOf(run);
+    const type = functionTypeOf(run.fn.kind);
     const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, calls);
     if (result.status === 'ok') return { kind: 'ok', output: result.output };

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
+import { functionTypeOf } from '../../modules/functions/state.ts';
 import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
-import type { FunctionType } from '../../ports/sandbox.ts';
 import { dryHost } from './host.ts';
 import { DryRecords } from './record-calls.ts';
 import { schemaCheck, type Violation } from './schema.ts';
@@ -8,8 +8,6 @@ import type { DryEnd, DryOrder, DryWorld } from './world.ts';
 
 /** Between Ctrl-C and the forced end: somebody waits. */
 const graceMs = 1_000;
-
-const types = { sync: 'sync', action: 'action', 'on-event': 'onEvent' } as const;
 
 /**
  * Runs a function here, in the sandbox of the service, on a connection of the service.
@@ -24,7 +22,7 @@ export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> 
   if (refused !== null) return { output: undefined, failure: null, violation: refused };
 
   const records = new DryRecords(world, name, definition, stubs);
-  const type: FunctionType = types[entry.kind];
+  const type = functionTypeOf(entry.kind);
   const result = await world.sandbox.run(
     {
       bundle: fn.bundle,

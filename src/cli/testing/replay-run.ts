@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/stable-json.ts';
-import type { FunctionKind } from '../../modules/functions/state.ts';
+import { functionTypeOf } from '../../modules/functions/state.ts';
 import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
 import type { RunFailure, Sandbox } from '../../ports/sandbox.ts';
 import type { Entry } from '../compiler/entries.ts';
@@ -12,11 +12,6 @@ export interface ReplayEnd extends Replayed {
   /** Null when the function ended well. */
   readonly failure: RunFailure | null;
 }
-
-const types = { sync: 'sync', action: 'action', 'on-event': 'onEvent' } as const satisfies Record<
-  FunctionKind,
-  string
->;
 
 /** Runs a function as it ran when the mocks were saved; nothing outside is asked. */
 export async function replayRun(
@@ -36,7 +31,7 @@ export async function replayRun(
     {
       bundle,
       fileName: `${entry.bundleName}.cjs`,
-      type: types[entry.kind],
+      type: functionTypeOf(entry.kind),
       entry: 'exec',
       input: mocks.input === undefined ? undefined : JSON.stringify(mocks.input),
       context: {

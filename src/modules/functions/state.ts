@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
+import type { FunctionType } from '../../ports/sandbox.ts';
 
 export type FunctionKind = 'sync' | 'action' | 'on-event';
+
+/** What a function of the kind calls itself in code: the `type` of its definition. */
+export const functionTypeOf = (kind: FunctionKind): FunctionType =>
+  kind === 'on-event' ? 'onEvent' : kind;
 
 /** Scope = environment uid; path [environment uid, integration key, kind, name]. */
 export interface DeployedFunction {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Services } from '../../http/services.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
-import type { FunctionType, HostCalls, RunContext } from '../../ports/sandbox.ts';
+import type { HostCalls, RunContext } from '../../ports/sandbox.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Environment } from '../environments/state.ts';
-import type { DeployedFunction } from '../functions/state.ts';
+import { functionTypeOf, type DeployedFunction } from '../functions/state.ts';
 import { commandSyncs, startCommand, triggerCommand } from '../syncs/handlers.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import { readVariables } from '../variables/handlers.ts';
@@ -88,7 +88,7 @@ function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): Runtim
       runId,
       attempt,
       actor,
-      type: typeOf(run),
+      type: functionTypeOf(run.fn.kind),
       functionName: fn.name,
       variant,
       models,
@@ -130,11 +130,6 @@ const runLog = (
     timeline({ what: 'request', method, path: new URL(url).pathname, status, duration_ms });
   },
 });
-
-/** The kind of function that the handle is made for. */
-export function typeOf({ fn: { kind } }: Pick<HostRun, 'fn'>): FunctionType {
-  return kind === 'on-event' ? 'onEvent' : kind;
-}
 
 /** A sync has its own; whatever else is run has one for its kind and function. */
 function checkpointOf(control: HostDeps['control'], run: HostRun, actor: string): RunCheckpoint {
