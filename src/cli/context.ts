@@ -26,6 +26,15 @@ export interface Context {
   transferLog(word: 'export' | 'import', folder: string): Promise<number>;
 }
 
+/** Aborted at Ctrl-C, which no longer ends the process until this is disposed of. */
+export function stopOnInterrupt(
+  context: Pick<Context, 'onInterrupt'>,
+): { readonly signal: AbortSignal } & Disposable {
+  const stopping = new AbortController();
+  const stop = context.onInterrupt(() => stopping.abort());
+  return { signal: stopping.signal, [Symbol.dispose]: stop };
+}
+
 /** A command of the command line. */
 export interface Command {
   readonly name: string;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
-import { mayAsk, type Command, type Context } from '../context.ts';
+import { mayAsk, stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
 import { replaySaved } from '../dryrun/replay.ts';
@@ -203,12 +203,6 @@ function say({ output }: Context, level: string, message: string): void {
   const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'grey';
   const head = message.startsWith('http [') ? '' : `${level}: `;
   output.note(output.paint(colour, `${head}${message}`));
-}
-
-function stopOnInterrupt(context: Context): { signal: AbortSignal } & Disposable {
-  const stopping = new AbortController();
-  const stop = context.onInterrupt(() => stopping.abort());
-  return { signal: stopping.signal, [Symbol.dispose]: stop };
 }
 
 /** The function of that name; of several, the one whose integration has the connection. */

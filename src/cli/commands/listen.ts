@@ -1,4 +1,4 @@
-import type { Command, Context } from '../context.ts';
+import { stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { forward, type Forwarded } from '../listen/forward.ts';
 import { webhookFeed, type HeardWebhook } from '../listen/webhook-feed.ts';
@@ -51,21 +51,16 @@ Examples
       provider_config_key: values.integration,
       connection_id: values.connection,
     };
-    const stopping = new AbortController();
-    const stop = context.onInterrupt(() => stopping.abort());
+    using stopping = stopOnInterrupt(context);
     const { signal } = stopping;
-    try {
-      await inEnvironment(context, values, async (client) => {
-        context.output.note('Listening; Ctrl-C ends it.');
-        for await (const heard of webhookFeed(client, filter, signal)) {
-          const key = context.environment.webhookSigningKey;
-          const forwarded = url === undefined ? null : await forward(url, heard, key, signal);
-          show(context, heard, forwarded, values.json === true);
-        }
-      });
-    } finally {
-      stop();
-    }
+    await inEnvironment(context, values, async (client) => {
+      context.output.note('Listening; Ctrl-C ends it.');
+      for await (const heard of webhookFeed(client, filter, signal)) {
+        const key = context.environment.webhookSigningKey;
+        const forwarded = url === undefined ? null : await forward(url, heard, key, signal);
+        show(context, heard, forwarded, values.json === true);
+      }
+    });
   },
 };
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
 import type { ApiClient } from '../client.ts';
-import type { Command, Context } from '../context.ts';
+import { stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import {
@@ -113,17 +113,12 @@ async function follow(
     operationId,
   });
   const { output } = context;
-  const stopping = new AbortController();
-  const stop = context.onInterrupt(() => stopping.abort());
-  try {
-    output.note('Following the log; Ctrl-C ends it.');
-    for await (const event of client.events(`/logs/tail${query}`, stopping.signal)) {
-      if (json === true) output.result(JSON.stringify(event));
-      // The shape is the service's promise.
-      else output.result(followedLine(event as unknown as FollowedMessage));
-    }
-  } finally {
-    stop();
+  using stopping = stopOnInterrupt(context);
+  output.note('Following the log; Ctrl-C ends it.');
+  for await (const event of client.events(`/logs/tail${query}`, stopping.signal)) {
+    if (json === true) output.result(JSON.stringify(event));
+    // The shape is the service's promise.
+    else output.result(followedLine(event as unknown as FollowedMessage));
   }
 }
 

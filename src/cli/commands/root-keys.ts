@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accountClient, asCommandFailure } from '../account.ts';
 import type { ApiClient } from '../client.ts';
 import { columns } from '../columns.ts';
-import type { Command, Context } from '../context.ts';
+import { stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
@@ -88,26 +88,20 @@ async function rewrapAndFollow(
   const { output } = context;
   const begun = await dataOf(client.call('POST', '/root-keys/rewrap'));
   if (detach === true) return begun;
-  const stopping = new AbortController();
-  const stop = context.onInterrupt(() => stopping.abort());
-  try {
-    for (;;) {
-      const shown = await ask(client);
-      if (shown.rewrap?.id !== begun.rewrap?.id)
-        throw new CommandFailure('Another order took over.');
-      const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
-      if (state === 'ended') {
-        output.note(`${total} data keys were wrapped anew.`);
-        return shown;
-      }
-      output.status(`wrapped ${done} of ${total} data keys`);
-      await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (!stopping.signal.aborted) continue;
-      const message = 'It goes on without you. To see how: svc root-keys show';
-      throw new CommandFailure(message, { exitCode: exitCodes.interrupted });
+  using stopping = stopOnInterrupt(context);
+  for (;;) {
+    const shown = await ask(client);
+    if (shown.rewrap?.id !== begun.rewrap?.id) throw new CommandFailure('Another order took over.');
+    const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
+    if (state === 'ended') {
+      output.note(`${total} data keys were wrapped anew.`);
+      return shown;
     }
-  } finally {
-    stop();
+    output.status(`wrapped ${done} of ${total} data keys`);
+    await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (!stopping.signal.aborted) continue;
+    const message = 'It goes on without you. To see how: svc root-keys show';
+    throw new CommandFailure(message, { exitCode: exitCodes.interrupted });
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
-import type { Context } from '../context.ts';
+import { stopOnInterrupt, type Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { progressLine, Speed } from './progress.ts';
 import { besideOf, findProjection, type ShownGeneration, type ShownVerification } from './shown.ts';
@@ -69,17 +69,12 @@ async function watched<T>(
   { context, client, name }: Following,
   look: (beside: ShownGeneration | undefined) => T | null,
 ): Promise<T> {
-  const stopping = new AbortController();
-  const stop = context.onInterrupt(() => stopping.abort());
-  try {
-    for (;;) {
-      const found = look(besideOf(await findProjection(client, name)));
-      if (found !== null) return found;
-      await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) throw leftAlone(name);
-    }
-  } finally {
-    stop();
+  using stopping = stopOnInterrupt(context);
+  for (;;) {
+    const found = look(besideOf(await findProjection(client, name)));
+    if (found !== null) return found;
+    await sleep(askEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (stopping.signal.aborted) throw leftAlone(name);
   }
 }
 
