@@ -222,13 +222,15 @@ class RunningProjector implements Projector {
 
   /** Waits while the open batch is full. */
   async #room(): Promise<void> {
-    while (
-      this.#batches.open.entries.length >= changesMax ||
-      this.#batches.open.rows.bytes >= bytesMax
-    ) {
+    while (this.#isFull()) {
       this.#batches.noteFilled();
       await this.#batches.swapped;
     }
+  }
+
+  #isFull(): boolean {
+    const { entries, rows } = this.#batches.open;
+    return entries.length >= changesMax || rows.bytes >= bytesMax;
   }
 
   /** The writing side: full batch to tables, one after the other. */
@@ -255,11 +257,7 @@ class RunningProjector implements Projector {
     const stepMs = 25;
     const patienceMs = this.#isBuilding() ? buildGatherMs : gatherMs;
     for (let waited = 0; waited < patienceMs && !this.#isStopped(); waited += stepMs) {
-      if (
-        this.#batches.open.entries.length >= changesMax ||
-        this.#batches.open.rows.bytes >= bytesMax
-      )
-        return;
+      if (this.#isFull()) return;
       await pause(stepMs, signal);
     }
   }
