@@ -15,7 +15,7 @@ const expectOptions = { poll: { timeout: 50_000 } };
 
 /** Files of a minute and more begin first, so that in the end no worker is left alone with one. */
 const longest =
-  /\/(crash|nodes|refresh|rebuild-load|typed-topics-crash|clickhouse-away|rebuild|hostile)\./;
+  /\/(crash|nodes|refresh|rebuild-load|typed-topics-crash|clickhouse-away|rebuild|rebuild-shared|access|restart|hostile)\./;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -33,8 +33,9 @@ const exampleModules = {
 
 /**
  * `fast` runs in process within a minute; `system` starts real gateways, `examples` replays what
- * the example functions did, `browser` a gateway and Chromium; `services` starts real Kafka, registry and Redis: two
- * files at a time, for much of their time is waiting. `faults` breaks services of its own: one file at a time.
+ * the example functions did, `browser` a gateway and Chromium; `services` starts real Kafka, registry and Redis. Of
+ * what talks to other processes much of the time is waiting: three files at a time. `faults` breaks services of its
+ * own: one file at a time.
  */
 export default defineConfig({
   test: {
@@ -59,7 +60,7 @@ export default defineConfig({
           exclude: [withServices],
           globalSetup: documentOfAnswers,
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
@@ -96,7 +97,7 @@ export default defineConfig({
           exclude: [withFaults],
           globalSetup: [documentOfAnswers, 'test/services/setup.ts'],
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           expect: expectOptions,
           testTimeout: 300_000,
           hookTimeout: 300_000,
