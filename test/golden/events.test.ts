@@ -1,7 +1,7 @@
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { AvroCodec, schemaType } from '../../src/adapters/event-log/avro-codec.ts';
+import { AvroCodec, schemaText } from '../../src/adapters/event-log/avro-codec.ts';
 import { checkSchemas } from '../../src/adapters/event-log/schema-compatibility.ts';
 import { topics } from '../../streams/topics.ts';
 import { temporaryFolder } from '../support/embedded-log.ts';
@@ -36,7 +36,7 @@ describe.each(topicNames)('%s today', (topic) => {
   });
 
   it('encodes the golden events to exactly their bytes, and decodes them again', () => {
-    const codec = new AvroCodec<unknown>(schemaType(topic), 7, () => null);
+    const codec = new AvroCodec<unknown>(schemaText(topic), 7, () => null);
     const { events } = readGolden(topic, newest!);
     expect(events.map(({ name }) => name)).toEqual(['full', 'least']);
     for (const { value, encoded } of events) {
@@ -64,7 +64,7 @@ describe('events of every release', () => {
 
   it.each(releases)('%s of %s can be read today', (topic, version) => {
     const written = releasedSchema(topic, version);
-    const codec = new AvroCodec<unknown>(schemaType(topic), 8, () => written);
+    const codec = new AvroCodec<unknown>(schemaText(topic), 8, () => written);
     const today = JSON.parse(todaysSchema(topic)) as { fields: { name: string }[] };
     const known = new Set(today.fields.map(({ name }) => name));
     for (const { value, encoded } of readGolden(topic, version).events) {

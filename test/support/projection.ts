@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AvroCodec, schemaType } from '../../src/adapters/event-log/avro-codec.ts';
+import { AvroCodec, schemaText } from '../../src/adapters/event-log/avro-codec.ts';
 import { openClickHouseStore } from '../../src/adapters/projection-store/clickhouse.ts';
 import { migrate } from '../../src/adapters/projection-store/migrate.ts';
 import type { Clock } from '../../src/kernel/time.ts';
@@ -22,7 +22,7 @@ import { MemoryLog } from './memory-log.ts';
 import type { RecordModel } from './record-model.ts';
 
 export const partitions = 4;
-export const changeCodec = new AvroCodec<RecordChange>(schemaType('svc.records.v1'), 1, () => null);
+export const changeCodec = new AvroCodec<RecordChange>(schemaText('svc.records.v1'), 1, () => null);
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -56,7 +56,7 @@ async function openCodec(registry: Registry, topic: string, folder: URL): Promis
 async function register<T>(registry: Registry, topic: string, schema: object): Promise<Codec<T>> {
   const text = JSON.stringify(schema);
   const id = await registry.register(`${topic}-value`, text);
-  return new AvroCodec<T>(parseType(schema), id, (other) => registry.definition(other), text);
+  return new AvroCodec<T>(text, id, (other) => registry.definition(other));
 }
 
 /** The Avro file of a topic's values. @throws GatewayError `unknown_topic` */
@@ -67,31 +67,35 @@ function schemaFile(topic: string, folder: URL = schemasFolder): URL {
 }
 
 /** The schema of a topic as its file has it, without a registry: for tests of encoded samples. */
-export function schemaType(topic: string, folder: URL = schemasFolder): Type {
-  return parseType(JSON.parse(readFileSync(schemaFile(topic, folder), 'utf8')));
+export function schemaText(topic: string): string {
+  return readFileSync(schemaFile(topic), 'utf8');
+}
+
+export function schemaType(topic: string): Type {
+  return parseType(JSON.parse(schemaText(topic)));
 }
 
 /** The memory that values are encoded into before they are cut out; grows to the largest. */
 let scratch = Buffer.alloc(64 * 1024);
 
 export class AvroCodec<T> implements Codec<T> {
-  private readonly type: Type;
+  /** Parsed when the first value is encoded or decoded: most threads open more topics than they use. */
+  private parsed: Type | undefined;
   readonly schemaId: number;
+  /** As an Avro file has it. */
   readonly schema: string;
   private readonly definition: (id: number) => string | null;
   /** Readers of other versions, by their id. */
   private readonly resolvers = new Map<number, (bytes: Buffer) => unknown>();
 
-  constructor(
-    type: Type,
-    id: number,
-    definition: (id: number) => string | null,
-    schema: string = JSON.stringify(type.schema()),
-  ) {
-    this.type = type;
+  constructor(schema: string, id: number, definition: (id: number) => string | null) {
+    this.schema = schema;
     this.schemaId = id;
     this.definition = definition;
-    this.schema = schema;
+  }
+
+  private get type(): Type {
+    return (this.parsed ??= parseType(JSON.parse(this.schema)));
   }
 
   encode(value: T): Buffer {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AvroCodec, schemaType } from '../../../../src/adapters/event-log/avro-codec.ts';
+import { AvroCodec, schemaText } from '../../../../src/adapters/event-log/avro-codec.ts';
 import { migrate } from '../../../../src/adapters/projection-store/migrate.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
 import type { LogEntry } from '../../../../src/modules/logs/events.ts';
@@ -13,7 +13,7 @@ import { storeOfFile } from '../../../support/record-pages.ts';
 
 const store = await storeOfFile();
 const partitions = 2;
-const codec = new AvroCodec<LogEntry>(schemaType(logs.topic), 1, () => null);
+const codec = new AvroCodec<LogEntry>(schemaText(logs.topic), 1, () => null);
 const log = new MemoryLog(logs.topic, partitions);
 const verify = { log, store, partitions };
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AvroCodec, schemaType } from '../../../../../src/adapters/event-log/avro-codec.ts';
+import { AvroCodec, schemaText, schemaType } from '../../../../../src/adapters/event-log/avro-codec.ts';
 import { topics, type TopicName } from '../../../../../streams/topics.ts';
 
 const names = Object.keys(topics) as TopicName[];
@@ -7,7 +7,7 @@ const names = Object.keys(topics) as TopicName[];
 describe('the codec', () => {
   it.each(names)('gives back any value of %s', (topic) => {
     const type = schemaType(topic);
-    const codec = new AvroCodec<unknown>(type, 7, () => null);
+    const codec = new AvroCodec<unknown>(schemaText(topic), 7, () => null);
     for (let n = 0; n < 20; n++) {
       const value = type.random() as unknown;
       const bytes = codec.encode(value);
@@ -19,7 +19,7 @@ describe('the codec', () => {
 
   it('gives bytes that later encodings do not change', () => {
     const type = schemaType('svc.runs.v1');
-    const codec = new AvroCodec<unknown>(type, 1, () => null);
+    const codec = new AvroCodec<unknown>(schemaText('svc.runs.v1'), 1, () => null);
     const values = Array.from({ length: 50 }, () => type.random() as unknown);
     const encoded = values.map((value) => codec.encode(value));
     for (const [i, bytes] of encoded.entries()) {
