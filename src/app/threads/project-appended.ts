@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { openTeller } from '../../control-plane/tell.ts';
 import { projectionRef } from '../../modules/projections/entity.ts';
 import { followProjection } from '../../modules/projections/follow.ts';
+import { appendedProjections } from '../../../streams/projections/all.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
@@ -33,8 +34,18 @@ interface Ports {
   readonly metrics: Metrics;
 }
 
-/** Feeds the generations of a projection of one row a message, on `stack`. */
-export async function projectAppended(
+/** Feeds the generations of every projection of one row a message, on `stack`. */
+export async function projectAllAppended(
+  stack: AsyncDisposableStack,
+  ports: Ports,
+  data: Pick<ThreadData, 'projecting'>,
+): Promise<void> {
+  for (const projection of appendedProjections) {
+    await projectAppended(stack, ports, projection, data);
+  }
+}
+
+async function projectAppended(
   stack: AsyncDisposableStack,
   ports: Ports,
   projection: AnyAppendedProjection,

@@ -12,17 +12,16 @@ import { openRecordNews } from '../../modules/records/news.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
 import { startRecordGenerations } from '../../../streams/projections/record-generations.ts';
 import { takeTurns } from '../../../streams/projections/insert-turns.ts';
-import { appendedProjections } from '../../../streams/projections/all.ts';
 import { records } from '../../../streams/projections/records.ts';
 import type { TableSet } from '../../../streams/projections/define.ts';
 import { openCoordination } from '../open-coordination.ts';
 import { openTables } from '../open-tables.ts';
 import { verifyGeneration } from '../../../streams/projections/verify.ts';
-import { projectAppended } from './project-appended.ts';
+import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
 import { joined } from './unready.ts';
-import { watchTables } from './watch-tables.ts';
+import { readableWhenPublished, watchTables } from './watch-tables.ts';
 
 /** The tables, their reader, and what this process projects into them: ClickHouse in process belongs to one thread. */
 serveThread(async (ground, stack, data, main) => {
@@ -75,14 +74,11 @@ serveThread(async (ground, stack, data, main) => {
     logger.fatal({ err }, 'the records projector cannot go on');
     main.emit('fatal', 'the records projector cannot go on');
   });
-  for (const projection of appendedProjections) {
-    await projectAppended(
-      stack,
-      { ...ports, schemas, metrics: ground.metrics, store: filled },
-      projection,
-      data,
-    );
-  }
+  const { metrics } = ground;
+  await projectAllAppended(stack, { ...ports, schemas, metrics, store: filled }, data);
   announceDropped(generations.source, main);
-  return { ...recordSourceMethods(generations.source), ...projectionStoreMethods(store) };
+  return {
+    ...recordSourceMethods(readableWhenPublished(generations.source, watch)),
+    ...projectionStoreMethods(store),
+  };
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../kernel/errors.ts';
+import type { RecordSource } from '../../modules/records/reader.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
 
 const lookEveryMs = 2_000;
@@ -9,6 +10,8 @@ const lookEveryAwayMs = 500;
 export interface TablesWatch extends AsyncDisposable {
   /** @throws GatewayError `projection_unavailable` while the server is known not to answer */
   refuseAway(): void;
+  /** Resolves when the server is not known to be away any more; rejects on abort. */
+  untilAnswers(signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -45,9 +48,30 @@ export function watchTables(deps: {
     refuseAway() {
       if (known !== null) throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
     },
+    async untilAnswers(given) {
+      if (known !== null) await look();
+      while (known !== null) {
+        await sleep(lookEveryAwayMs, undefined, { signal: given });
+        await look();
+      }
+    },
     async [Symbol.asyncDispose]() {
       ending.abort();
       await watching;
+    },
+  };
+}
+
+/** What it says is published it does not refuse: by what was known of the server before, say. */
+export function readableWhenPublished(
+  source: RecordSource,
+  watch: TablesWatch | null,
+): RecordSource {
+  return {
+    ...source,
+    async published(partition, offset, signal) {
+      await source.published(partition, offset, signal);
+      await watch?.untilAnswers(signal);
     },
   };
 }
