@@ -43,6 +43,9 @@ export const limits = {
   retryFirstWaitMs: 3_000,
   retryWaitMaxMs: 10 * 60_000,
   frequencyMinMs: 30_000,
+  connectionSyncsMax: 100,
+  /** Of all its syncs together, beside their base variants. */
+  connectionVariantsMax: 100,
   /** A queued run of a sync that has not started by then fails. */
   syncStartByMs: 3_600_000,
   syncRunMaxMs: 24 * 3_600_000,

@@ -1,4 +1,5 @@
 import { GatewayError, type ErrorCode } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import { isJsonObject } from '../../kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
 import type { ReconciliationScope } from './deploy-body.ts';
@@ -57,6 +58,22 @@ export function checkModelOwners(
         message: `The model "${model}" is defined multiple times in "${integrationKey}": by "${owner}" and by "${name}".`,
       });
     }
+  }
+}
+
+/**
+ * Each connection of an integration has all of its syncs.
+ * @throws GatewayError `invalid_body`
+ */
+export function checkSyncCounts(
+  syncs: readonly Pick<DeployedParts, 'integrationKey' | 'name'>[],
+): void {
+  const most = limits.connectionSyncsMax;
+  for (const [key, { length }] of Map.groupBy(syncs, (one) => one.integrationKey)) {
+    if (length <= most) continue;
+    throw new GatewayError('invalid_body', {
+      message: `"${key}" would have ${length} syncs; an integration has ${most} at the most. Remove some, or use variants of one.`,
+    });
   }
 }
 

@@ -6,7 +6,13 @@ import { connectionsOfIntegration } from '../connections/queries.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { DeployedParts } from './decider.ts';
 import { deployedParts, type DeployBody } from './deploy-body.ts';
-import { checkFunctions, checkModelOwners, checkStandalone, isInScope } from './deploy-rules.ts';
+import {
+  checkFunctions,
+  checkModelOwners,
+  checkStandalone,
+  checkSyncCounts,
+  isInScope,
+} from './deploy-rules.ts';
 import { functionRef } from './entity.ts';
 import { listFunctions } from './queries.ts';
 import type { DeployedFunction, FunctionKind } from './state.ts';
@@ -133,6 +139,7 @@ async function differenceOf(
     (one) => !kept.has(keyOf(one)) && !isGone.has(keyOf(one)),
   );
   const syncsAfter = [...others, ...wanted].filter(({ kind }) => kind === 'sync');
+  checkSyncCounts(syncsAfter);
   checkModelOwners(syncsAfter);
   const hashBefore = (parts: DeployedParts): string | undefined =>
     present.get(keyOf(parts))?.contentHash;

@@ -4,15 +4,13 @@ import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
 import { errorAt } from '../../http/route-errors.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import { requireConnection } from '../connections/queries.ts';
 import { requireFunction } from '../functions/queries.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstance, removeInstance } from './reconcile.ts';
 import type { SyncInstance } from './state.ts';
 import { variantShape } from './shapes.ts';
-
-/** Of one sync and connection. */
-const variantsMax = 100;
 
 const params = z.object({ name: functionName, variant: functionName });
 const body = z.strictObject({ provider_config_key: integrationKey, connection_id: connectionId });
@@ -40,11 +38,15 @@ const createVariant = defineRoute({
     const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
     const fn = await requireFunction(...where, 'sync', name, 'unknown_sync');
     const path = connectionPathOf(connection);
-    const variants = control.view.list<SyncInstance>('sync', [...path, name]);
-    if (variants.some(({ state }) => state.variant === variant)) {
+    if (control.view.find('sync', [...path, name, variant]) !== null) {
       throw new GatewayError('sync_variant_already_exists');
     }
-    if (variants.length > variantsMax) throw new GatewayError('resource_capped');
+    const instances = control.view.list<SyncInstance>('sync', path);
+    const variants = instances.filter(({ state }) => state.variant !== 'base');
+    if (variants.length >= limits.connectionVariantsMax) {
+      const message = `The connection has ${variants.length} variants of its syncs; there can be no more.`;
+      throw new GatewayError('resource_capped', { message });
+    }
     const of = { connection, fn, variant, autoStart: true };
     const { id } = await createInstance(control, of, caller.actor);
     return { status: 200, body: { id, name, variant } };

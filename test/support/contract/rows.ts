@@ -234,6 +234,7 @@ export const rowsOfFunctions: readonly string[] = [
   '§16 more memory than a run may have',
   '§16 the cap of a retry’s wait',
   '§16 variants',
+  '§16 syncs of a connection',
   '§16 concurrency',
   '§16 abort',
   '§16 grace',

@@ -190,6 +190,17 @@ describe('a deployment', () => {
     expect((await api.preview([good])).created).toHaveLength(1);
   });
 
+  it('§16 syncs of a connection: an integration has 100 at the most', async () => {
+    const syncs = Array.from({ length: 100 }, (_, at) => aSync(`sync-${at}`, { models: [] }));
+    await api.deploy(syncs);
+    const scope = { kind: 'function', integrationId: 'crm', name: 'one-more', type: 'sync' };
+    const oneMore = aSync('one-more', { models: [] });
+    expect(await refusal(api.deploy([oneMore], scope))).toMatchObject({
+      code: 'invalid_body',
+      message: expect.stringContaining('"crm" would have 101 syncs') as string,
+    });
+  });
+
   it('of one sync is refused when it takes a model from one outside the scope', async () => {
     await api.deploy([aSync('contacts')]);
     const scope = { kind: 'function', integrationId: 'crm', name: 'people', type: 'sync' };
