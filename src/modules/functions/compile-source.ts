@@ -23,7 +23,8 @@ export type SourceCompiled =
 
 /** Compilations at a time on this node; each is a thread with a type checker of some 300 MB. */
 const compilationsMax = 2;
-const heapMb = 1024;
+/** Of one compilation. */
+const heapMbMax = 1024;
 
 let running = 0;
 
@@ -37,12 +38,13 @@ export interface CompiledSource {
 
 /**
  * Compiles one file of functions, with the checks of `svc compile`.
- * @throws GatewayError `compilation_error` naming every problem; `timeout` after 3 minutes;
+ * @throws GatewayError `compilation_error` naming every problem, or that it takes too much memory; `timeout` after 3 minutes;
  *   `execution_environment_unavailable` when the node compiles enough already
  */
 export async function compileSource(
   order: SourceOrder,
   signal: AbortSignal,
+  { heapMb = heapMbMax }: { readonly heapMb?: number } = {},
 ): Promise<CompiledSource> {
   if (running >= compilationsMax) throw new GatewayError('execution_environment_unavailable');
   running += 1;
@@ -72,10 +74,16 @@ const workerUrl = new URL(
 function answerOf(worker: Worker, signal: AbortSignal): Promise<SourceCompiled> {
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);
-    worker.once('error', (cause) =>
-      reject(new GatewayError('execution_environment_unavailable', {}, { cause })),
-    );
+    worker.once('error', (cause: Error) => reject(failureOf(cause)));
     worker.once('exit', () => reject(new GatewayError('execution_environment_unavailable')));
     signal.addEventListener('abort', () => reject(new GatewayError('timeout')), { once: true });
   });
+}
+
+function failureOf(cause: Error): GatewayError {
+  if (!('code' in cause) || cause.code !== 'ERR_WORKER_OUT_OF_MEMORY') {
+    return new GatewayError('execution_environment_unavailable', {}, { cause });
+  }
+  const message = 'Checking the types of the file takes too much memory: make its types simpler.';
+  return new GatewayError('compilation_error', { message }, { cause });
 }
