@@ -74,13 +74,14 @@ export async function compose(config: Config): Promise<Running> {
 async function openForRoles(
   stack: AsyncDisposableStack,
   base: Base,
-  { projection, all }: Threads,
+  threads: Threads,
   given: Pick<Services, 'coordination' | 'readiness'>,
 ): Promise<OpenedServices | null> {
   const { roles } = base.config;
   const isNeeded = roles.has('api') || roles.has('runner') || roles.has('webhooks');
+  const { projection } = threads;
   if (!isNeeded || projection === null) return null;
-  return openServices(stack, base, projection, given, all);
+  return openServices(stack, base, { ...threads, projection }, given);
 }
 
 async function startRoles(

@@ -2,9 +2,11 @@ import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
 import { createHttpClient } from '../adapters/http-client/undici.ts';
 import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts';
 import { connectProjectionStore } from '../adapters/projection-store/store-rpc.ts';
+import { connectDirectOwners } from '../adapters/threads/owners-rpc.ts';
 import { createControlPlane } from '../control-plane/client.ts';
-import { openReplies } from '../control-plane/replies.ts';
-import { openControlView } from '../control-plane/view.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { openReplies, type Replies } from '../control-plane/replies.ts';
+import { openControlView, type OpenControlView } from '../control-plane/view.ts';
 import type { Services } from '../http/services.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
 import { createAuditRecorder } from '../modules/audit/recorder.ts';
@@ -30,6 +32,7 @@ import type { Base } from './base.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { scraped } from './scrape.ts';
+import type { Threads } from './start-threads.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 import { version } from './version.ts';
 
@@ -44,9 +47,8 @@ export interface OpenedServices {
 export async function openServices(
   stack: AsyncDisposableStack,
   base: Base,
-  projection: RunningThread,
+  { projection, owners, all }: Threads & { readonly projection: RunningThread },
   given: Pick<Services, 'coordination' | 'readiness'>,
-  threads: readonly RunningThread[],
 ): Promise<OpenedServices> {
   const { coordination, readiness } = given;
   const { config, clock, logger, rootKeys } = base;
@@ -57,9 +59,7 @@ export async function openServices(
     await openVault({ log, schemas, rootKeys, newCipher, clock, logger, faultPoint }),
   );
   const replies = stack.use(await openReplies({ log, schemas, node: base.node, logger }));
-  const file = `${base.folders.views}/control.sqlite`;
-  const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
-  const control = await createControlPlane({ log, schemas, clock, view, replies });
+  const { view, control } = await openControl(stack, base, replies, owners);
   const payloadMode = (uid: string) =>
     view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain';
   const records = { log, schemas, replies, vault, clock, payloadMode, faultPoint };
@@ -95,10 +95,25 @@ export async function openServices(
     runs: createRunsClient({ control, bodies, ends, direct }),
     settings: settingsOf(config),
     metrics: base.metrics,
-    scrape: () => collected(base, services, threads),
+    scrape: () => collected(base, services, all),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
   return { services, bodies, direct };
+}
+
+async function openControl(
+  stack: AsyncDisposableStack,
+  base: Base,
+  replies: Replies,
+  owners: RunningThread | null,
+): Promise<{ readonly view: OpenControlView; readonly control: ControlPlane }> {
+  const { clock, logger, folders } = base;
+  const deps = { ...base.log, clock, logger };
+  const file = `${folders.views}/control.sqlite`;
+  const view = stack.use(await openControlView({ ...deps, file }));
+  const direct = owners === null ? null : connectDirectOwners(owners.peer);
+  const control = await createControlPlane({ ...deps, view, replies, owners: direct });
+  return { view, control };
 }
 
 async function collected(

@@ -5,9 +5,11 @@ import type { Clock } from '../kernel/time.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
 import type { AskOptions, Asked, ControlPlane } from './control-plane.ts';
+import { within, type DirectOwners } from './direct-owners.ts';
 import type { ControlCommand } from './entity.ts';
 import type { Replies, Reply } from './replies.ts';
 import { openCommands, openTeller } from './tell.ts';
+import { currentTrace } from './trace.ts';
 import type { OpenControlView } from './view.ts';
 
 const defaultTimeoutMs = 15_000;
@@ -23,17 +25,32 @@ export async function createControlPlane(deps: {
   readonly clock: Clock;
   readonly view: OpenControlView;
   readonly replies: Replies;
+  /** Null where the process owns nothing. */
+  readonly owners: DirectOwners | null;
 }): Promise<ControlPlane> {
-  const { log, schemas, clock, view, replies } = deps;
+  const { log, schemas, clock, view, replies, owners } = deps;
   const append = await openCommands({ log, schemas });
   const tell = await openTeller({ log, schemas, clock });
+
+  const decideHere = async (command: ControlCommand, timeoutMs: number) =>
+    owners === null
+      ? null
+      : within(owners.decide(command, currentTrace()), timeoutMs + replyMarginMs);
+
+  const decideOverLog = async <T>(
+    command: ControlCommand,
+    timeoutMs: number,
+  ): Promise<Reply<T>> => {
+    const expected = replies.expect<T>(command.id, timeoutMs + replyMarginMs);
+    await append(command, timeoutMs);
+    return expected;
+  };
 
   const decide = async <T>(items: readonly Asked[], options: Options): Promise<Reply<T>> => {
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
     const command = toCommand(items, options, clock.now(), timeoutMs, replies.node);
-    const expected = replies.expect<T>(command.id, timeoutMs + replyMarginMs);
-    await append(command, timeoutMs);
-    const reply = await expected;
+    const direct = options.isDirect === true ? await decideHere(command, timeoutMs) : null;
+    const reply = (direct as Reply<T> | null) ?? (await decideOverLog<T>(command, timeoutMs));
     if (options.isViewAwaited !== false) {
       await view.applied(reply.partition, reply.offset, timeoutMs);
     }

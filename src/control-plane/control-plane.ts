@@ -19,6 +19,11 @@ export interface AskOptions {
    * node's view.
    */
   readonly isViewAwaited?: boolean;
+  /**
+   * Default false. True: an owner in this process decides without the command being on the log first, if it has the
+   * partition. The command has then no order among those that are on the log, its own node's included.
+   */
+  readonly isDirect?: boolean;
 }
 
 /** One of several commands that are decided together. */

@@ -44,6 +44,8 @@ export interface Report {
   readonly ref: EntityRef;
   readonly body: CommandBody;
   readonly actor: string;
+  /** Whether an owner in this process may decide without the log, and nobody looks for the outcome in the view. */
+  readonly isDirect?: boolean;
 }
 
 /** How an attempt went, before it is told to the owner. */
@@ -160,11 +162,16 @@ function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
  */
 export async function askUntilDecided<S extends object>(
   { control }: Pick<RunDeps, 'control'>,
-  { ref, body, actor }: Report,
+  report: Report,
   signal: AbortSignal,
 ): Promise<S | null> {
-  return throughOutage(() => control.ask<S>(ref, body, { actor }), signal);
+  return throughOutage(() => asked<S>(control, report), signal);
 }
+
+const asked = <S extends object>(
+  control: ControlPlane,
+  { ref, body, actor, isDirect = false }: Report,
+): Promise<S | null> => control.ask<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
 
 /** Repeats what failed for a reason that passes. @throws the task's other errors; the signal's reason */
 export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -200,7 +207,7 @@ export function keepAlive(deps: RunDeps, to: Report, abort: AbortController): Di
     if (isAsking) return;
     isAsking = true;
     try {
-      await deps.control.ask(to.ref, to.body, { actor: to.actor });
+      await asked(deps.control, to);
       lastOk = performance.now();
     } catch (error) {
       if (isStale(error)) abort.abort(new GatewayError('script_aborted'));

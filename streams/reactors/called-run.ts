@@ -66,22 +66,26 @@ export const onLog =
   (json) =>
     throughOutage(() => deps.bodies.put(ownerOf(change), 'output', json), closing).catch(bodyLost);
 
-/** Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Never throws. */
+/**
+ * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Resolves with
+ * whether the owner has taken this end; never throws.
+ */
 export async function runCalled(
   deps: RunDeps,
   change: CalledRun,
   { input, depth, keepBody }: CalledWith,
   abort: AbortController,
   closing: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { attempt } = change;
   const actor = `run:${change.run_id ?? ''}`;
   const ref = refOfCalled(change);
   const operation = beginLog(deps, change);
-  using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', attempt }, actor }, abort);
+  const sign = { ref, body: { type: 'Heartbeat', attempt }, actor, isDirect: true };
+  using _ = keepAlive(deps, sign, abort);
   const { signal } = abort;
   const settled = await settledOf(deps, change, { input, depth, operation, signal });
-  await report(deps, change, settled, { operation, keepBody, closing });
+  return await report(deps, change, settled, { operation, keepBody, closing });
 }
 
 interface Given {
@@ -192,10 +196,11 @@ async function report(
   change: CalledRun,
   { ending, counts, positions }: Settled,
   { operation, keepBody, closing }: Reporting,
-): Promise<void> {
+): Promise<boolean> {
   const { attempt } = change;
   const runId = change.run_id ?? '';
   const { status, error, json } = endOf(ending);
+  let isTaken = false;
   try {
     const body = await keepBody(json);
     const said = {
@@ -209,9 +214,10 @@ async function report(
     };
     await askUntilDecided(
       deps,
-      { ref: refOfCalled(change), actor: `run:${runId}`, body: said },
+      { ref: refOfCalled(change), actor: `run:${runId}`, body: said, isDirect: true },
       closing,
     );
+    isTaken = true;
   } catch (failure) {
     if (!isStale(failure))
       deps.logger.warn({ err: failure, runId }, 'the end of a run was not taken');
@@ -219,6 +225,7 @@ async function report(
   if (ending.kind === 'interrupted')
     operation.end('failed', error?.message ?? '', { isInterrupted: true });
   else operation.end(...logEnd(ending, titleOf(change)));
+  return isTaken;
 }
 
 /** The key went with the connection: the run still ends, without a body. */

@@ -172,12 +172,14 @@ class FunctionRunner implements RunTaker {
       const body = { type: 'RunStarted', attempt, runner };
       const run = await askUntilDecided<ActionRun>(
         deps,
-        { ref: refOfCalled(change), body, actor },
+        { ref: refOfCalled(change), body, actor, isDirect: true },
         signal,
       );
       const closing = this.#closing.signal;
       const given = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, change, closing) };
-      return () => runCalled(deps, change, given, abort, closing);
+      return async () => {
+        await runCalled(deps, change, given, abort, closing);
+      };
     }
     const body = { type: 'RunStarted', runId, attempt, runner };
     const instance = await askUntilDecided<SyncInstance>(

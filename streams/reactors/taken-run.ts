@@ -17,6 +17,7 @@ export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
   const { runner, abort, closing, over } = place;
   let end: EndBody | null = null;
   let hasBegun = false;
+  const { promise: ended, resolve } = Promise.withResolvers<EndBody>();
   const keepBody = (json: string) => {
     end = { json, hash: deps.bodies.hash(json) };
     return Promise.resolve({ place: null, hash: end.hash });
@@ -26,10 +27,14 @@ export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
     get end() {
       return end;
     },
+    ended,
     begin({ input, depth }) {
       hasBegun = true;
       const given = { input: Promise.resolve(input), depth, keepBody };
-      void runCalled(deps, run, given, abort, closing).finally(over);
+      const told = (isTaken: boolean) => {
+        if (isTaken && end !== null) resolve(end);
+      };
+      void runCalled(deps, run, given, abort, closing).then(told).finally(over);
     },
     stop: () => abort.abort(new GatewayError('script_aborted')),
     [Symbol.dispose]: () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { definitions } from '../../src/control-plane/definitions.ts';
 import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
-import { repliesTopic } from '../../src/control-plane/wire.ts';
+import { commandsTopic, repliesTopic } from '../../src/control-plane/wire.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -19,6 +19,7 @@ import type { EventLog, TransactionalWriter } from '../../src/ports/event-log.ts
 import {
   aProvider,
   openControlWorld,
+  partitions,
   type ControlNode,
   type ControlWorld,
 } from '../support/control.ts';
@@ -32,7 +33,7 @@ const refusal = (code: string): unknown => expect.objectContaining({ code });
 
 let world: ControlWorld;
 let node: ControlNode;
-let owners: AsyncDisposable;
+let owners: Awaited<ReturnType<ControlWorld['startOwners']>>;
 
 beforeEach(async () => {
   world = await openControlWorld();
@@ -90,6 +91,92 @@ describe('a command', () => {
     await expect(poisoned).rejects.toThrow(refusal('server_error'));
     expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
     await node.control.ask(variable('A').ref, variable('A').body, options);
+  });
+});
+
+describe('a command of the same process', () => {
+  const direct = { ...options, isDirect: true };
+  let near: ControlNode;
+
+  beforeEach(async () => {
+    near = await world.startNode({ owners: { decide: (...asked) => owners.decide(...asked) } });
+  });
+  afterEach(() => near[Symbol.asyncDispose]());
+
+  const commandsOnLog = async (): Promise<number> => {
+    let count = 0;
+    for (let partition = 0; partition < partitions; partition += 1) {
+      count += await world.log.endOffset(commandsTopic, partition);
+    }
+    return count;
+  };
+  const ask = ({ ref, body }: ReturnType<typeof variable>, how: object = {}) =>
+    near.control.ask<Variable>(ref, body, { ...direct, ...how });
+
+  it('is decided without being on the log, and is in the view when it is answered', async () => {
+    const before = await commandsOnLog();
+    expect(await ask(variable('A'))).toMatchObject({ value: 'A' });
+    expect(near.control.view.find('variable', ['e1', 'A'])).toMatchObject({ value: 'A' });
+    expect(await commandsOnLog()).toBe(before);
+  });
+
+  it('that comes with others is decided in their order, among what came over the log', async () => {
+    const { ref, body } = variable('A', 'log');
+    const values = Array.from({ length: 300 }, (_, index) => String(index));
+    const asked = values.map((value) => ask(variable('A', value)));
+    const overLog = near.control.ask(ref, body, options);
+    expect(await Promise.all(asked)).toMatchObject(values.map((value) => ({ value })));
+    expect(await overLog).toMatchObject({ value: 'log' });
+  });
+
+  it('is refused as it would be over the log, and the next one is decided', async () => {
+    const missing = { ref: variableRef('e1', 'X'), body: { type: 'Delete' } };
+    const refused = near.control.ask(missing.ref, missing.body, direct);
+    const next = ask(variable('A'));
+    await expect(refused).rejects.toThrow(refusal('not_found'));
+    expect(await next).toMatchObject({ name: 'A' });
+  });
+
+  it('goes over the log where the owners are elsewhere, or on their way', async () => {
+    await owners[Symbol.asyncDispose]();
+    const before = await commandsOnLog();
+    const asked = ask(variable('A'));
+    owners = await world.startOwners();
+    expect(await asked).toMatchObject({ name: 'A' });
+    expect(await commandsOnLog()).toBe(before + 1);
+  });
+
+  it('is decided once, by its new owner, when the one of this process was fenced', async () => {
+    for (let partition = 0; partition < partitions; partition += 1) {
+      await using _ = await world.log.openWriter(`control/${partition}`);
+    }
+    const fenced = owners;
+    const asked = ask(variable('A'));
+    owners = await world.startOwners({ folder: join(world.folder, 'second') });
+    await fenced[Symbol.asyncDispose]();
+    expect(await asked).toMatchObject({ name: 'A' });
+  });
+
+  it('that cannot be processed is set aside like any other', async () => {
+    await owners[Symbol.asyncDispose]();
+    const poison: AnyEntityDefinition = {
+      ...definitions['account-key'],
+      decider: { initial: null, decide: () => JSON.parse('{') as never, evolve: () => null },
+    };
+    owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
+    const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
+    const poisoned = near.control.ask(ref, { type: 'Create' }, direct);
+    await expect(poisoned).rejects.toThrow(refusal('server_error'));
+    expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
+    expect(await ask(variable('A'))).toMatchObject({ name: 'A' });
+  });
+
+  it('is kept from a repetition by its Idempotency-Key', async () => {
+    const keyed = { idempotencyKey: 'once' };
+    const first = await ask(variable('A', '1'), keyed);
+    expect(await ask(variable('A', '1'), keyed)).toEqual(first);
+    const other = ask(variable('A', '2'), keyed);
+    await expect(other).rejects.toThrow(refusal('idempotency_conflict'));
   });
 });
 

@@ -7,6 +7,7 @@ import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
 import { createControlPlane } from '../../src/control-plane/client.ts';
+import type { DirectOwners } from '../../src/control-plane/direct-owners.ts';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
 import { openControlView } from '../../src/control-plane/view.ts';
@@ -48,8 +49,10 @@ export interface ControlWorld extends AsyncDisposable {
   startNode(options?: {
     readonly name?: string;
     readonly rootKeys?: readonly RootKey[];
+    /** Those of its process; none when absent. */
+    readonly owners?: DirectOwners;
   }): Promise<ControlNode>;
-  startOwners(more?: Partial<ControlOwnersDeps>): Promise<AsyncDisposable>;
+  startOwners(more?: Partial<ControlOwnersDeps>): Promise<DirectOwners & AsyncDisposable>;
 }
 
 export async function openControlWorld(
@@ -71,7 +74,7 @@ export async function openControlWorld(
     embedded,
     startOwners: (more = {}) =>
       startControlOwners({ log, schemas, clock, logger, folder: join(folder, 'owners'), ...more }),
-    async startNode({ rootKeys = defaultKeys, name = `node-${nodes + 1}` } = {}) {
+    async startNode({ rootKeys = defaultKeys, name = `node-${nodes + 1}`, owners } = {}) {
       await using stack = new AsyncDisposableStack();
       nodes += 1;
       const file = join(folder, 'views', `${name}.sqlite`);
@@ -82,7 +85,14 @@ export async function openControlWorld(
       const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
       const node = `${name}/${nodes}`;
       const replies = stack.use(await openReplies({ log, schemas, node, logger }));
-      const control = await createControlPlane({ log, schemas, clock, view, replies });
+      const control = await createControlPlane({
+        log,
+        schemas,
+        clock,
+        view,
+        replies,
+        owners: owners ?? null,
+      });
       const opened = stack.move();
       const dispose = () => opened.disposeAsync();
       return { control, vault, coordination, logger, [Symbol.asyncDispose]: dispose };

@@ -132,8 +132,8 @@ export async function openRunWorld({
 }: { clock?: Clock } = {}): Promise<RunWorld> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openControlWorld({ clock }));
-  stack.use(await world.startOwners());
-  const node = stack.use(await world.startNode());
+  const owners = stack.use(await world.startOwners());
+  const node = stack.use(await world.startNode({ owners }));
   const { control, vault } = node;
   const { schemas } = world.embedded;
   const { log } = world;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { directOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
 import { startControlOwners } from '../../../streams/owners/control/start.ts';
 import { followRetention } from '../../../streams/owners/records/retention-policies.ts';
 import { startRecordOwners } from '../../../streams/owners/records/start.ts';
@@ -8,7 +9,9 @@ import { serveThread } from './serve-thread.ts';
 serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, data) => {
   const { folders, snapshotDir, isStandby } = data;
   const ports = { log, schemas, clock, logger };
-  stack.use(await startControlOwners({ ...ports, folder: join(folders.state, 'control') }));
+  const control = stack.use(
+    await startControlOwners({ ...ports, folder: join(folders.state, 'control') }),
+  );
   const retention = stack.use(await followRetention(ports));
   const directory = join(folders.state, 'records');
   stack.use(
@@ -22,5 +25,5 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
       ...(isStandby ? { standby: {} } : {}),
     }),
   );
-  return {};
+  return directOwnersMethods(control);
 });

@@ -46,11 +46,8 @@ export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
     if (command.type === 'Queue') return state === null ? queued(command) : [];
     if (command.type === 'Tick') return state === null ? [] : tick(state, command.at);
     if (command.type === 'Cancel') return cancel(state, command.at);
-    if (state === null || isOver(state)) {
-      if (command.type === 'RunEnded') return [];
+    if (state === null || isOver(state) || state.attempt !== command.attempt)
       throw new GatewayError('stale_attempt');
-    }
-    if (state.attempt !== command.attempt) throw new GatewayError('stale_attempt');
     switch (command.type) {
       case 'RunStarted':
         return start(command, state);

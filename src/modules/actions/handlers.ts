@@ -111,9 +111,7 @@ async function awaited(
   end.catch(() => undefined);
   try {
     await queue(deps, called, { runId, isAsync: false, taken });
-    const ended = await end;
-    taken?.stop();
-    return await outputOf(bodies, ended, taken);
+    return await firstOutput(bodies, end, taken);
   } catch (error) {
     if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
     if (signal.aborted && error === signal.reason) {
@@ -208,7 +206,11 @@ async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Prom
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // Nobody looks for a taken run in the view: it goes on here.
-  await deps.control.ask(actionRunRef(of), body, { actor, isViewAwaited: taken === null });
+  await deps.control.ask(actionRunRef(of), body, {
+    actor,
+    isViewAwaited: taken === null,
+    isDirect: true,
+  });
   taken?.begin({ input: json ?? undefined, depth: body.depth });
 }
 
@@ -224,11 +226,23 @@ async function keepInput(
   return bodies.put(owner, 'input', json);
 }
 
+/** The runner of this process may know of the end before this node has read of it. */
+function firstOutput(
+  bodies: RunBodies,
+  end: Promise<RunChanged>,
+  taken: TakenRun | null,
+): Promise<Json | undefined> {
+  const outputs = [end.then((ended) => outputOf(bodies, ended, taken))];
+  if (taken !== null) outputs.push(taken.ended.then(({ json }) => readOutput(json)));
+  return Promise.race(outputs);
+}
+
 async function outputOf(
   bodies: RunBodies,
   end: RunChanged,
   taken: TakenRun | null,
 ): Promise<Json | undefined> {
+  taken?.stop();
   const own = taken?.end ?? null;
   // The owner may have ended the run before it heard of its end.
   if (own !== null && own.hash === end.output_hash) return readOutput(own.json);

@@ -33,6 +33,8 @@ export interface TakenRun extends Disposable {
   begin(given: { readonly input: string | undefined; readonly depth: number }): void;
   /** Null until the owner is told of the end. */
   readonly end: EndBody | null;
+  /** Resolves once the owner has ended the run as it went here; never, when it ended otherwise. */
+  readonly ended: Promise<EndBody>;
   /** The owner has ended the run: what is still going stops. */
   stop(): void;
 }

@@ -30,7 +30,7 @@ export interface CommandRoom {
   readonly logger: Logger;
 }
 
-type Answer =
+export type Answer =
   | { readonly outcome: 'done'; readonly state: object | null; readonly isSingle: boolean }
   | { readonly outcome: 'refused'; readonly error: GatewayError };
 
@@ -50,7 +50,8 @@ export function decideCommand(
     try {
       if (message.value === null) return [];
       command = fromCommandValue(room.codec.decode(message.value));
-      const { said, refusal } = answered(room, round, command, at, decision);
+      const { said, answer } = answered(room, round, command, at, decision);
+      const refusal = answer.outcome === 'refused' ? answer.error : null;
       return [...said, ...retried(room, message, { refusal }, at)];
     } catch (error) {
       if (tries < triesMax) continue;
@@ -66,16 +67,34 @@ export function decideCommand(
   }
 }
 
+/**
+ * Decides a command that came past the log, as part of the round: its messages, without a reply among them. Null: it
+ * could not be decided, and the round is as it was; over the log it is tried again, and set aside.
+ */
+export function decideAsked(
+  room: CommandRoom,
+  round: Round,
+  command: ControlCommand,
+  at: Instant,
+): { readonly said: Addressed[]; readonly answer: Answer } | null {
+  try {
+    return answered(room, round, { ...command, replyTo: null }, at, 0);
+  } catch (err) {
+    room.logger.warn({ err, command: command.id }, 'a command is decided over the log');
+    return null;
+  }
+}
+
 function answered(
   room: CommandRoom,
   round: Round,
   command: ControlCommand,
   at: Instant,
   decision: number,
-): { readonly said: Addressed[]; readonly refusal: GatewayError | null } {
+): { readonly said: Addressed[]; readonly answer: Answer } {
   const answer = (given: Answer, published: readonly Addressed[] = []) => ({
     said: [...published, ...replyTo(room, command, given, decision)],
-    refusal: given.outcome === 'refused' ? given.error : null,
+    answer: given,
   });
   if (at > command.deadline) {
     return answer({ outcome: 'refused', error: new GatewayError('command_expired') });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EntityRef } from '../../../src/control-plane/entity.ts';
+import type { ControlCommand, EntityRef } from '../../../src/control-plane/entity.ts';
+import type { Reply } from '../../../src/control-plane/replies.ts';
 import {
   answerKind,
   commandsTopic,
@@ -18,7 +19,8 @@ import { inTrace, traceHeader, traceOf } from '../../../src/control-plane/trace.
 import type { Clock, Instant } from '../../../src/kernel/time.ts';
 import type { EventLog, ReadMessage, TransactionalWriter } from '../../../src/ports/event-log.ts';
 import type { Codec } from '../../../src/ports/schemas.ts';
-import { decideCommand } from './decide-command.ts';
+import { AskedCommands, type AskedCommand } from './asked-commands.ts';
+import { decideAsked, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
 import { dueOf, Round, type Definitions } from './round.ts';
 import {
   freshProgress,
@@ -59,6 +61,7 @@ export class PartitionOwner {
   readonly #partition: number;
   readonly #store: ControlStateStore;
   readonly #writer: TransactionalWriter;
+  readonly #asked = new AskedCommands();
   readonly #notBefore = new Map<string, Instant>();
   #progress: OwnerProgress = freshProgress;
   #turn: Promise<unknown> = Promise.resolve();
@@ -87,14 +90,25 @@ export class PartitionOwner {
     await this.#commit(this.#newRound(), [], null);
     const ending = new AbortController();
     const both = AbortSignal.any([signal, ending.signal]);
-    const work = [this.#followCommands(both), this.#watchDue(both)];
+    const work = [this.#followCommands(both), this.#decideAsked(both), this.#watchDue(both)];
+    this.#asked.open();
     try {
       await Promise.all(work);
     } finally {
       ending.abort();
+      this.#asked.close();
       this.#wake.abort();
       await Promise.allSettled(work);
     }
+  }
+
+  /**
+   * Decides what somebody in this process asks, without its being on the log. Null: not while the partition is not
+   * owned, and nothing was written.
+   * @throws GatewayError as `DirectOwners`
+   */
+  decide(command: ControlCommand, trace: string): Promise<Reply<object> | null> {
+    return this.#asked.add(command, trace);
   }
 
   async #restore(): Promise<void> {
@@ -152,8 +166,8 @@ export class PartitionOwner {
   }
 
   async #decideCommands(messages: readonly ReadMessage[], nextCommand: number): Promise<void> {
-    const { clock, writers, commands: codec, logger } = this.#deps;
-    const room = { partition: this.#partition, writers, codec, logger };
+    const { clock } = this.#deps;
+    const room = this.#room;
     const round = this.#newRound();
     const at = clock.now();
     const decision = this.#progress.note.decision + 1;
@@ -163,6 +177,50 @@ export class PartitionOwner {
       ),
     );
     await this.#commit(round, said, nextCommand);
+  }
+
+  get #room(): CommandRoom {
+    const { writers, commands: codec, logger } = this.#deps;
+    return { partition: this.#partition, writers, codec, logger };
+  }
+
+  async #decideAsked(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#asked.came(signal);
+      if (signal.aborted) return;
+      await this.#inTurn(() => this.#decideTogether(this.#asked.take(commandsPerRoundMax)));
+    }
+  }
+
+  /** All that waits, in one transaction. Each is answered when that is durable. */
+  async #decideTogether(asked: readonly AskedCommand[]): Promise<void> {
+    const room = this.#room;
+    const round = this.#newRound();
+    const at = this.#deps.clock.now();
+    const decided = asked.map(({ command, trace }) =>
+      inTrace(trace, () => decideAsked(room, round, command, at)),
+    );
+    const said = decided.flatMap((one) => one?.said ?? []);
+    const isChanged = said.length > 0 || round.changes().next().done !== true;
+    try {
+      if (isChanged) await this.#commit(round, said, this.nextCommand);
+    } catch (error) {
+      for (const { answer } of asked) {
+        if (isFenced(error)) answer.resolve(null);
+        else answer.reject(error instanceof GatewayError ? error : unknownOutcome(error));
+      }
+      throw error;
+    }
+    asked.forEach(({ answer }, index) => this.#tell(answer, decided[index]?.answer));
+  }
+
+  #tell(to: AskedCommand['answer'], answer: Answer | undefined): void {
+    if (answer === undefined) to.resolve(null);
+    else if (answer.outcome === 'refused') to.reject(answer.error);
+    else {
+      const body = answer.isSingle ? answer.state : null;
+      to.resolve({ partition: this.#partition, offset: this.#progress.note.decision, body });
+    }
   }
 
   async #watchDue(signal: AbortSignal): Promise<void> {
@@ -281,6 +339,9 @@ export class PartitionOwner {
     return this.#progress.note.nextCommand;
   }
 }
+
+const unknownOutcome = (cause: unknown): GatewayError =>
+  new GatewayError('log_unavailable', { message: 'The log did not acknowledge.' }, { cause });
 
 export const isFenced = (error: unknown): boolean =>
   error instanceof GatewayError && error.code === 'writer_fenced';

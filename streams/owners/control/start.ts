@@ -8,6 +8,8 @@ import {
   type CommandValue,
   type EntityValue,
 } from '../../../src/control-plane/wire.ts';
+import type { DirectOwners } from '../../../src/control-plane/direct-owners.ts';
+import { partitionOf } from '../../../src/kernel/partition.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Schemas } from '../../../src/ports/schemas.ts';
@@ -37,7 +39,9 @@ export interface ControlOwnersDeps {
  * Owns the partitions of the control plane that the group gives this node: decides their commands until
  * disposed of.
  */
-export async function startControlOwners(deps: ControlOwnersDeps): Promise<AsyncDisposable> {
+export async function startControlOwners(
+  deps: ControlOwnersDeps,
+): Promise<DirectOwners & AsyncDisposable> {
   const { log, schemas, clock, logger, folder, definitions = allDefinitions } = deps;
   const ownerDeps: OwnerDeps = {
     log,
@@ -49,6 +53,7 @@ export async function startControlOwners(deps: ControlOwnersDeps): Promise<Async
     entities: await schemas.codec<EntityValue>(controlTopic),
     partitions: await log.partitions(controlTopic),
   };
+  const owners = new Map<number, PartitionOwner>();
   const held = new Map<
     number,
     { readonly ending: AbortController; readonly ended: Promise<void> }
@@ -67,7 +72,8 @@ export async function startControlOwners(deps: ControlOwnersDeps): Promise<Async
         await release(partition);
         const ending = new AbortController();
         const file = join(folder, `control-${partition}.sqlite`);
-        held.set(partition, { ending, ended: hold(ownerDeps, partition, file, ending.signal) });
+        const place = { partition, file, owners };
+        held.set(partition, { ending, ended: hold(ownerDeps, place, ending.signal) });
       }
     },
     async revoked(partitions) {
@@ -76,6 +82,11 @@ export async function startControlOwners(deps: ControlOwnersDeps): Promise<Async
   });
 
   return {
+    async decide(command, trace) {
+      const scope = command.items[0]?.ref.scope ?? '';
+      const owner = owners.get(partitionOf(scope, ownerDeps.partitions));
+      return owner?.decide(command, trace) ?? null;
+    },
     async [Symbol.asyncDispose]() {
       await membership[Symbol.asyncDispose]();
       await Promise.all([...held.keys()].map(release));
@@ -83,17 +94,20 @@ export async function startControlOwners(deps: ControlOwnersDeps): Promise<Async
   };
 }
 
+/** A partition, the file of its state, and where its owner is found while it has one. */
+interface Held {
+  readonly partition: number;
+  readonly file: string;
+  readonly owners: Map<number, PartitionOwner>;
+}
+
 /** Owns a partition while it is assigned: takes it over again after errors, gives it up when fenced. */
-async function hold(
-  deps: OwnerDeps,
-  partition: number,
-  file: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function hold(deps: OwnerDeps, held: Held, signal: AbortSignal): Promise<void> {
+  const { partition } = held;
   const isEnding = (): boolean => signal.aborted;
   while (!isEnding()) {
     try {
-      await holdOnce(deps, partition, file, signal);
+      await holdOnce(deps, held, signal);
     } catch (err) {
       if (isEnding()) return;
       if (isFenced(err)) {
@@ -108,8 +122,7 @@ async function hold(
 
 async function holdOnce(
   deps: OwnerDeps,
-  partition: number,
-  file: string,
+  { partition, file, owners }: Held,
   signal: AbortSignal,
 ): Promise<void> {
   await using writer = await deps.log.openWriter(`control/${partition}`);
@@ -124,9 +137,11 @@ async function holdOnce(
   const tell = positionTeller(deps, partition, owner);
   const telling = setInterval(() => void tell(), positionEveryMs);
   telling.unref();
+  owners.set(partition, owner);
   try {
     await owner.own(signal);
   } finally {
+    owners.delete(partition);
     clearInterval(trimming);
     clearInterval(telling);
   }

@@ -105,7 +105,9 @@ describe('a run of an action', () => {
   it('ends once and leaves nothing behind when its caller waits for it', () => {
     given(action, queued(), started).when(end()).then(ended);
     expect(stateAfter(queued(), started, ended)).toBeNull();
-    given(action, queued(), started, ended).when(end()).then();
+    expect(() => action.decide(end(), stateAfter(queued(), started, ended))).toThrow(
+      expect.objectContaining({ code: 'stale_attempt' }),
+    );
   });
 
   it('is never repeated when its runner is lost', () => {

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
+import type { RunChanged } from '../../../../src/modules/runs/events.ts';
+import type { Sandbox } from '../../../../src/ports/sandbox.ts';
+import { refOfCalled } from '../../../../streams/reactors/called-run.ts';
+import { openRunWorld, type RunWorld } from '../../../support/runs.ts';
+
+const actor = 'key:test';
+
+let world: RunWorld;
+let sandbox: Sandbox;
+let runner: AsyncDisposable;
+/** What a test does before a function begins, and between its end and the report of it. */
+let around: { readonly before?: () => Promise<unknown>; readonly after?: () => Promise<unknown> };
+
+beforeAll(async () => {
+  world = await openRunWorld();
+  sandbox = await openSandbox({ childrenMax: 1 });
+  const watched: Sandbox = {
+    run: async (...given) => {
+      await around.before?.();
+      const result = await sandbox.run(...given);
+      await around.after?.();
+      return result;
+    },
+    describe: (...given) => sandbox.describe(...given),
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+  };
+  runner = await world.startRunner(watched);
+  const bundle = `module.exports.default = { type: 'action', exec: async () => 1 };`;
+  for (const name of ['direct', 'late']) await world.deploy('action', name, bundle);
+});
+afterAll(async () => {
+  await runner[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  around = {};
+});
+
+const trigger = (name: string) => {
+  const { environment, runs } = world;
+  const of = { integrationKey: 'crm', connectionId: 'acme', name, input: undefined, actor };
+  const { signal } = new AbortController();
+  return runs.triggerAction({ environmentUid: environment.uid, ...of }, signal);
+};
+
+const stepsOf = async (name: string): Promise<RunChanged[]> =>
+  (await world.ledger()).filter((step) => step.function === name && step.action !== 'progress');
+const actionsOf = async (name: string) => (await stepsOf(name)).map(({ action }) => action);
+
+const commandsOnLog = async (): Promise<number> =>
+  (await world.read('svc.internal.commands.v1')).length;
+
+describe('an action in the process of its owner', () => {
+  it('begins once the ledger has its start, is answered once it has its end, and is in no command', async () => {
+    let atBegin: string[] = [];
+    around = { before: async () => (atBegin = await actionsOf('direct')) };
+    const before = await commandsOnLog();
+    expect(await trigger('direct')).toBe(1);
+    expect(await commandsOnLog()).toBe(before);
+    expect(atBegin).toEqual(['queued', 'started']);
+    expect(await actionsOf('direct')).toEqual(['queued', 'started', 'succeeded']);
+  });
+
+  it('answers what the ledger says when it is cancelled before it reports its end', async () => {
+    const cancel = async () => {
+      const [queued] = await stepsOf('late');
+      if (queued === undefined) throw new Error('There is no run.');
+      await world.node.control.ask(refOfCalled(queued), { type: 'Cancel' }, { actor });
+    };
+    around = { after: cancel };
+    await expect(trigger('late')).rejects.toMatchObject({ code: 'script_aborted' });
+    expect(await actionsOf('late')).toEqual(['queued', 'started', 'cancelled']);
+  });
+});
