@@ -4,6 +4,11 @@ import type { Config } from './config.ts';
 import { coordinationAccess } from './open-coordination.ts';
 import type { Projecting, ThreadData } from './threads/ground.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
+import { stepPoolBack } from './threads/step-back.ts';
+
+/** Steps of niceness: what is acknowledged waits for its decision, what is decided for the tables. */
+const ownersStepsBack = 5;
+const tablesStepsBack = 10;
 
 /** The worker threads of this process; null where no role needs one. */
 export interface Threads {
@@ -33,12 +38,15 @@ export async function startThreads(stack: AsyncDisposableStack, base: Base): Pro
     snapshotDir: config.snapshotDir,
     isStandby: config.standby === 'yes',
   };
-  const start = async (name: ThreadData['name'], niceness: number) =>
-    stack.use(await startThread({ ...common, name, niceness, log: log.access() }));
-  const owners = config.roles.has('owner') ? await start('owners', 5) : null;
+  const start = async (name: ThreadData['name'], stepsBack: number) =>
+    stack.use(await startThread({ ...common, name, stepsBack, log: log.access() }));
+  const owners = config.roles.has('owner') ? await start('owners', ownersStepsBack) : null;
   if (!usesTables(config)) return { owners, projection: null, all: present(owners) };
-  if (isInProcess) await holdEngine();
-  const projection = await start('projection', 10);
+  if (isInProcess) {
+    await holdEngine();
+    await stepPoolBack(tablesStepsBack);
+  }
+  const projection = await start('projection', tablesStepsBack);
   return { owners, projection, all: present(owners, projection) };
 }
 

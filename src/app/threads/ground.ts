@@ -23,8 +23,8 @@ export type Projecting = 'all' | 'shared' | 'none';
 /** What the main thread starts another one with: data alone, the thread opens its own adapters. */
 export interface ThreadData {
   readonly name: 'owners' | 'projection';
-  /** How far this thread steps back when the processors are busy: whoever waits for an answer goes first. */
-  readonly niceness: number;
+  /** Niceness over the main thread's: while the processors are busy, whoever waits for an answer goes first. */
+  readonly stepsBack: number;
   /** Calls between the two threads. */
   readonly mainPort: MessagePort;
   readonly log: LogAccess;

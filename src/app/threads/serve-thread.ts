@@ -1,7 +1,7 @@
-import { platform, setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { connect, type Methods, type Peer } from '../../adapters/threads/rpc.ts';
 import { openGround, type Ground, type ThreadData } from './ground.ts';
+import { stepBack } from './step-back.ts';
 
 /** The part of a role that a thread runs: opens what it needs on the stack and says what it answers. */
 export type ThreadWork = (
@@ -14,8 +14,7 @@ export type ThreadWork = (
 /** The body of every worker thread: `open` starts its work, `close` ends it in reverse. */
 export function serveThread(work: ThreadWork): void {
   const data = workerData as ThreadData;
-  // Linux takes the calling thread for it; elsewhere it would be the whole process.
-  if (platform() === 'linux') setPriority(0, data.niceness);
+  stepBack(data.stepsBack);
   const stack = new AsyncDisposableStack();
   const served: Record<string, Methods[string]> = {
     open: async () => {
