@@ -97,8 +97,8 @@ export class TabWriter {
     this.#buffer[this.#length++] = tab;
   }
 
-  /** Text in UTF-8; what separates rows and values is escaped. */
-  utf8(text: Uint8Array): void {
+  /** Text in UTF-8 or any other bytes; what separates rows and values is escaped. */
+  binary(text: Uint8Array): void {
     this.#reserve(2 * text.length + 1);
     const start = this.#length;
     this.#buffer.set(text, start);

@@ -297,11 +297,11 @@ function writeKey(
   rows.string(change.stream_generation);
 }
 
-/** Sealed bytes are kept as base64: the column holds text. */
+/** Payloads that were only sealed are kept as base64, as earlier releases did. */
 function writePayload(rows: TabWriter, change: RecordChange): void {
   const { payload, payload_encoding: encoding } = change;
   if (payload === null) rows.ascii('');
   else if (encoding === 'json+aes256gcm') rows.ascii(Buffer.from(payload).toString('base64'));
-  else rows.utf8(payload);
+  else rows.binary(payload);
   rows.ascii(payload === null ? 'none' : encoding);
 }

@@ -18,7 +18,7 @@ describe('a reader beside four writers and retention on one stream', () => {
 
   it.each([
     { mode: 'plain', encoding: 'json' },
-    { mode: 'sealed', encoding: 'json+aes256gcm' },
+    { mode: 'sealed', encoding: 'json+deflate+aes256gcm' },
   ])('misses no modification and gets none twice, payloads $mode', async ({ mode, encoding }) => {
     const told = await askChild<ToldPaging>('./paging-child.ts', folder, [folder, seed, mode]);
     const { seen, pages, polls, prunes, walks, changes } = told;

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
+import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
 import { seeded, seedOfRun, type Random } from '../support/random.ts';
 import { dumpStores } from '../support/records-dump.ts';
@@ -99,12 +100,10 @@ function readStream(changes: readonly RecordChange[]) {
 
 function toPayload(change: RecordChange, world: RecordsWorld): JsonObject {
   if (change.payload === null) return { id: change.record_id };
-  const isSealed = change.payload_encoding === 'json+aes256gcm';
-  const context = `record/${streamKeyOf(change)}/${encodeURIComponent(change.record_id)}`;
-  const plain = isSealed
-    ? world.vault.openBytes(change.connection_uid, change.payload, context)
-    : change.payload;
-  return JSON.parse(Buffer.from(plain).toString()) as JsonObject;
+  const owner = { key: streamKeyOf(change), connectionUid: change.connection_uid };
+  const { record_id: recordId, payload_encoding: encoding, payload: bytes } = change;
+  const plain = new PayloadOpener(world.vault).open(owner, { recordId, encoding, bytes });
+  return JSON.parse(plain.toString()) as JsonObject;
 }
 
 const streamKeyOf = (change: RecordChange): string =>

@@ -9,7 +9,7 @@ import { decodeCursor } from '../../src/modules/records/cursor.ts';
 import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
 import { environmentByName } from '../../src/modules/environments/queries.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
-import { payloadContext } from '../../src/modules/records/sealed-payload.ts';
+import { payloadsOf } from '../../src/modules/records/logged-changes.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
 import {
   changesOf,
@@ -129,17 +129,12 @@ async function toldChange({ node, stream }: Scene, change: RecordChange): Promis
 }
 
 async function payloadOf(
-  { services: { vault } }: WholeNode,
+  { services }: WholeNode,
   stream: Stream,
-  { record_id: id, payload, payload_encoding: encoding, key_id: keyId }: RecordChange,
+  change: RecordChange,
 ): Promise<JsonObject | null> {
-  if (payload === null) return null;
-  let text: Buffer = Buffer.from(payload);
-  if (encoding === 'json+aes256gcm' && keyId !== null) {
-    await vault.ready(keyId);
-    text = vault.openBytes(keyId, text, payloadContext(streamKey(stream), id));
-  }
-  return JSON.parse(text.toString()) as JsonObject;
+  const text = await payloadsOf(services, streamKey(stream))(change);
+  return text === null ? null : (JSON.parse(text.toString()) as JsonObject);
 }
 
 /** The environment `dev`, which the first start made. */

@@ -23,6 +23,12 @@ interface Held {
 
 export const startMicros = Date.UTC(2026, 1, 1, 8) * 1000;
 
+interface SealedByModel {
+  readonly payload: Uint8Array;
+  readonly keyId: string;
+  readonly encoding: PayloadEncoding;
+}
+
 /** A stream as its owner would write it: the judge of what readers must see. */
 export class RecordModel {
   readonly stream: StreamId;
@@ -32,7 +38,7 @@ export class RecordModel {
   seq = 0;
   at = startMicros;
   /** What seals payloads, when they are sealed. */
-  seal: ((id: string, text: string) => { payload: Uint8Array; keyId: string }) | null = null;
+  seal: ((id: string, text: string) => SealedByModel) | null = null;
 
   constructor(model = 'Contact', uid = 'connection-uid') {
     this.stream = {
@@ -139,8 +145,7 @@ export class RecordModel {
     const isEmpty = held.prunedAt !== null || action === 'purged';
     const sealed = isEmpty || this.seal === null ? null : this.seal(id, held.payload);
     const plain = isEmpty ? null : Buffer.from(held.payload);
-    const encoding: PayloadEncoding =
-      sealed !== null ? 'json+aes256gcm' : plain === null ? 'none' : 'json';
+    const encoding: PayloadEncoding = sealed?.encoding ?? (plain === null ? 'none' : 'json');
     return {
       event_id: `event-${this.seq}`,
       type: `svc.record.${action}`,

@@ -5,7 +5,7 @@ import { isoMillis, type Instant, type Micros } from '../../kernel/time.ts';
 import { decodeCursor, encodeCursor, generationOf } from './cursor.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { historyTable, standingAt } from './history-queries.ts';
-import { changesByOffset, payloadOf, untilShown } from './logged-changes.ts';
+import { changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
 import { parseMoment } from './moment.ts';
 import { recordText } from './page-text.ts';
 import { answerBytesMax, refuseTime } from './queries.ts';
@@ -38,6 +38,7 @@ export async function pageAsOf(deps: HistoryDeps, query: PageQuery, asOf: string
   const places = await standingAt(deps, table, { after, from, until }, { ...query, limit });
   const offsets = places.slice(0, query.limit).map(({ log_offset: offset }) => Number(offset));
 
+  const payloadOf = payloadsOf(deps, table.key);
   const parts: Uint8Array[] = [];
   let bytes = 0;
   let last: RecordChange | undefined;
@@ -47,7 +48,7 @@ export async function pageAsOf(deps: HistoryDeps, query: PageQuery, asOf: string
     for (const offset of chunk) {
       const change = changes.get(offset);
       if (change === undefined) throw gone(deps.clock.now());
-      const text = textOf(change, await payloadOf(deps, table.key, change));
+      const text = textOf(change, await payloadOf(change));
       if (parts.length > 0) parts.push(comma);
       parts.push(text);
       bytes += text.length;

@@ -2,8 +2,11 @@ import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { Micros } from '../../kernel/time.ts';
 
 export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged' | 'restored';
-/** `json+aes256gcm` payloads are sealed under the connection's data key. */
-export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'none';
+/**
+ * `json+deflate+aes256gcm` payloads are deflated and sealed under the connection's data key (`PayloadSealer`);
+ * `json+aes256gcm` ones, of earlier releases, only sealed.
+ */
+export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'json+deflate+aes256gcm' | 'none';
 
 /**
  * A value of `svc.records.v1` (contract/topics.md section 3). Mirrors schemas/records/record-change.v1.avsc:

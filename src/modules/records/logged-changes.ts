@@ -3,7 +3,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import type { ReadMessage } from '../../ports/event-log.ts';
 import type { Codec } from '../../ports/schemas.ts';
 import type { RecordChange } from './events.ts';
-import { payloadContext } from './sealed-payload.ts';
+import { isSealed, PayloadOpener } from './sealed-payload.ts';
 import { recordsTopic } from './stream-head.ts';
 
 type Deps = Pick<Services, 'log' | 'schemas'>;
@@ -65,20 +65,23 @@ export async function changesByOffset(
 }
 
 /** JSON in UTF-8; null when there is none, or the key that it was sealed under was destroyed. */
-export async function payloadOf(
-  { vault }: Pick<Services, 'vault'>,
-  streamKey: string,
-  { payload, payload_encoding: encoding, key_id: keyId, record_id: recordId }: RecordChange,
-): Promise<Buffer | null> {
-  if (payload === null) return null;
-  if (encoding !== 'json+aes256gcm' || keyId === null) return Buffer.from(payload);
-  try {
-    await vault.ready(keyId);
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'not_found') return null;
-    throw error;
-  }
-  return vault.openBytes(keyId, payload, payloadContext(streamKey, recordId));
+export type PayloadOf = (change: RecordChange) => Promise<Buffer | null>;
+
+/** For the changes of one stream. */
+export function payloadsOf({ vault }: Pick<Services, 'vault'>, streamKey: string): PayloadOf {
+  const opener = new PayloadOpener(vault);
+  return async ({ payload, payload_encoding: encoding, key_id: keyId, record_id: recordId }) => {
+    if (payload === null) return null;
+    if (!isSealed(encoding) || keyId === null) return Buffer.from(payload);
+    try {
+      await vault.ready(keyId);
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'not_found') return null;
+      throw error;
+    }
+    const owner = { key: streamKey, connectionUid: keyId };
+    return opener.open(owner, { recordId, encoding, bytes: payload });
+  };
 }
 
 /**

@@ -4,6 +4,7 @@ import { RowReader } from '../../ports/rows.ts';
 import { cursorChars, encodeCursor } from './cursor.ts';
 import type { PayloadEncoding } from './events.ts';
 import type { Slice } from './reader.ts';
+import { isSealed, sealedMark, type SealedPayload } from './sealed-payload.ts';
 
 /** The columns that `slicePage` reads, in its order. */
 export const pageColumns = [
@@ -19,10 +20,8 @@ export const pageColumns = [
   'payload',
 ].join(', ');
 
-const sealedEncoding = 'json+aes256gcm' satisfies PayloadEncoding;
-
 /** Opens a sealed payload; null when its key was destroyed. */
-export type OpenPayload = (recordId: string, keyId: string, sealed: Buffer) => Buffer | null;
+export type OpenPayload = (keyId: string, payload: SealedPayload) => Buffer | null;
 
 /** Metadata of one record: at most five times, a cursor and the names around them. */
 const metadataBytesMax = 400 + cursorChars;
@@ -86,12 +85,12 @@ export function sliceRows(
 /** Key ids of sealed payloads in the answer: their keys must be at hand before it is sliced. */
 export function sealedKeys(answer: Buffer): Set<string> {
   const keys = new Set<string>();
-  if (!answer.includes(sealedEncoding)) return keys;
+  if (!answer.includes(sealedMark)) return keys;
   const reader = new RowReader(answer);
   const row = emptyRow();
   while (reader.hasMore) {
     readRow(reader, row);
-    if (row.encoding === sealedEncoding) keys.add(row.keyId);
+    if (isSealed(row.encoding)) keys.add(row.keyId);
   }
   return keys;
 }
@@ -151,8 +150,11 @@ function writeRecord(
 function payloadOf(row: Row, answer: Buffer, open: OpenPayload): Buffer | null {
   if (row.prunedAt !== null || row.encoding === 'none') return null;
   if (row.encoding === 'json') return answer.subarray(row.start, row.end);
-  const sealed = Buffer.from(answer.toString('latin1', row.start, row.end), 'base64');
-  return open(row.recordId, row.keyId, sealed);
+  const { recordId, keyId, encoding } = row;
+  const kept = answer.subarray(row.start, row.end);
+  const bytes =
+    encoding === 'json+aes256gcm' ? Buffer.from(kept.toString('latin1'), 'base64') : kept;
+  return open(keyId, { recordId, encoding, bytes });
 }
 
 function metadataOf(row: Standing, generation: bigint, moments: Moments): string {

@@ -3,7 +3,7 @@ import { isoMicros, type Micros } from '../../kernel/time.ts';
 import { cursorOf, type HistoryDeps } from './as-of.ts';
 import type { RecordChange } from './events.ts';
 import { changesOf, historyTable, takenOf, type ChangeRow } from './history-queries.ts';
-import { changesByOffset, payloadOf, untilShown } from './logged-changes.ts';
+import { changesByOffset, payloadsOf, untilShown, type PayloadOf } from './logged-changes.ts';
 import type { StreamId } from './stream.ts';
 
 /**
@@ -37,11 +37,12 @@ export async function historyOf(deps: HistoryDeps, query: HistoryQuery): Promise
   const page = rows.slice(0, limit);
   const offsets = page.map(({ log_offset: offset }) => Number(offset));
   const changes = await changesByOffset(deps, table.partition, offsets);
+  const payloadOf = payloadsOf(deps, table.key);
   const parts: string[] = [];
   for (const row of page) {
     const change = changes.get(Number(row.log_offset));
     if (change === undefined) parts.push(compacted(row));
-    else parts.push(await shown(deps, table.key, change, taken.pruned));
+    else parts.push(await shown(payloadOf, change, taken.pruned));
   }
   const last = rows.length > limit ? page.at(-1) : undefined;
   const next = last === undefined ? null : textOfCursor(Number(last.version));
@@ -50,14 +51,9 @@ export async function historyOf(deps: HistoryDeps, query: HistoryQuery): Promise
   return Buffer.from(`{"id":${JSON.stringify(recordId)},"changes":[${parts.join(',')}],${tail}}`);
 }
 
-async function shown(
-  deps: HistoryDeps,
-  streamKey: string,
-  change: RecordChange,
-  pruned: number,
-): Promise<string> {
+async function shown(payloadOf: PayloadOf, change: RecordChange, pruned: number): Promise<string> {
   const isPruned = change.stream_seq < pruned;
-  const payload = isPruned ? null : await payloadOf(deps, streamKey, change);
+  const payload = isPruned ? null : await payloadOf(change);
   const state = (): PayloadState => {
     if (payload !== null) return 'kept';
     if (change.payload === null) return 'none';

@@ -1,5 +1,5 @@
 import type { Services } from '../../http/services.ts';
-import { changesAt, changesByOffset, payloadOf, untilShown } from './logged-changes.ts';
+import { changesAt, changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
 import {
   historyTable,
   recordsModified,
@@ -127,6 +127,7 @@ async function settle(slices: Slices, planned: readonly Planned[]): Promise<void
     'offset' in plan && plan.offset !== null ? [plan.offset] : [],
   );
   const changes = await changesByOffset(deps, table.partition, offsets);
+  const payloadOf = payloadsOf(deps, table.key);
   const former: FormerRecord[] = [];
   const kinds = new Map<string, keyof RevertCounts>();
   const leave = (id: string, reason: LeftReason, offset: number | null): void => {
@@ -149,7 +150,7 @@ async function settle(slices: Slices, planned: readonly Planned[]): Promise<void
         counts.unchanged++;
         continue;
       }
-      const payload = change === undefined ? null : await payloadOf(deps, table.key, change);
+      const payload = change === undefined ? null : await payloadOf(change);
       if (change === undefined) leave(id, 'former_gone', null);
       else if (payload === null) leave(id, 'former_pruned', null);
       else {

@@ -1,4 +1,34 @@
-/** What a sealed payload is bound to (`Vault.sealBytes`): its stream's key and the record's id. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Vault } from '../credentials/vault.ts';
+import { DeflateDictionary, Deflater, dictionaryBytesMax } from './deflate/deflater.ts';
+import { InflateError, Inflater } from './deflate/inflater.ts';
+import { learnDictionary } from './deflate/learn.ts';
+import type { PayloadEncoding } from './events.ts';
+
+/** Whose payloads are sealed together with the key of their connection. */
+export interface PayloadOwner {
+  /** `streamKey` of the stream. */
+  readonly key: string;
+  readonly connectionUid: string;
+}
+
+/** A payload as an event has it. */
+export interface SealedPayload {
+  readonly recordId: string;
+  readonly encoding: PayloadEncoding;
+  readonly bytes: Uint8Array;
+}
+
+/** What is written; `json+aes256gcm`, which earlier releases wrote, is read. */
+export const sealedEncoding = 'json+deflate+aes256gcm' satisfies PayloadEncoding;
+
+/** The end of the name of each encoding that seals. */
+export const sealedMark = 'aes256gcm';
+
+export const isSealed = (encoding: string): boolean => encoding.endsWith(sealedMark);
+
+/** What a payload of `json+aes256gcm` is bound to (`Vault.sealBytes`): its stream and the record's id. */
 export function payloadContext(streamKey: string, recordId: string): string {
   return `record/${streamKey}/${encodeURIComponent(recordId)}`;
 }
@@ -9,4 +39,164 @@ export function blockContext(
   { ids, ends }: { readonly ids: readonly string[]; readonly ends: readonly number[] },
 ): string {
   return `records/${streamKey}/${JSON.stringify([ids, ends])}`;
+}
+
+const dictionaryContext = (streamKey: string): string => `dictionary/${streamKey}`;
+
+/** Names the dictionary as well, by its tag: with another one the bytes would mean something else. */
+const deflatedContext = (streamKey: string, recordId: string, tag: string): string =>
+  `deflated/${streamKey}/${encodeURIComponent(recordId)}/${tag}`;
+
+const lengthBytes = 2;
+const tagBytes = 16;
+
+/** The sealed dictionary behind its length; without one, the length alone. */
+interface Dictionary {
+  readonly head: Buffer;
+  readonly tag: string;
+  readonly texts: DeflateDictionary;
+}
+
+const noDictionary: Dictionary = {
+  head: Buffer.alloc(lengthBytes),
+  tag: '',
+  texts: new DeflateDictionary(new Uint8Array()),
+};
+
+/** What is learnt of one stream. */
+interface Learning {
+  dictionary: Dictionary;
+  sealed: number;
+  learnAt: number;
+  samples: string[];
+}
+
+const streamsMax = 500;
+/** A dictionary is learnt from so many payloads, and anew whenever there were so many times more of them. */
+const learnFirstAt = 32;
+const learnAgainFactor = 16;
+const samplesMax = 256;
+const sampleCharsMax = 4096;
+
+/**
+ * Seals payloads one by one, each deflated before against what its stream's payloads have in common. A dictionary is
+ * of one stream alone, sealed under the key of its connection, and travels with each payload: an event is
+ * read with its key and nothing else. What is learnt is in memory only (docs/adr/0025-deflate-before-sealing.md).
+ */
+export class PayloadSealer {
+  readonly #vault: Pick<Vault, 'sealBytes'>;
+  readonly #deflater = new Deflater();
+  readonly #streams = new Map<string, Learning>();
+
+  constructor(vault: Pick<Vault, 'sealBytes'>) {
+    this.#vault = vault;
+  }
+
+  /** `json`: JSON in UTF-8. @throws as `Vault.sealBytes` */
+  seal(owner: PayloadOwner, recordId: string, json: Uint8Array): Buffer {
+    const learning = this.#learning(owner.key);
+    const { head, tag, texts } = learning.dictionary;
+    const deflated = this.#deflater.deflate(json, texts);
+    const context = deflatedContext(owner.key, recordId, tag);
+    const sealed = this.#vault.sealBytes(owner.connectionUid, deflated, context);
+    this.#learn(owner, learning, json);
+    return Buffer.concat([head, sealed], head.length + sealed.length);
+  }
+
+  #learning(streamKey: string): Learning {
+    const known = this.#streams.get(streamKey);
+    if (known !== undefined) return known;
+    const [oldest] = this.#streams.keys();
+    if (this.#streams.size >= streamsMax && oldest !== undefined) this.#streams.delete(oldest);
+    const made = { dictionary: noDictionary, sealed: 0, learnAt: learnFirstAt, samples: [] };
+    this.#streams.set(streamKey, made);
+    return made;
+  }
+
+  #learn(owner: PayloadOwner, learning: Learning, json: Uint8Array): void {
+    learning.sealed++;
+    if (learning.sealed <= learning.learnAt - samplesMax) return;
+    const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString();
+    learning.samples.push(text.slice(0, sampleCharsMax));
+    if (learning.sealed < learning.learnAt) return;
+    const learnt = learnDictionary(learning.samples);
+    learning.samples = [];
+    learning.learnAt *= learnAgainFactor;
+    if (learnt.length > 0) learning.dictionary = this.#dictionary(owner, learnt);
+  }
+
+  #dictionary({ key, connectionUid }: PayloadOwner, bytes: Buffer): Dictionary {
+    const packed = deflateRawSync(bytes, { level: 9 });
+    const sealed = this.#vault.sealBytes(connectionUid, packed, dictionaryContext(key));
+    const length = Buffer.alloc(lengthBytes);
+    length.writeUInt16BE(sealed.length);
+    return {
+      head: Buffer.concat([length, sealed]),
+      tag: sealed.toString('hex', sealed.length - tagBytes),
+      texts: new DeflateDictionary(bytes),
+    };
+  }
+}
+
+interface OpenedDictionary {
+  readonly sealed: Buffer;
+  readonly bytes: Buffer;
+}
+
+const openedMax = 500;
+
+/** Opens the payloads of events, of every release. Dictionaries that were met are kept at hand. */
+export class PayloadOpener {
+  readonly #vault: Pick<Vault, 'openBytes'>;
+  readonly #inflater = new Inflater();
+  readonly #dictionaries = new Map<string, OpenedDictionary>();
+
+  constructor(vault: Pick<Vault, 'openBytes'>) {
+    this.#vault = vault;
+  }
+
+  /**
+   * JSON in UTF-8; that of a plain payload is the payload itself.
+   * @throws GatewayError `invalid_credentials` when the key is gone or the bytes were changed
+   */
+  open(owner: PayloadOwner, { recordId, encoding, bytes }: SealedPayload): Buffer {
+    const { key, connectionUid } = owner;
+    const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (!isSealed(encoding)) return given;
+    if (encoding === 'json+aes256gcm') {
+      return this.#vault.openBytes(connectionUid, given, payloadContext(key, recordId));
+    }
+    const bodyAt = lengthBytes + (given.length < lengthBytes ? 0 : given.readUInt16BE());
+    if (given.length < bodyAt) throw new GatewayError('invalid_credentials');
+    const sealed = given.subarray(lengthBytes, bodyAt);
+    const tag = sealed.toString('hex', Math.max(0, sealed.length - tagBytes));
+    const context = deflatedContext(key, recordId, tag);
+    const deflated = this.#vault.openBytes(connectionUid, given.subarray(bodyAt), context);
+    return this.#inflated(deflated, this.#dictionary(owner, sealed, tag));
+  }
+
+  #inflated(deflated: Uint8Array, dictionary: Uint8Array): Buffer {
+    try {
+      return this.#inflater.inflate(deflated, dictionary);
+    } catch (cause) {
+      if (cause instanceof InflateError)
+        throw new GatewayError('invalid_credentials', {}, { cause });
+      throw cause;
+    }
+  }
+
+  #dictionary({ key, connectionUid }: PayloadOwner, sealed: Buffer, tag: string): Buffer {
+    if (sealed.length === 0) return noDictionary.texts.bytes;
+    const name = key + tag;
+    const known = this.#dictionaries.get(name);
+    if (known?.sealed.equals(sealed) === true) return known.bytes;
+    const packed = this.#vault.openBytes(connectionUid, sealed, dictionaryContext(key));
+    const bytes = inflateRawSync(packed, { maxOutputLength: dictionaryBytesMax });
+    const [oldest] = this.#dictionaries.keys();
+    if (this.#dictionaries.size >= openedMax && oldest !== undefined) {
+      this.#dictionaries.delete(oldest);
+    }
+    this.#dictionaries.set(name, { sealed: Buffer.from(sealed), bytes });
+    return bytes;
+  }
 }

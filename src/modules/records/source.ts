@@ -23,7 +23,7 @@ import {
   streamTable,
 } from './queries.ts';
 import type { PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
-import { payloadContext } from './sealed-payload.ts';
+import { PayloadOpener } from './sealed-payload.ts';
 import type { RecordTables } from './tables.ts';
 
 export interface SourceDeps {
@@ -61,6 +61,7 @@ interface Directory {
 export function createRecordSource(deps: SourceDeps): RecordSource {
   const directories = new Map<string, Directory>();
   const { store, heads, partitions, tables } = deps;
+  const opener = new PayloadOpener(deps.vault);
   heads.onDropped((streams) => {
     if (streams === 'all') directories.clear();
   });
@@ -77,7 +78,7 @@ export function createRecordSource(deps: SourceDeps): RecordSource {
       if (bound.after >= head.position || bound.from > head.modifiedAt) return emptySlice(head);
       const start = await startOf(deps, directories, table, bound, head);
       const answer = await rowsOf(deps, table, start, query);
-      const slice = await cut(deps, table, answer, query.limit, head);
+      const slice = await cut(deps.vault, opener, table, answer, { limit: query.limit, head });
       return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
     },
 
@@ -179,11 +180,11 @@ function countRows(answer: Buffer): number {
 }
 
 async function cut(
-  { vault }: SourceDeps,
+  vault: SourceDeps['vault'],
+  opener: PayloadOpener,
   table: StreamTable,
   answer: Buffer,
-  limit: number,
-  head: StreamHead,
+  { limit, head }: { readonly limit: number; readonly head: StreamHead },
 ): Promise<Omit<Slice, 'isKeepable'>> {
   const gone = new Set<string>();
   for (const keyId of sealedKeys(answer)) {
@@ -194,8 +195,8 @@ async function cut(
       gone.add(keyId);
     }
   }
-  const open: OpenPayload = (recordId, keyId, sealed) =>
-    gone.has(keyId) ? null : vault.openBytes(keyId, sealed, payloadContext(table.key, recordId));
+  const open: OpenPayload = (connectionUid, payload) =>
+    gone.has(connectionUid) ? null : opener.open({ key: table.key, connectionUid }, payload);
   const { generation } = head;
   const rows = sliceRows(answer, { limit, generation, bytesMax: answerBytesMax, open });
   // An answer near the budget may have been cut: to say that more follows is the safe side.

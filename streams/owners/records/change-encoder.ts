@@ -29,7 +29,8 @@ export interface ChangeFields {
   readonly position: number;
   readonly previousPosition: number | null;
   readonly payload: Uint8Array | null;
-  readonly isSealed: boolean;
+  /** `none` for no payload. */
+  readonly encoding: PayloadEncoding;
   readonly hash: string;
   readonly previousHash: string | null;
   readonly firstSeenAt: Micros;
@@ -81,6 +82,10 @@ export class ChangeEncoder {
     this.#keyOf = {
       json: Buffer.concat([text('json'), optional(null)]),
       'json+aes256gcm': Buffer.concat([text('json+aes256gcm'), optional(connectionUid)]),
+      'json+deflate+aes256gcm': Buffer.concat([
+        text('json+deflate+aes256gcm'),
+        optional(connectionUid),
+      ]),
       none: Buffer.concat([text('none'), optional(null)]),
     };
   }
@@ -102,7 +107,7 @@ export class ChangeEncoder {
     this.#long(change.version);
     this.#long(change.position);
     this.#optionalLong(change.previousPosition);
-    this.#payload(payload, change.isSealed);
+    this.#payload(payload, change.encoding);
     this.#text(change.hash);
     if (change.previousHash === null) this.#byte(none);
     else {
@@ -118,7 +123,7 @@ export class ChangeEncoder {
     return this.#slab.subarray(start, this.#at);
   }
 
-  #payload(payload: Uint8Array | null, isSealed: boolean): void {
+  #payload(payload: Uint8Array | null, encoding: PayloadEncoding): void {
     if (payload === null) {
       this.#byte(none);
       this.#part(this.#keyOf.none);
@@ -128,7 +133,7 @@ export class ChangeEncoder {
     this.#long(payload.length);
     this.#slab.set(payload, this.#at);
     this.#at += payload.length;
-    this.#part(this.#keyOf[isSealed ? 'json+aes256gcm' : 'json']);
+    this.#part(this.#keyOf[encoding]);
   }
 
   /** Values are views of slabs, and a slab is never written twice. */
@@ -207,7 +212,12 @@ function partsOf(make: (action: RecordAction) => Buffer): Record<RecordAction, B
 
 function emptyParts(): Record<PayloadEncoding, Buffer> {
   const empty = Buffer.alloc(0);
-  return { json: empty, 'json+aes256gcm': empty, none: empty };
+  return {
+    json: empty,
+    'json+aes256gcm': empty,
+    'json+deflate+aes256gcm': empty,
+    none: empty,
+  };
 }
 
 /** Avro's zigzag varint of a number from 0 to 2^52. */

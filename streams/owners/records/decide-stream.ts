@@ -9,6 +9,7 @@ import type {
   StrategyArgs,
 } from '../../../src/modules/records/commands.ts';
 import { record } from '../../../src/modules/records/decider.ts';
+import { isSealed } from '../../../src/modules/records/sealed-payload.ts';
 import { putRun } from './stream-state.ts';
 import type { Decision, Handle } from './decide.ts';
 import { forgetEnded } from './passes.ts';
@@ -19,7 +20,7 @@ const sliceRecords = 2000;
 const answerBytesMax = 1_000_000;
 
 /** Known records among the ids, deleted ones too. */
-export const lookup: Handle = ({ rules, stream, command }) => {
+export const lookup: Handle = ({ rules, stream, command, given }) => {
   const { store } = rules.changes;
   const states = store.states(stream.no, command.ids);
   const positions = [...states.values()].map(({ position }) => position);
@@ -31,20 +32,14 @@ export const lookup: Handle = ({ rules, stream, command }) => {
     done++;
     const state = states.get(id);
     if (state === undefined) continue;
-    const { bytes: payload, isSealed } = payloads.get(state.position) ?? noPayload;
-    const text = payload === null ? null : textOf(payload, isSealed);
-    found.push({ id, deletedAt: state.deletedAt, payload: text, isSealed });
-    bytes += text?.length ?? 0;
+    const looked = given.lookedUp(id, payloads.get(state.position) ?? noPayload);
+    found.push({ id, deletedAt: state.deletedAt, ...looked });
+    bytes += looked.payload?.length ?? 0;
     if (bytes >= answerBytesMax) break;
   }
   const body: LookupAnswer = { found, done };
   return { outcome: 'done', body };
 };
-
-function textOf(payload: Uint8Array, isSealed: boolean): string {
-  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
-  return bytes.toString(isSealed ? 'base64' : 'utf8');
-}
 
 /** Counts from the newest record at the time; the first call of a run counts. */
 export const strategy: Handle = ({ stream, command, run }) => {
@@ -106,8 +101,8 @@ function purgeSlice(
       placed.map(({ position }) => position),
     );
     for (const { position } of placed) {
-      const { bytes, isSealed } = payloads.get(position) ?? noPayload;
-      counts[bytes === null ? 'pruned' : isSealed ? 'sealed' : 'plain']++;
+      const { bytes, encoding } = payloads.get(position) ?? noPayload;
+      counts[bytes === null ? 'pruned' : isSealed(encoding) ? 'sealed' : 'plain']++;
     }
   }
   const ids = placed.map(({ id }) => id);

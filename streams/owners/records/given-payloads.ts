@@ -1,11 +1,25 @@
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
-import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
-import { blockContext, payloadContext } from '../../../src/modules/records/sealed-payload.ts';
+import type { LookedUp, RecordCommandValue } from '../../../src/modules/records/commands.ts';
+import {
+  blockContext,
+  isSealed,
+  payloadContext,
+  PayloadOpener,
+  PayloadSealer,
+  sealedEncoding,
+  type PayloadOwner,
+} from '../../../src/modules/records/sealed-payload.ts';
 import type { KeptPayload } from './state-store.ts';
 
-interface Owner {
-  readonly key: string;
-  readonly connectionUid: string;
+/** Seals and opens the payloads of one partition. */
+export interface Sealing {
+  readonly vault: Pick<Vault, 'sealBytes' | 'openBytes'>;
+  readonly sealer: PayloadSealer;
+  readonly opener: PayloadOpener;
+}
+
+export function createSealing(vault: Sealing['vault']): Sealing {
+  return { vault, sealer: new PayloadSealer(vault), opener: new PayloadOpener(vault) };
 }
 
 /**
@@ -13,50 +27,52 @@ interface Owner {
  * for: a command of unchanged records never is.
  */
 export class GivenPayloads {
-  readonly #vault: Pick<Vault, 'sealBytes' | 'openBytes'>;
-  readonly #stream: Owner;
+  readonly #sealing: Sealing;
+  readonly #stream: PayloadOwner;
   readonly #command: RecordCommandValue;
   #joined: Uint8Array | null = null;
 
-  constructor(
-    vault: Pick<Vault, 'sealBytes' | 'openBytes'>,
-    stream: Owner,
-    command: RecordCommandValue,
-  ) {
-    this.#vault = vault;
+  constructor(sealing: Sealing, stream: PayloadOwner, command: RecordCommandValue) {
+    this.#sealing = sealing;
     this.#stream = stream;
     this.#command = command;
   }
 
   /** The payload of the record with the index, as it is kept. */
   kept(index: number): KeptPayload {
-    const bytes = this.#bytes(index);
-    const { encoding } = this.#command;
-    if (encoding === 'json+aes256gcm') return { bytes, isSealed: true };
-    return this.keep(this.#command.ids[index] ?? '', bytes);
+    return this.keep(this.#command.ids[index] ?? '', this.plain(index));
   }
 
   /** JSON in UTF-8 as it is kept: sealed where the command's payloads travelled sealed. */
   keep(id: string, plain: Uint8Array): KeptPayload {
-    const isSealed = this.#command.encoding.endsWith('aes256gcm');
-    if (!isSealed) return { bytes: plain, isSealed };
-    const { key, connectionUid } = this.#stream;
-    const bytes = this.#vault.sealBytes(connectionUid, plain, payloadContext(key, id));
-    return { bytes, isSealed };
+    if (!this.#command.encoding.endsWith('aes256gcm')) return { bytes: plain, encoding: 'json' };
+    const bytes = this.#sealing.sealer.seal(this.#stream, id, plain);
+    return { bytes, encoding: sealedEncoding };
   }
 
   /** The payload of the record with the index as JSON in UTF-8. */
   plain(index: number): Uint8Array {
     const bytes = this.#bytes(index);
-    if (this.#command.encoding !== 'json+aes256gcm') return bytes;
-    return this.opened(this.#command.ids[index] ?? '', { bytes, isSealed: true });
+    const { encoding, ids } = this.#command;
+    if (encoding !== 'json+aes256gcm') return bytes;
+    return this.opened(ids[index] ?? '', { bytes, encoding });
   }
 
   /** JSON in UTF-8 of a kept payload that has not been pruned. */
-  opened(id: string, { bytes, isSealed }: KeptPayload): Uint8Array {
-    if (bytes === null || !isSealed) return bytes ?? new Uint8Array();
+  opened(recordId: string, { bytes, encoding }: KeptPayload): Uint8Array {
+    if (bytes === null) return new Uint8Array();
+    return this.#sealing.opener.open(this.#stream, { recordId, encoding, bytes });
+  }
+
+  /** A kept payload as a reply carries it: sealed by itself, without a dictionary, where it was sealed. */
+  lookedUp(recordId: string, payload: KeptPayload): Pick<LookedUp, 'payload' | 'isSealed'> {
+    if (payload.bytes === null) return { payload: null, isSealed: false };
+    const plain = Buffer.from(this.opened(recordId, payload));
+    if (!isSealed(payload.encoding)) return { payload: plain.toString(), isSealed: false };
     const { key, connectionUid } = this.#stream;
-    return this.#vault.openBytes(connectionUid, bytes, payloadContext(key, id));
+    const context = payloadContext(key, recordId);
+    const sealed = this.#sealing.vault.sealBytes(connectionUid, plain, context);
+    return { payload: sealed.toString('base64'), isSealed: true };
   }
 
   #bytes(index: number): Uint8Array {
@@ -69,6 +85,6 @@ export class GivenPayloads {
     const { encoding, payloads } = this.#command;
     if (encoding !== 'json-block+aes256gcm') return payloads;
     const { key, connectionUid } = this.#stream;
-    return this.#vault.openBytes(connectionUid, payloads, blockContext(key, this.#command));
+    return this.#sealing.vault.openBytes(connectionUid, payloads, blockContext(key, this.#command));
   }
 }

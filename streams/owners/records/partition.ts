@@ -7,6 +7,7 @@ import { decideCommand, decode, type Deciding } from './decide-command.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
 import { RetentionSweep, slicePauseMs } from './retention.ts';
 import { Changes, Round } from './round.ts';
+import { createSealing, type Sealing } from './given-payloads.ts';
 import { resumableMs } from './store-file.ts';
 import { saveMarks } from './stream-state.ts';
 import type { Held } from './take-over.ts';
@@ -34,6 +35,7 @@ export class PartitionOwner implements AsyncDisposable {
   readonly #queue: CommandQueue;
   readonly #changes: Changes;
   readonly #hash: RecordHash;
+  readonly #sealing: Sealing;
   /** The last decided command, and what of the log the acknowledged rounds reach to. */
   #decided: number;
   #acked: Transaction['reaches'];
@@ -53,6 +55,7 @@ export class PartitionOwner implements AsyncDisposable {
     this.#held = held;
     const { headsEpoch: epoch, lastModifiedAt } = progress;
     this.#changes = new Changes({ store, clock, encoder, epoch, lastModifiedAt });
+    this.#sealing = createSealing(shared.vault);
     this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;
@@ -129,7 +132,7 @@ export class PartitionOwner implements AsyncDisposable {
     const rules = {
       changes: this.#changes,
       hash: this.#hash,
-      vault: this.#shared.vault,
+      sealing: this.#sealing,
       changesEnd: this.#acked.changes,
     };
     return { shared: this.#shared, partition, rules, streams };

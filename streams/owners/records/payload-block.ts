@@ -1,9 +1,10 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { PayloadEncoding } from '../../../src/modules/records/events.ts';
 
 export interface KeptPayload {
   /** Null once pruned. */
   readonly bytes: Uint8Array | null;
-  readonly isSealed: boolean;
+  readonly encoding: PayloadEncoding;
 }
 
 export interface PlacedPayload {
@@ -19,6 +20,14 @@ export const blockBytesMax = 65_536;
 /** Blocks below both are not compressed: they are about to be extended. */
 export const smallEntries = 8;
 const smallBytes = 4096;
+
+/** By number. */
+const encodings: readonly PayloadEncoding[] = [
+  'none',
+  'json',
+  'json+aes256gcm',
+  'json+deflate+aes256gcm',
+];
 
 const uintBytes = 4;
 /** Per entry: length and kind of the payload, length of the id. */
@@ -48,21 +57,17 @@ export function encodeBlock(entries: readonly PlacedPayload[]): EncodedBlock {
   let head = raw.writeUInt32LE(ids.length, 0);
   raw.set(ids, headBytes);
   let at = headBytes + ids.length;
-  let sealedBytes = 0;
   for (const { id, payload } of entries) {
-    const { bytes, isSealed } = payload;
+    const { bytes, encoding } = payload;
     head = raw.writeUInt32LE(id.length, head);
-    // Even numbers are plain ones; 0 and 1 have no bytes.
     const length = bytes === null ? 0 : bytes.length + 1;
-    head = raw.writeUInt32LE(length * 2 + (isSealed ? 1 : 0), head);
+    head = raw.writeUInt32LE(length * encodings.length + encodings.indexOf(encoding), head);
     if (bytes === null) continue;
     raw.set(bytes, at);
     at += bytes.length;
-    if (isSealed) sealedBytes += bytes.length;
   }
   const isWorthIt = entries.length >= smallEntries || size >= smallBytes;
-  // Sealed bytes do not shrink.
-  if (!isWorthIt || sealedBytes * 2 > size) return { data: raw, size };
+  if (!isWorthIt) return { data: raw, size };
   const packed = zstdCompressSync(raw, fast);
   return { data: packed.length < size ? packed : raw, size };
 }
@@ -90,16 +95,16 @@ export class Block {
   }
 
   hasPayload(index: number): boolean {
-    return this.#code(index) > 1;
+    return this.#code(index) >= encodings.length;
   }
 
   payload(index: number): KeptPayload {
     const code = this.#code(index);
-    const isSealed = (code & 1) === 1;
-    if (code <= 1) return { bytes: null, isSealed };
+    const encoding = encodings[code % encodings.length] ?? 'none';
+    if (code < encodings.length) return { bytes: null, encoding };
     this.#ends ??= this.#readEnds();
     const end = this.#ends[index] ?? 0;
-    return { bytes: this.#raw.subarray(end - lengthIn(code), end), isSealed };
+    return { bytes: this.#raw.subarray(end - lengthIn(code), end), encoding };
   }
 
   get #payloadsAt(): number {
@@ -134,7 +139,7 @@ export class Block {
 }
 
 function lengthIn(code: number): number {
-  return code <= 1 ? 0 : (code >>> 1) - 1;
+  return code < encodings.length ? 0 : Math.floor(code / encodings.length) - 1;
 }
 
 /** Distances between ascending positions in base 128; null when each is 1. */

@@ -148,8 +148,8 @@ export class Restoring {
       deletedAt: change.deleted_at,
       prunedAt: change.pruned_at,
     });
-    const isSealed = change.payload_encoding === 'json+aes256gcm';
-    this.#store.putPayload(no, position, id, { bytes: payload, isSealed });
+    const { payload_encoding: encoding } = change;
+    this.#store.putPayload(no, position, id, { bytes: payload, encoding });
     if (previous !== null) this.#store.removePayload(no, previous);
   }
 

@@ -30,7 +30,7 @@ export type ChangeOrigin = Pick<
   'integration' | 'connection_id' | 'actor' | 'run_id' | 'sync_name'
 >;
 
-export const noPayload: KeptPayload = { bytes: null, isSealed: false };
+export const noPayload: KeptPayload = { bytes: null, encoding: 'none' };
 
 /**
  * What is decided between two transactions of the log. Decisions go into the state store as they are made,
@@ -133,7 +133,7 @@ export class Changes {
       position: after.position,
       previousPosition,
       payload: payload.bytes,
-      isSealed: payload.isSealed,
+      encoding: payload.encoding,
       hash: after.hash,
       previousHash: event.previousHash,
       firstSeenAt: after.firstSeenAt,

@@ -32,7 +32,7 @@ export interface StoredHead {
 }
 
 /** Raised when what is kept has another form: the store is then rebuilt. */
-const form = 3;
+const form = 4;
 
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (

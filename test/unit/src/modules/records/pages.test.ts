@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createAesGcm } from '../../../../../src/adapters/cipher/aes-gcm.ts';
 import { GatewayError } from '../../../../../src/kernel/errors.ts';
 import { isoMicros, systemClock } from '../../../../../src/kernel/time.ts';
 import { createRecordReader } from '../../../../../src/modules/records/read-ahead.ts';
 import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
-import { payloadContext } from '../../../../../src/modules/records/sealed-payload.ts';
+import {
+  payloadContext,
+  PayloadSealer,
+} from '../../../../../src/modules/records/sealed-payload.ts';
 import { streamKey } from '../../../../../src/modules/records/stream.ts';
 import { TestProjection } from '../../../../support/projection.ts';
 import { RecordModel } from '../../../../support/record-model.ts';
@@ -242,30 +247,49 @@ describe('pages of records', () => {
 });
 
 describe('sealed payloads', () => {
-  it('are opened for pages, and read like pruned ones when the key is gone', async () => {
+  const cipher = createAesGcm(randomBytes(32));
+  const sealBytes = (_keyId: string, plain: Uint8Array, context: string): Buffer =>
+    cipher.seal(plain, context);
+  const sealer = new PayloadSealer({ sealBytes });
+
+  it.each([
+    {
+      encoding: 'json+deflate+aes256gcm' as const,
+      seal: (key: string, id: string, text: string) =>
+        sealer.seal({ key, connectionUid: 'key-1' }, id, Buffer.from(text)),
+    },
+    {
+      encoding: 'json+aes256gcm' as const,
+      seal: (key: string, id: string, text: string) =>
+        sealBytes('key-1', Buffer.from(text), payloadContext(key, id)),
+    },
+  ])('of $encoding are opened, and read like pruned ones without a key', async (form) => {
     const model = new RecordModel();
     const keys = new Set(['key-1']);
-    const flip = (bytes: Uint8Array): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0xff));
     const vault = {
       ready: (keyId: string) =>
         keys.has(keyId) ? Promise.resolve() : Promise.reject(new GatewayError('not_found')),
-      openBytes: (_keyId: string, sealed: Uint8Array, context: string): Buffer => {
-        const opened = flip(sealed).toString();
-        const mark = `${context}\n`;
-        if (!opened.startsWith(mark)) throw new GatewayError('invalid_credentials');
-        return Buffer.from(opened.slice(mark.length));
-      },
+      openBytes: (_keyId: string, sealed: Uint8Array, context: string): Buffer =>
+        cipher.open(sealed, context),
     };
     model.seal = (id, text) => {
-      const context = payloadContext(streamKey(model.stream), id);
-      return { keyId: 'key-1', payload: flip(Buffer.from(`${context}\n${text}`)) };
+      const payload = form.seal(streamKey(model.stream), id, text);
+      return { keyId: 'key-1', payload, encoding: form.encoding };
     };
     await using projection = await TestProjection.open(store, undefined, { vault });
-    await projection.publish(model, [model.save('a', { name: 'Ada' })]);
-    const [sealed] = await store.queryRows<{ payload: string }>('SELECT payload FROM records');
-    expect(Buffer.from(sealed?.payload ?? '', 'base64').toString()).not.toContain('Ada');
+    const ids = Array.from({ length: 60 }, (_, i) => `a${i}`);
+    await projection.publish(
+      model,
+      ids.map((id) => model.save(id, { name: `Ada ${id}` })),
+    );
+    const [found] = await store.queryRows<{ count: string }>(
+      "SELECT countIf(position(payload, 'Ada') > 0 OR position(tryBase64Decode(payload), 'Ada') > 0) AS count FROM records",
+    );
+    expect(Number(found?.count)).toBe(0);
     const open = await pageOf(projection.reader, question(model));
-    expect(open.records[0]).toMatchObject({ id: 'a', name: 'Ada' });
+    expect(open.records.map(({ id, name }) => [id, name])).toEqual(
+      ids.map((id) => [id, `Ada ${id}`]),
+    );
     keys.clear();
     const shut = await pageOf(projection.reader, question(model));
     expect(Object.keys(shut.records[0]!)).toEqual(['id', '_svc_metadata']);

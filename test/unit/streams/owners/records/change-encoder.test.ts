@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blankChange, type RecordChange } from '../../../../../src/modules/records/events.ts';
+import { isSealed } from '../../../../../src/modules/records/sealed-payload.ts';
 import {
   ChangeEncoder,
   ChangeIds,
@@ -42,7 +43,7 @@ const aChange = fc.record({
     payload: maybe(
       fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.constant(Buffer.alloc(1_500_000, 7))),
     ),
-    isSealed: fc.boolean(),
+    encoding: fc.constantFrom('json', 'json+aes256gcm', 'json+deflate+aes256gcm'),
     hash: fc.constant('0123456789abcdef0123456789abcdef'),
     previousHash: maybe(fc.constant('fedcba9876543210fedcba9876543210')),
     firstSeenAt: number,
@@ -60,8 +61,7 @@ describe(`a change encoded by hand (seed ${seed})`, () => {
       fields,
     }: typeof aChange extends fc.Arbitrary<infer C> ? C : never): void => {
       encoder.begin(context);
-      const isSealed = fields.payload !== null && fields.isSealed;
-      const encoding = isSealed ? 'json+aes256gcm' : 'json';
+      const encoding = fields.payload === null ? 'none' : fields.encoding;
       const change: RecordChange = {
         event_id: fields.eventId,
         type: changeTypes[fields.action],
@@ -83,8 +83,8 @@ describe(`a change encoded by hand (seed ${seed})`, () => {
         position: fields.position,
         previous_position: fields.previousPosition,
         payload: fields.payload === null ? null : Buffer.from(fields.payload),
-        payload_encoding: fields.payload === null ? 'none' : encoding,
-        key_id: isSealed ? context.connectionUid : null,
+        payload_encoding: encoding,
+        key_id: isSealed(encoding) ? context.connectionUid : null,
         payload_hash: fields.hash,
         previous_hash: fields.previousHash,
         changed_fields: null,

@@ -58,7 +58,7 @@ it.each(['plain', 'sealed'] as const)(
       ['d', 'updated', 'key:1', 3],
     ]);
     const [first] = changes;
-    expect(first?.payload_encoding).toBe(mode === 'plain' ? 'json' : 'json+aes256gcm');
+    expect(first?.payload_encoding).toBe(mode === 'plain' ? 'json' : 'json+deflate+aes256gcm');
     const plain = first?.payload == null ? '{}' : Buffer.from(first.payload).toString();
     if (mode === 'plain') expect(JSON.parse(plain) as JsonObject).toEqual({ id: 'a', v: 1 });
   },

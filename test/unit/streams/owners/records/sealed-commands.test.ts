@@ -5,7 +5,10 @@ import {
   type RecordCommandValue,
 } from '../../../../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../../../../src/modules/records/events.ts';
-import { payloadContext } from '../../../../../src/modules/records/sealed-payload.ts';
+import {
+  payloadContext,
+  PayloadOpener,
+} from '../../../../../src/modules/records/sealed-payload.ts';
 import { streamKey } from '../../../../../src/modules/records/stream.ts';
 import {
   anOrigin,
@@ -26,11 +29,12 @@ const sealedFor = (world: RecordsWorld, id: string, record: object): Buffer => {
   const context = payloadContext(streamKey(stream), id);
   return world.vault.sealBytes(stream.connectionUid, Buffer.from(JSON.stringify(record)), context);
 };
-const openedOf = (world: RecordsWorld, { record_id: id, payload }: RecordChange): unknown => {
-  const context = payloadContext(streamKey(stream), id);
-  return JSON.parse(
-    world.vault.openBytes(stream.connectionUid, payload!, context).toString(),
-  ) as unknown;
+const openedOf = (world: RecordsWorld, change: RecordChange): unknown => {
+  const { record_id: recordId, payload: bytes, payload_encoding: encoding } = change;
+  const { connectionUid } = stream;
+  const owner = { key: streamKey(stream), connectionUid };
+  const opened = new PayloadOpener(world.vault).open(owner, { recordId, encoding, bytes: bytes! });
+  return JSON.parse(opened.toString()) as unknown;
 };
 
 describe('a sealed command', () => {
@@ -100,7 +104,7 @@ describe('a sealed command', () => {
     await world.writer.update(stream, origin, [{ id: 'c0', w: 2 }]);
     await world.writer.barrier(stream, origin);
     const changes = await world.changes();
-    expect(changes[0]?.payload).toEqual(payloads);
+    expect(openedOf(world, changes[0]!)).toEqual({ id: 'c0', v: 1 });
     expect(openedOf(world, changes[1]!)).toEqual({ id: 'c0', v: 1, w: 2 });
   });
 });

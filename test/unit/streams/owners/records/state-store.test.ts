@@ -34,7 +34,7 @@ const stateAt = (position: number, more: Partial<RecordState> = {}): RecordState
 
 const payloadOf = (position: number): KeptPayload => ({
   bytes: Buffer.from(JSON.stringify({ id: `id-${position}`, name: 'a name that comes again' })),
-  isSealed: false,
+  encoding: 'json',
 });
 
 let folder = '';
@@ -230,7 +230,8 @@ class Walk {
     const id = random.chance(5) ? `é-${position}` : `id-${position}`;
     const size = random.chance(1) ? random.int(80_000) : random.int(60);
     const bytes = isPruned ? null : Buffer.from(JSON.stringify({ id, text: 'x'.repeat(size) }));
-    const payload = { bytes, isSealed: random.chance(10) };
+    const sealed = random.chance(10) ? 'json+deflate+aes256gcm' : 'json';
+    const payload = { bytes, encoding: bytes === null ? 'none' : sealed } as const;
     this.store.putPayload(this.#numbers[at] ?? 0, position, id, payload);
     this.#model(at).set(position, { id, payload });
   }
@@ -243,7 +244,7 @@ class Walk {
 
 /** `toEqual` takes long for many bytes. */
 function expectSame(found: KeptPayload | undefined, wanted: KeptPayload | undefined): void {
-  expect(found?.isSealed).toBe(wanted?.isSealed);
+  expect(found?.encoding).toBe(wanted?.encoding);
   const [one, other] = [found, wanted].map((payload) => payload?.bytes ?? null);
   if (one == null || other == null) expect(one).toBe(other);
   else expect(Buffer.compare(one, other)).toBe(0);
