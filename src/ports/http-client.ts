@@ -60,8 +60,8 @@ export interface ForwardRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is sent as it comes; bytes can be sent again. */
-  readonly body: AsyncIterable<Uint8Array> | Uint8Array | null;
+  /** A stream is sent as it comes; what of it is not wanted any more is read away. Bytes can be sent again. */
+  readonly body: NodeJS.ReadableStream | Uint8Array | null;
   /** Whether codings of the answer are undone; the headers of the coding are left out then. */
   readonly isDecoded: boolean;
   /** From the last byte sent to the head of the answer, and between two pieces of its body. */
@@ -69,15 +69,18 @@ export interface ForwardRequest {
   readonly signal: AbortSignal;
 }
 
-/** Headers as they came: several values of a name are a list. */
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+/** Headers as they came: names in lower case and values in turn. */
+export type AnswerHeaders = readonly string[];
 
 /** Takes an answer while it comes. */
 export interface AnswerSink {
   /** Returns whether the body is wanted; without it the exchange ends here. */
   head(status: number, statusText: string, headers: AnswerHeaders): boolean;
-  /** Returns whether more may come at once; otherwise `resume` of the flow asks for more. */
-  data(chunk: Buffer): boolean;
+  /**
+   * Returns whether more may come at once; otherwise `resume` of the flow asks for more.
+   * @param isLast the body ends with it; an end that shows only later is told by the end of the exchange
+   */
+  data(chunk: Buffer, isLast: boolean): boolean;
 }
 
 export interface AnswerFlow {

@@ -1,89 +1,105 @@
-import type { Readable } from 'node:stream';
-import type { Agent, Dispatcher } from 'undici';
 import {
   HttpFailure,
   type AnswerFlow,
-  type AnswerHeaders,
   type AnswerSink,
   type ForwardRequest,
 } from '../../ports/http-client.ts';
 import { codingsOf, decoder } from './decode.ts';
+import type { AnswerHead } from './http1/answer-head.ts';
+import type { AnswerTaker, Connection } from './http1/connection.ts';
+import type { ConnectionPool } from './http1/pool.ts';
+import { requestHead } from './http1/request-text.ts';
 
-/** Ends an exchange whose body nobody wants; no failure. */
-const unwanted = new Error('the body of the answer is not wanted');
 /** An answer that unpacks to more than that many times its size, and is not small, is an attack. */
 const expansionMax = 200;
 const smallBytes = 64 * 1024 ** 2;
 
-/** One exchange over the dispatcher itself: no stream objects stand between the two sockets. */
-export function forwardOver(
-  agent: Agent,
+/**
+ * One exchange over a connection of its own for as long as it takes: no stream objects stand between the
+ * two sockets.
+ */
+export async function forwardOver(
+  pool: ConnectionPool,
   request: ForwardRequest,
   open: (flow: AnswerFlow) => AnswerSink,
 ): Promise<void> {
-  const { signal } = request;
-  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  const { signal, url } = request;
+  signal.throwIfAborted();
+  const head = requestHead(request);
+  const connection = pool.take(url) ?? (await pool.open(url));
   return new Promise((resolve, reject) => {
-    let exchange: Dispatcher.DispatchController | null = null;
-    let decoding: Decoding | null = null;
-    const sink = open({
-      resume: () => (decoding === null ? exchange?.resume() : decoding.resume()),
-    });
-    const cancel = () => exchange?.abort(signal.reason as Error);
-    const settle = (error: Error | null) => {
+    const cancel = (): void => connection.fail(signal.reason as Error);
+    const settle = (error: Error | null): void => {
       signal.removeEventListener('abort', cancel);
-      if (error === null || error === unwanted) resolve();
+      if (error === null) resolve();
       else reject(error);
     };
-    const fail = (error: Error) => {
-      exchange?.abort(error);
-      settle(error);
-    };
     signal.addEventListener('abort', cancel, { once: true });
-    agent.dispatch(optionsOf(request), {
-      onRequestStart(controller) {
-        exchange = controller;
-        if (signal.aborted) cancel();
-      },
-      onResponseStart(controller, status, headers, statusText = '') {
-        if (status < 200) return;
-        const undo = request.isDecoded ? (codingsOf(codingHeader(headers)) ?? []) : [];
-        const shown = undo.length === 0 ? headers : withoutCoding(headers);
-        if (!sink.head(status, statusText, shown)) {
-          controller.abort(unwanted);
-        } else if (undo.length > 0) {
-          decoding = startDecoding(undo, { sink, controller, end: () => settle(null), fail });
-        }
-      },
-      onResponseData(controller, chunk) {
-        const isReady = decoding === null ? sink.data(chunk) : decoding.write(chunk);
-        if (!isReady) controller.pause();
-      },
-      onResponseEnd: () => (decoding === null ? settle(null) : decoding.end()),
-      onResponseError: (_controller, error) => settle(error),
-    });
+    connection.send(request, head, new Forwarding(request, connection, open, settle));
+    if (signal.aborted) cancel();
   });
 }
 
-const optionsOf = (request: ForwardRequest): Dispatcher.DispatchOptions => ({
-  origin: request.url.origin,
-  path: `${request.url.pathname}${request.url.search}`,
-  method: request.method,
-  headers: { ...request.headers },
-  // It takes any async iterable; its types name streams alone.
-  body: request.body as Readable | Uint8Array | null,
-  headersTimeout: request.idleTimeoutMs,
-  bodyTimeout: request.idleTimeoutMs,
-});
+/** Hands an answer to the sink, unpacked where that is asked for. */
+class Forwarding implements AnswerTaker {
+  readonly #request: ForwardRequest;
+  readonly #connection: Connection;
+  readonly #settle: (error: Error | null) => void;
+  readonly #sink: AnswerSink;
+  #decoding: Decoding | null = null;
 
-function codingHeader(headers: AnswerHeaders): string | undefined {
-  const value = headers['content-encoding'];
-  return typeof value === 'string' || value === undefined ? value : value.join(', ');
+  constructor(
+    request: ForwardRequest,
+    connection: Connection,
+    open: (flow: AnswerFlow) => AnswerSink,
+    settle: (error: Error | null) => void,
+  ) {
+    this.#request = request;
+    this.#connection = connection;
+    this.#settle = settle;
+    this.#sink = open({ resume: () => (this.#decoding ?? connection).resume() });
+  }
+
+  head({ status, statusText, headers }: AnswerHead): boolean {
+    const undo = this.#request.isDecoded ? (codingsOf(codingOf(headers)) ?? []) : [];
+    if (undo.length === 0) return this.#sink.head(status, statusText, headers);
+    if (!this.#sink.head(status, statusText, withoutCoding(headers))) return false;
+    this.#decoding = startDecoding(undo, {
+      sink: this.#sink,
+      resume: () => this.#connection.resume(),
+      end: () => this.#settle(null),
+      fail: (error) => {
+        this.#connection.close();
+        this.#settle(error);
+      },
+    });
+    return true;
+  }
+
+  data(piece: Buffer, isLast: boolean): boolean {
+    return this.#decoding?.write(piece) ?? this.#sink.data(piece, isLast);
+  }
+
+  end(): void {
+    if (this.#decoding === null) this.#settle(null);
+    else this.#decoding.end();
+  }
+
+  failed(error: Error): void {
+    this.#settle(error);
+  }
 }
 
-function withoutCoding(headers: AnswerHeaders): AnswerHeaders {
-  const { 'content-encoding': _coding, 'content-length': _length, ...rest } = headers;
-  return rest;
+function codingOf(headers: readonly string[]): string | undefined {
+  const values = headers.filter((_, at) => at % 2 === 1 && headers[at - 1] === 'content-encoding');
+  return values.length === 0 ? undefined : values.join(', ');
+}
+
+function withoutCoding(headers: readonly string[]): string[] {
+  return headers.filter((_, at) => {
+    const name = headers[at - (at % 2)];
+    return name !== 'content-encoding' && name !== 'content-length';
+  });
 }
 
 interface Decoding {
@@ -97,7 +113,7 @@ function startDecoding(
   codings: readonly string[],
   to: {
     readonly sink: AnswerSink;
-    readonly controller: Dispatcher.DispatchController;
+    readonly resume: () => void;
     readonly end: () => void;
     readonly fail: (error: Error) => void;
   },
@@ -113,12 +129,12 @@ function startDecoding(
       to.fail(new HttpFailure('ERR_BODY_CODING', message, { cause }));
     });
   }
-  first.on('drain', () => to.controller.resume());
+  first.on('drain', to.resume);
   last.on('data', (chunk: Buffer) => {
     bytesOut += chunk.length;
     if (bytesOut > smallBytes && bytesOut > expansionMax * bytesIn) {
       to.fail(new HttpFailure('ERR_BODY_TOO_LARGE', 'The answer unpacks to far too much.'));
-    } else if (!to.sink.data(chunk)) last.pause();
+    } else if (!to.sink.data(chunk, false)) last.pause();
   });
   last.on('end', to.end);
   return {

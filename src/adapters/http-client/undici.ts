@@ -11,6 +11,7 @@ import {
 import { codingsOf, readBody, tooLarge } from './decode.ts';
 import { createEgressPolicy, type EgressPolicy } from './egress.ts';
 import { forwardOver } from './forward.ts';
+import { ConnectionPool } from './http1/pool.ts';
 
 /** Every address of a name. */
 export type Resolve = (
@@ -52,24 +53,32 @@ const codes: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'ETIMEDOUT',
 };
 
-/** The way out over undici; the egress policy is kept at the name, at the address and at the socket. */
+/**
+ * The way out: whole answers over undici, what is forwarded over connections of our own. The egress policy is
+ * kept at the name, at the address and at the socket, for both by the same connector.
+ */
 export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOptions): HttpClient {
   const policy = createEgressPolicy(allow);
-  const newAgent = (certificate?: OutgoingRequest['certificate']): Agent =>
+  const newAgent = (connect: buildConnector.connector): Agent =>
     new Agent({
       allowH2: false,
       bodyTimeout: 0,
       headersTimeout: 0,
       maxHeaderSize: headerBytesMax,
-      connect: guardedConnector(policy, resolve, certificate),
+      connect,
     });
-  const shared = newAgent();
+  const connect = guardedConnector(policy, resolve);
+  const shared = newAgent(connect);
+  const pool = new ConnectionPool(connect);
   return {
     async request(request) {
       const deadline = startDeadline(request);
       // A connection that proves a client belongs to that client's requests alone.
       const { certificate } = request;
-      const agent = certificate === undefined ? shared : newAgent(certificate);
+      const agent =
+        certificate === undefined
+          ? shared
+          : newAgent(guardedConnector(policy, resolve, certificate));
       try {
         return await follow(request, { policy, agent, signal: deadline.signal });
       } catch (error) {
@@ -82,12 +91,13 @@ export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOpti
     async forward(request, sink) {
       policy.checkUrl(request.url);
       try {
-        await forwardOver(shared, request, sink);
+        await forwardOver(pool, request, sink);
       } catch (error) {
         throw asFailure(error, request.signal);
       }
     },
     async [Symbol.asyncDispose]() {
+      pool[Symbol.dispose]();
       await shared.destroy();
     },
   };
@@ -186,7 +196,7 @@ function redirected(request: OutgoingRequest, status: number, location: string):
 function guardedConnector(
   policy: EgressPolicy,
   resolve: Resolve,
-  client: OutgoingRequest['certificate'],
+  client?: OutgoingRequest['certificate'],
 ): buildConnector.connector {
   // One per origin keeps its TLS sessions; the lookup needs the port, which Node does not pass to it.
   const connectors = new Map<string, buildConnector.connector>();

@@ -239,7 +239,7 @@ export function needsWholeBody(
 /** A credential with a line break must not become a second header. */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[\0-\x08\x0a-\x1f\x7f]/.test(value)) continue;
+    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value)) continue;
     const message = 'A header of the request holds characters that headers cannot carry.';
     throw new GatewayError('invalid_headers', { message });
   }

@@ -14,41 +14,52 @@ const dropped = new Set([
 ]);
 
 /**
- * Headers of the provider that reach the caller: all but those of the connection, those that `Connection`
- * names, and `Access-Control-*`, which speak of another origin.
+ * Headers of the provider that reach the caller, as they came: all but those of the connection, those that
+ * `Connection` names, and `Access-Control-*`, which speak of another origin.
  */
-export function callerHeaders(headers: AnswerHeaders): Record<string, string | string[]> {
-  const named = namedBy(headers['connection']);
-  const kept: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
+export function callerHeaders(headers: AnswerHeaders): string[] {
+  const named = namedBy(headers);
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? '';
     const isDropped = dropped.has(name) || named.has(name) || name.startsWith('access-control-');
-    if (value !== undefined && !isDropped)
-      kept[name] = typeof value === 'string' ? value : [...value];
+    if (!isDropped) kept.push(name, headers[at + 1] ?? '');
   }
   return kept;
 }
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** Names in a `Connection` header; most say no more than that it is kept. */
-function namedBy(connection: string | readonly string[] | undefined): ReadonlySet<string> {
-  if (connection === undefined || connection === 'keep-alive') return nothing;
-  const values = typeof connection === 'string' ? [connection] : connection;
-  const names = values.flatMap((value) => value.toLowerCase().split(','));
+/** Names in `Connection` headers; most say no more than that it is kept. */
+function namedBy(headers: AnswerHeaders): ReadonlySet<string> {
+  const value = joinedOf(headers, 'connection');
+  if (value === undefined || value === 'keep-alive') return nothing;
+  const names = value.toLowerCase().split(',');
   return new Set(names.map((name) => name.trim()));
+}
+
+function joinedOf(headers: AnswerHeaders, name: string): string | undefined {
+  let value: string | undefined;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === name)
+      value = value === undefined ? headers[at + 1] : `${value},${headers[at + 1] ?? ''}`;
+  }
+  return value;
 }
 
 /** The first value of a header. */
 export function firstOf(headers: AnswerHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' || value === undefined ? value : value[0];
+  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return headers[at + 1];
+  return undefined;
 }
 
 /** As `HttpReply` has them: several values joined. */
 export function joined(headers: AnswerHeaders): Record<string, string> {
-  const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-    if (value === undefined) return [];
-    return [[name, typeof value === 'string' ? value : value.join(', ')]];
-  });
-  return Object.fromEntries(entries);
+  const byName = new Map<string, string>();
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = headers.slice(at, at + 2);
+    const before = byName.get(name);
+    byName.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(byName);
 }

@@ -23,6 +23,8 @@ const idleTimeoutMs = 120_000;
 const redirectsMax = 5;
 /** Of an answer that is asked for again, for definitions that say in the body how long to wait. */
 const collectedBytesMax = 64 * 1024;
+/** Of a body that goes out in one write with its head. */
+const joinedBytesMax = 16 * 1024;
 
 export interface ProxyCall {
   readonly services: Pick<Services, 'http' | 'clock'>;
@@ -251,20 +253,33 @@ class DecidingSink implements AnswerSink {
     }
     const { response } = this.#call;
     response.writeHead(status, statusText, callerHeaders(headers));
-    response.on('drain', () => this.#flow.resume());
     this.#decided = { kind: 'answered', status };
     return true;
   }
 
-  data(chunk: Buffer): boolean {
-    if (this.#decided?.kind === 'answered') return this.#call.response.write(chunk);
+  data(chunk: Buffer, isLast: boolean): boolean {
+    if (this.#decided?.kind === 'answered') return this.#pass(chunk, isLast);
     this.#bytes += chunk.length;
     if (this.#bytes <= collectedBytesMax) this.#collected.push(chunk);
     return true;
   }
 
+  /** A small body that is there as a whole goes out with the head, as one piece of text. */
+  #pass(chunk: Buffer, isLast: boolean): boolean {
+    const { response } = this.#call;
+    if (!isLast) {
+      const isReady = response.write(chunk);
+      if (!isReady) response.once('drain', () => this.#flow.resume());
+      return isReady;
+    }
+    if (chunk.length > joinedBytesMax) response.end(chunk);
+    else response.end(chunk.toString('latin1'), 'latin1');
+    return true;
+  }
+
   end(): Exchanged | null {
-    if (this.#decided?.kind === 'answered') this.#call.response.end();
+    const { response } = this.#call;
+    if (this.#decided?.kind === 'answered' && !response.writableEnded) response.end();
     if (this.#decided?.kind !== 'retry') return this.#decided;
     return { ...this.#decided, body: Buffer.concat(this.#collected) };
   }

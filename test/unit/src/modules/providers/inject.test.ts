@@ -145,10 +145,13 @@ describe('credentials of a call', () => {
     });
   });
 
-  it('does not let a credential start a new header', () => {
+  it.each([
+    ['a\r\nx-evil: 1', 'a line break'],
+    ['a\u010ax-evil: 1', 'a character whose last byte is a line break'],
+  ])('does not let a credential start a new header: %j (%s)', (access_token) => {
     const request = call({
       provider: provider({ auth_mode: 'OAUTH2' }),
-      ...withCredentials({ access_token: 'a\r\nx-evil: 1' }),
+      ...withCredentials({ access_token }),
     });
     expect(() => buildProviderRequest(request)).toThrow(
       expect.objectContaining({ code: 'invalid_headers' }) as Error,

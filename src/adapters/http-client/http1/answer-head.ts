@@ -1,0 +1,120 @@
+import { HttpFailure } from '../../../ports/http-client.ts';
+
+/** How far a body goes (RFC 9112 section 6.3): bytes by number, by chunks, or until the connection ends. */
+export type Framing =
+  | { readonly kind: 'length'; readonly bytes: number }
+  | { readonly kind: 'chunked' }
+  | { readonly kind: 'close' };
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names in lower case and values in turn, in the order in which they came. */
+  readonly headers: readonly string[];
+  readonly framing: Framing;
+  /** How long the connection may be kept without use; 0: it ends with this answer. */
+  readonly keptMs: number;
+}
+
+/** How long servers keep a connection at least, unless they say otherwise. */
+const keptMsDefault = 4_000;
+const keptMsMax = 60_000;
+/** A server that says when it closes may do it a little earlier, as seen from here. */
+const marginMs = 1_000;
+
+const statusLine = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/;
+/** Control characters but tabs, characters beyond one byte, and line ends that are not CRLF. */
+const forbidden = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const digits = /^\d{1,15}$/;
+
+/** Lower-case names by what was sent: servers send the same few. */
+const names = new Map<string, string>();
+const namesMax = 1000;
+
+/** Why an answer is not passed on; a framing that two readers may read differently is never guessed at. */
+export const notHttp = (what: string): HttpFailure =>
+  new HttpFailure('ERR_INVALID_ANSWER', `The answer is not valid HTTP: ${what}.`);
+
+/**
+ * Reads status line and fields, strictly: no line folding, no bare line ends, no space before a colon, one
+ * framing (RFC 9112 sections 4 to 6).
+ * @param text in latin1, without the empty line at its end
+ * @param method of the request: the answer to HEAD has no body
+ * @throws HttpFailure `ERR_INVALID_ANSWER`
+ */
+export function parseAnswerHead(text: string, method: string): AnswerHead {
+  if (forbidden.test(text)) throw notHttp('a character that heads cannot have');
+  const lines = text.split('\r\n');
+  const [, minor, code, statusText = ''] = statusLine.exec(lines[0] ?? '') ?? [];
+  const status = Number(code);
+  if (minor === undefined || status < 100) throw notHttp('its status line');
+  const headers: string[] = [];
+  const said: Said = { length: null, coding: null, connection: '', keepAlive: '' };
+  for (let at = 1; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const colon = line.indexOf(':');
+    const name = nameOf(line.slice(0, Math.max(colon, 0)));
+    const value = line.slice(colon + 1).trim();
+    headers.push(name, value);
+    note(said, name, value);
+  }
+  const framing = framingOf(status, method, minor === '1', said);
+  const isKept = minor === '1' && framing.kind !== 'close' && !said.connection.includes('close');
+  return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(said.keepAlive) : 0 };
+}
+
+/** What the fields say of the message and the connection. */
+interface Said {
+  length: string | null;
+  coding: string | null;
+  connection: string;
+  keepAlive: string;
+}
+
+function nameOf(sent: string): string {
+  const known = names.get(sent);
+  if (known !== undefined) return known;
+  if (!token.test(sent)) throw notHttp('the name of a field');
+  const name = sent.toLowerCase();
+  if (names.size >= namesMax) names.clear();
+  names.set(sent, name);
+  return name;
+}
+
+function note(said: Said, name: string, value: string): void {
+  switch (name) {
+    case 'content-length':
+      if (!digits.test(value) || (said.length !== null && said.length !== value)) {
+        throw notHttp('its Content-Length');
+      }
+      said.length = value;
+      break;
+    case 'transfer-encoding':
+      if (said.coding !== null) throw notHttp('more than one Transfer-Encoding');
+      said.coding = value.toLowerCase();
+      break;
+    case 'connection':
+      said.connection += `,${value.toLowerCase()}`;
+      break;
+    case 'keep-alive':
+      said.keepAlive = value;
+      break;
+  }
+}
+
+function framingOf(status: number, method: string, isHttp11: boolean, said: Said): Framing {
+  if (said.coding !== null && (said.coding !== 'chunked' || said.length !== null || !isHttp11)) {
+    throw notHttp('its Transfer-Encoding, or a Content-Length beside it');
+  }
+  const hasNoBody = status < 200 || status === 204 || status === 304 || method === 'HEAD';
+  if (hasNoBody) return { kind: 'length', bytes: 0 };
+  if (said.coding !== null) return { kind: 'chunked' };
+  return said.length === null ? { kind: 'close' } : { kind: 'length', bytes: Number(said.length) };
+}
+
+function keptMsOf(keepAlive: string): number {
+  const seconds = /(?:^|[\s,])timeout=(\d{1,6})/i.exec(keepAlive)?.[1];
+  if (seconds === undefined) return keptMsDefault;
+  return Math.max(0, Math.min(Number(seconds) * 1000 - marginMs, keptMsMax));
+}

@@ -1,0 +1,79 @@
+import { notHttp } from './answer-head.ts';
+
+/** Of the size of a chunk with its extensions, and of all fields at the end. */
+const lineBytesMax = 4 * 1024;
+const trailerBytesMax = 64 * 1024;
+
+const sizeLine = /^([0-9a-fA-F]{1,12})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+const trailerLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/;
+
+/** A body in chunks (RFC 9112 section 7.1). Extensions and fields at the end are read and dropped. */
+export class ChunkedBody {
+  readonly #deliver: (piece: Buffer) => void;
+  #expects: 'size' | 'data' | 'end of data' | 'trailer' | 'nothing' = 'size';
+  /** Of the present chunk. */
+  #left = 0;
+  /** Of a line whose end has not come. */
+  #partial = '';
+  #trailerBytes = 0;
+
+  /** @param deliver takes the bytes of the body as they come */
+  constructor(deliver: (piece: Buffer) => void) {
+    this.#deliver = deliver;
+  }
+
+  get isComplete(): boolean {
+    return this.#expects === 'nothing';
+  }
+
+  /**
+   * Returns how many of the bytes belong to the body; fewer than there are only once it is complete.
+   * @throws HttpFailure `ERR_INVALID_ANSWER`
+   */
+  take(bytes: Buffer): number {
+    let at = 0;
+    while (at < bytes.length && this.#expects !== 'nothing') {
+      at = this.#expects === 'data' ? this.#data(bytes, at) : this.#line(bytes, at);
+    }
+    return at;
+  }
+
+  #data(bytes: Buffer, from: number): number {
+    const to = Math.min(bytes.length, from + this.#left);
+    this.#left -= to - from;
+    if (this.#left === 0) this.#expects = 'end of data';
+    this.#deliver(bytes.subarray(from, to));
+    return to;
+  }
+
+  #line(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf(0x0a, from);
+    const to = end < 0 ? bytes.length : end + 1;
+    if (this.#partial.length + to - from > lineBytesMax) throw notHttp('a line of a chunk');
+    this.#partial += bytes.toString('latin1', from, to);
+    if (end < 0) return to;
+    const line = this.#partial;
+    this.#partial = '';
+    if (!line.endsWith('\r\n')) throw notHttp('the end of a line of a chunk');
+    this.#read(line.slice(0, -2));
+    return to;
+  }
+
+  #read(line: string): void {
+    if (this.#expects === 'end of data') {
+      if (line !== '') throw notHttp('the end of a chunk');
+      this.#expects = 'size';
+    } else if (this.#expects === 'size') {
+      const size = sizeLine.exec(line)?.[1];
+      if (size === undefined) throw notHttp('the size of a chunk');
+      this.#left = Number.parseInt(size, 16);
+      this.#expects = this.#left === 0 ? 'trailer' : 'data';
+    } else {
+      this.#trailerBytes += line.length;
+      if (line !== '' && (!trailerLine.test(line) || this.#trailerBytes > trailerBytesMax)) {
+        throw notHttp('a field after the last chunk');
+      }
+      if (line === '') this.#expects = 'nothing';
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import type { Socket } from 'node:net';
+import { HttpFailure, type ForwardRequest } from '../../../ports/http-client.ts';
+import { notHttp, parseAnswerHead, type AnswerHead } from './answer-head.ts';
+import { BodySender } from './body-sender.ts';
+import { ChunkedBody } from './chunked.ts';
+import type { SentHead } from './request-text.ts';
+
+/** Takes one answer while it comes. After `end` or `failed` nothing more is said. */
+export interface AnswerTaker {
+  /** Returns whether the body is wanted; without it the exchange ends here. */
+  head(head: AnswerHead): boolean;
+  /**
+   * Returns whether more may come at once; otherwise `resume` asks for more.
+   * @param isLast nothing follows but the end
+   */
+  data(piece: Buffer, isLast: boolean): boolean;
+  end(): void;
+  failed(error: Error): void;
+}
+
+const headBytesMax = 64 * 1024;
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** A connection of HTTP/1.1 that has one exchange at a time, and is kept only when both sides know where it stands. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #changed: (connection: Connection) => void;
+  #taker: AnswerTaker | null = null;
+  #request: ForwardRequest | null = null;
+  #sender: BodySender | null = null;
+  #isSent = false;
+  /** The beginning of a head whose end has not come. */
+  #begun: Buffer | null = null;
+  #headBytes = 0;
+  #head: AnswerHead | null = null;
+  #left = 0;
+  #chunks: ChunkedBody | null = null;
+  #isPaused = false;
+  /** When something was last sent or received, on the clock of `performance.now`. */
+  #activeAt = performance.now();
+  #keptUntil = 0;
+
+  /** @param changed told when the connection is free for the next exchange, or closed */
+  constructor(socket: Socket, changed: (connection: Connection) => void) {
+    this.#socket = socket;
+    this.#changed = changed;
+    socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    socket.on('end', () => this.#closed(null));
+    socket.on('error', (error) => this.#closed(error));
+    socket.on('close', () => this.#closed(null));
+  }
+
+  /** Whether the next exchange may begin. */
+  isFree(now: number): boolean {
+    return this.#taker === null && !this.#socket.destroyed && now < this.#keptUntil;
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** @param head of the request, as `requestHead` writes it */
+  send(request: ForwardRequest, { text, bodyBytes }: SentHead, taker: AnswerTaker): void {
+    const { body } = request;
+    this.#request = request;
+    this.#taker = taker;
+    this.#head = null;
+    this.#headBytes = 0;
+    this.#isSent = body === null || body instanceof Uint8Array;
+    this.#activeAt = performance.now();
+    if (body === null) {
+      this.#socket.write(text, 'latin1');
+    } else if (body instanceof Uint8Array) {
+      this.#socket.cork();
+      this.#socket.write(text, 'latin1');
+      this.#socket.write(body);
+      this.#socket.uncork();
+    } else {
+      this.#socket.write(text, 'latin1');
+      this.#sender = new BodySender(this.#socket, body, bodyBytes, {
+        sent: () => {
+          this.#isSent = true;
+          this.#activeAt = performance.now();
+        },
+        failed: (error) => this.fail(error),
+      });
+    }
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#activeAt = performance.now();
+    this.#socket.resume();
+  }
+
+  /** Ends the exchange and the connection. */
+  fail(error: Error): void {
+    const taker = this.#taker;
+    this.close();
+    taker?.failed(error);
+  }
+
+  close(): void {
+    this.#taker = null;
+    this.#sender?.stop();
+    this.#sender = null;
+    this.#keptUntil = 0;
+    this.#socket.destroy();
+    this.#changed(this);
+  }
+
+  /** Gives an exchange up that has stood still for too long, and a connection that nobody has used. */
+  expire(now: number): void {
+    if (this.#taker === null) {
+      if (now >= this.#keptUntil) this.close();
+      return;
+    }
+    const isProviderDue = !this.#isPaused && (this.#isSent || this.#socket.writableNeedDrain);
+    const idleMs = this.#request?.idleTimeoutMs ?? 0;
+    if (!isProviderDue || now - this.#activeAt < idleMs) return;
+    this.fail(new HttpFailure('ETIMEDOUT', `The provider sent nothing for ${idleMs} ms.`));
+  }
+
+  #read(bytes: Buffer): void {
+    this.#activeAt = performance.now();
+    try {
+      // What comes without having been asked for belongs to no exchange, and must not become the next answer.
+      if (this.#taker === null) this.close();
+      else if (this.#head === null) this.#readHead(bytes);
+      else this.#readBody(bytes);
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
+
+  #readHead(bytes: Buffer): void {
+    const all = this.#begun === null ? bytes : Buffer.concat([this.#begun, bytes]);
+    const from = this.#begun === null ? 0 : Math.max(0, this.#begun.length - 3);
+    const end = all.indexOf(headEnd, from);
+    const size = this.#headBytes + (end < 0 ? all.length : end);
+    if (size > headBytesMax) throw notHttp(`a head above ${headBytesMax} bytes`);
+    this.#begun = end < 0 ? all : null;
+    if (end < 0) return;
+    const head = parseAnswerHead(all.toString('latin1', 0, end), this.#request?.method ?? '');
+    const rest = all.subarray(end + headEnd.length);
+    if (head.status >= 200) {
+      this.#begin(head, rest);
+      return;
+    }
+    if (head.status === 101) throw notHttp('a switch of protocols that nobody asked for');
+    this.#headBytes = size;
+    if (rest.length > 0) this.#readHead(rest);
+  }
+
+  #begin(head: AnswerHead, rest: Buffer): void {
+    const { framing } = head;
+    this.#head = head;
+    this.#left = framing.kind === 'length' ? framing.bytes : 0;
+    this.#chunks =
+      framing.kind === 'chunked' ? new ChunkedBody((piece) => this.#give(piece, false)) : null;
+    const taker = this.#taker;
+    if (taker?.head(head) === false) {
+      this.close();
+      taker.end();
+    } else if (this.#taker === null) {
+      return;
+    } else if (framing.kind === 'length' && framing.bytes === 0) {
+      this.#complete(rest.length);
+    } else if (rest.length > 0) {
+      this.#readBody(rest);
+    }
+  }
+
+  #readBody(bytes: Buffer): void {
+    if (this.#chunks !== null) {
+      const used = this.#chunks.take(bytes);
+      if (this.#chunks.isComplete) this.#complete(bytes.length - used);
+    } else if (this.#head?.framing.kind === 'close') {
+      this.#give(bytes, false);
+    } else {
+      const used = Math.min(bytes.length, this.#left);
+      this.#left -= used;
+      this.#give(used === bytes.length ? bytes : bytes.subarray(0, used), this.#left === 0);
+      if (this.#left === 0) this.#complete(bytes.length - used);
+    }
+  }
+
+  #give(piece: Buffer, isLast: boolean): void {
+    const isReady = this.#taker?.data(piece, isLast) ?? true;
+    if (isReady || isLast || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  /** @param extra bytes that came after the answer */
+  #complete(extra: number): void {
+    const taker = this.#taker;
+    if (taker === null) return;
+    const keptMs = this.#head?.keptMs ?? 0;
+    if (keptMs > 0 && extra === 0 && this.#isSent) {
+      this.#taker = null;
+      this.#sender = null;
+      this.resume();
+      this.#keptUntil = this.#activeAt + keptMs;
+      this.#changed(this);
+    } else {
+      this.close();
+    }
+    taker.end();
+  }
+
+  #closed(error: Error | null): void {
+    if (this.#taker !== null && error === null && this.#head?.framing.kind === 'close') {
+      this.#complete(0);
+      return;
+    }
+    const message = 'The connection ended before the answer did.';
+    this.fail(error ?? new HttpFailure('ECONNRESET', message));
+  }
+}

@@ -1,0 +1,80 @@
+import { isIP, type Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+import { Connection } from './connection.ts';
+
+/** Free connections of one origin that are kept; what is beyond is closed. */
+const keptMax = 256;
+const expireEveryMs = 1_000;
+
+/** Connections by origin. There are as many as there are exchanges at a time. */
+export class ConnectionPool implements Disposable {
+  readonly #connect: buildConnector.connector;
+  /** The one that was used last is at the end. */
+  readonly #free = new Map<string, Connection[]>();
+  readonly #all = new Set<Connection>();
+  readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor(connect: buildConnector.connector) {
+    this.#connect = connect;
+    this.#timer = setInterval(() => this.#expire(), expireEveryMs);
+    this.#timer.unref();
+  }
+
+  /** One that is free; null: there is none. */
+  take({ origin }: URL): Connection | null {
+    const free = this.#free.get(origin);
+    const now = performance.now();
+    for (let last = free?.pop(); last !== undefined; last = free?.pop()) {
+      if (last.isFree(now)) return last;
+    }
+    return null;
+  }
+
+  /** @throws as the connector: refused by the egress policy, not reached in time, … */
+  async open(url: URL): Promise<Connection> {
+    const socket = await this.#socketTo(url);
+    const { origin } = url;
+    const connection = new Connection(socket, (changed) => this.#changed(origin, changed));
+    this.#all.add(connection);
+    if (this.#isClosed) connection.close();
+    return connection;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    for (const connection of [...this.#all]) connection.close();
+  }
+
+  #socketTo({ protocol, hostname, host, port }: URL): Promise<Socket> {
+    // An address of IPv6 stands in brackets in a URL, and without them everywhere else.
+    const name = hostname.replace(/^\[(.*)\]$/, '$1');
+    const to = { protocol, hostname: name, host, port };
+    const named = isIP(name) === 0 ? { ...to, servername: name } : to;
+    return new Promise((resolve, reject) => {
+      this.#connect(named, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+    });
+  }
+
+  #changed(origin: string, connection: Connection): void {
+    if (connection.isClosed) {
+      this.#all.delete(connection);
+      return;
+    }
+    const free = this.#free.get(origin);
+    if (free === undefined) this.#free.set(origin, [connection]);
+    else if (free.length < keptMax) free.push(connection);
+    else connection.close();
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (const connection of [...this.#all]) connection.expire(now);
+    for (const [origin, free] of this.#free) {
+      const left = free.filter((connection) => !connection.isClosed);
+      if (left.length === 0) this.#free.delete(origin);
+      else this.#free.set(origin, left);
+    }
+  }
+}
