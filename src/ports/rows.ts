@@ -197,6 +197,17 @@ export class RowReader {
     return this.#buffer.toString('latin1', this.start, this.end);
   }
 
+  /** The same where it is often the text of the row before, which is then handed out again. */
+  asciiLike(previous: string): string {
+    this.range();
+    const { start } = this;
+    let isSame = this.end - start === previous.length;
+    for (let at = 0; isSame && at < previous.length; at++) {
+      isSame = this.#buffer[start + at] === previous.charCodeAt(at);
+    }
+    return isSame ? previous : this.#buffer.toString('latin1', start, this.end);
+  }
+
   /** Moves past a string and leaves its place in `start` and `end`. */
   range(): void {
     let length = 0;

@@ -116,12 +116,12 @@ function readRow(reader: RowReader, row: Row): void {
   row.recordId = reader.string();
   row.firstSeenAt = reader.int64();
   row.modifiedAt = reader.int64();
-  row.lastAction = reader.ascii();
+  row.lastAction = reader.asciiLike(row.lastAction);
   row.deletedAt = reader.nullableInt64();
   row.prunedAt = reader.nullableInt64();
   // The column holds nothing else: the projector wrote it.
-  row.encoding = reader.ascii() as PayloadEncoding;
-  row.keyId = reader.ascii();
+  row.encoding = reader.asciiLike(row.encoding) as PayloadEncoding;
+  row.keyId = reader.asciiLike(row.keyId);
   reader.range();
   row.start = reader.start;
   row.end = reader.end;
@@ -194,9 +194,11 @@ export function recordText(
   return out.bytes();
 }
 
-function mayHaveNumericId(row: Row): boolean {
-  const first = row.recordId.charCodeAt(0);
-  return (first >= 0x30 && first <= 0x39) || first === 0x2d;
+/** Whether the id is the text of a number: a payload then may have the number. */
+function mayHaveNumericId({ recordId }: Row): boolean {
+  const first = recordId.charCodeAt(0);
+  const isDigit = (first >= 0x30 && first <= 0x39) || first === 0x2d;
+  return isDigit && String(Number(recordId)) === recordId;
 }
 
 /** Ids are returned as strings; only a payload that seems to have a number there is looked into. */
@@ -207,19 +209,30 @@ function withTextId(payload: Buffer, recordId: string): Buffer {
   return Buffer.from(JSON.stringify({ ...record, id: recordId }));
 }
 
-/** Texts of times; most of a page fall into the same second. */
+/** Seconds whose text is kept. */
+const secondsKept = 64;
+
+/**
+ * Texts of times. Most of a page fall into few seconds, but those of its records' first and of their last
+ * modification alternate.
+ */
 class Moments {
-  #second = -1;
-  #prefix = '';
+  readonly #seconds = new Float64Array(secondsKept).fill(-1);
+  readonly #prefixes = Array.from({ length: secondsKept }, () => '');
 
   text(at: Micros): string {
     const second = Math.floor(at / 1_000_000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#prefix = isoMicros(second * 1_000_000).slice(0, 20);
-    }
     const micros = String(at - second * 1_000_000).padStart(6, '0');
-    return `${this.#prefix}${micros}+00:00`;
+    return `${this.#prefix(second)}${micros}+00:00`;
+  }
+
+  #prefix(second: number): string {
+    const place = second % secondsKept;
+    if (this.#seconds[place] !== second) {
+      this.#seconds[place] = second;
+      this.#prefixes[place] = isoMicros(second * 1_000_000).slice(0, 20);
+    }
+    return this.#prefixes[place] ?? '';
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TabWriter } from '../../../../src/ports/rows.ts';
+import { RowReader, TabWriter } from '../../../../src/ports/rows.ts';
 
 const textOf = (rows: TabWriter): string => Buffer.from(rows.text()).toString();
 
@@ -34,5 +34,16 @@ describe('TabWriter', () => {
     expect(() => rows.uint(value)).toThrow(RangeError);
     rows.undo();
     expect(textOf(rows)).toBe('1\n');
+  });
+});
+
+describe('RowReader', () => {
+  it('hands out the text of the row before where it is the same, and only there', () => {
+    const texts = ['ADDED', 'ADDED', 'added', 'ADD', '', 'UPDATED'];
+    const bytes = texts.flatMap((text) => [text.length, ...Buffer.from(text)]);
+    const reader = new RowReader(Buffer.from(bytes));
+    let last = '';
+    for (const text of texts) expect((last = reader.asciiLike(last))).toBe(text);
+    expect(reader.hasMore).toBe(false);
   });
 });

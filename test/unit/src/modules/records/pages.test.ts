@@ -67,6 +67,24 @@ describe('pages of records', () => {
     ]);
   });
 
+  it('have their own times, however the seconds of first and last modification alternate', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    const saved = (n: number) => {
+      // Two of them are 64 s apart, the next ones in other minutes.
+      model.at += 32_000_000;
+      return model.save(`r${n % 60}`, { n });
+    };
+    const changes = Array.from({ length: 90 }, (_, n) => saved(n));
+    await projection.publish(model, changes);
+    const { records } = await pageOf(projection.reader, question(model));
+    const expected = model.ordered().map(({ held: { firstSeenAt, modifiedAt } }) => ({
+      first_seen_at: isoMicros(firstSeenAt),
+      last_modified_at: isoMicros(modifiedAt),
+    }));
+    expect(records.map(({ _svc_metadata: metadata }) => metadata)).toMatchObject(expected);
+  });
+
   it('cover everything once with every limit', async () => {
     const model = new RecordModel();
     await using projection = await TestProjection.open(store);
@@ -166,16 +184,20 @@ describe('pages of records', () => {
     const model = new RecordModel();
     await using projection = await TestProjection.open(store);
     const numeric = { ...model.save('42'), payload: Buffer.from('{"id":42,"of":{"id":7}}') };
+    const signed = { ...model.save('-0.5'), payload: Buffer.from('{"id":-0.5}') };
+    const text = { ...model.save('007'), payload: Buffer.from('{"of":{"id":7},"id":"007"}') };
     const nested = { ...model.save('7'), payload: Buffer.from('{"of":{"id":7},"id":"7"}') };
     const odd = {
       ...model.save('-"\\'),
       payload: Buffer.from('{"id":"-\\"\\\\","t":"\\t\\u0000"}'),
     };
     const bare = { ...model.save('x'), payload: Buffer.from('{}') };
-    await projection.publish(model, [numeric, nested, odd, bare]);
+    await projection.publish(model, [numeric, signed, text, nested, odd, bare]);
     const { records } = await pageOf(projection.reader, question(model));
     expect(records.map(({ _svc_metadata: _, ...fields }) => fields)).toEqual([
       { id: '42', of: { id: 7 } },
+      { id: '-0.5' },
+      { id: '007', of: { id: 7 } },
       { id: '7', of: { id: 7 } },
       { id: '-"\\', t: '\t\0' },
       {},
