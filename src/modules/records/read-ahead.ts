@@ -33,6 +33,8 @@ interface Walk {
   readonly chunks: Chunk[];
   /** The read under way and the position it starts after. */
   reading: { readonly after: number; readonly done: Promise<void> } | null;
+  /** Its reader has waited for a chunk: it is faster than they are read. */
+  isHurried: boolean;
 }
 
 /**
@@ -80,6 +82,7 @@ class ReadAhead {
     for (const walk of [...(this.#walks.get(key) ?? [])]) {
       let parts = this.#partsAfter(walk, cursor);
       if (rowsOf(parts) <= query.limit && walk.reading?.after === lastOf(parts, cursor)) {
+        walk.isHurried = true;
         await walk.reading.done;
         parts = this.#partsAfter(walk, cursor);
       }
@@ -99,7 +102,7 @@ class ReadAhead {
     const walks = this.#walks.get(key) ?? [];
     if (walks.some((walk) => walk.reading?.after === last)) return;
     const stream = streamNumber(streamKey(query.stream)).toString();
-    const walk: Walk = { key, stream, chunks: [], reading: null };
+    const walk: Walk = { key, stream, chunks: [], reading: null, isHurried: false };
     this.#walks.set(key, [walk, ...walks]);
     for (const oldest of walks.slice(walksPerQuestion - 1)) this.#forget(oldest);
     this.#read(query, walk, cursorAt(slice, slice.ends.length - 1), last);
@@ -109,7 +112,9 @@ class ReadAhead {
     const slice = walk.chunks.at(-1)?.slice;
     const last = slice?.positions.at(-1);
     if (walk.reading !== null || slice === undefined || last === undefined) return;
-    if (!slice.hasMore || rowsLeft > chunkRows(query.limit) / 2) return;
+    // Who takes their time gets the next chunk late: it may be kept for some seconds only.
+    const enough = chunkRows(query.limit) / (walk.isHurried ? 1 : 2);
+    if (!slice.hasMore || rowsLeft > enough) return;
     this.#read(query, walk, cursorAt(slice, slice.ends.length - 1), last);
   }
 

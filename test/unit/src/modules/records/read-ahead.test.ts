@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,6 +11,7 @@ import { GatewayError } from '../../../../../src/kernel/errors.ts';
 import type { Clock } from '../../../../../src/kernel/time.ts';
 import { systemClock } from '../../../../../src/kernel/time.ts';
 import { createRecordReader } from '../../../../../src/modules/records/read-ahead.ts';
+import type { RecordSource } from '../../../../../src/modules/records/reader.ts';
 import { TestProjection } from '../../../../support/projection.ts';
 import { RecordModel } from '../../../../support/record-model.ts';
 import {
@@ -82,6 +84,35 @@ describe('read-ahead', () => {
     const limits = [7, 50, 99, 100, 333];
     const walks = limits.map((limit) => walk(projection.reader, question(model, { limit })));
     for (const found of await Promise.all(walks)) expect(idsOf(found)).toEqual(expected);
+  });
+
+  it('reads a chunk further ahead for a reader that had to wait for one', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 4_300));
+    for (const isFast of [true, false]) {
+      const gate = Promise.withResolvers<undefined>();
+      const chunks: Promise<unknown>[] = [];
+      const slice: RecordSource['slice'] = (query) => {
+        const found = projection.source.slice(query);
+        if (query.limit === question(model).limit) return found;
+        const chunk = gate.promise.then(() => found);
+        chunks.push(chunk);
+        return chunk;
+      };
+      const reader = createRecordReader({ ...projection.source, slice }, systemClock);
+      const { next_cursor: cursor } = await pageOf(reader, question(model));
+      if (!isFast) {
+        gate.resolve(undefined);
+        await Promise.all(chunks);
+        await breathe();
+      }
+      const second = pageOf(reader, question(model, { cursor }));
+      gate.resolve(undefined);
+      await second;
+      // A chunk has 2,000 records: at its second page the next one is not due for who takes their time.
+      expect(chunks).toHaveLength(isFast ? 2 : 1);
+    }
   });
 
   it('works across threads, where drops come before what follows them', async () => {
