@@ -15,6 +15,12 @@ type Outcome = { readonly value: unknown } | { readonly refusal: GatewayError };
 /** Data of one transaction, so that the write-ahead log stays small; a single request may exceed it. */
 const groupBytesMax = 16 * 1024 ** 2;
 
+/** What the write-ahead log may hold before it is moved into the tables: while nobody waits, and in any case. */
+const checkpointIdleBytes = 4 * 1024 ** 2;
+const checkpointBytes = 16 * 1024 ** 2;
+/** What a transaction writes about, beside the data of its requests. */
+const transactionBytes = 48 * 1024;
+
 /**
  * Group commit: whatever has arrived becomes one transaction of the database, and everyone is answered
  * when it is on disk. A request that is refused does not touch the others; when the transaction itself
@@ -26,6 +32,8 @@ export class Committer {
   private readonly onCommitted: (touched: readonly Partition[]) => void;
   private queue: Operation[] = [];
   private scheduled = false;
+  /** About what was written since the last checkpoint. */
+  private sinceCheckpoint = 0;
 
   constructor(
     db: DatabaseSync,
@@ -69,7 +77,22 @@ export class Committer {
       this.scheduled = false;
       this.commitGroup(this.takeGroup());
       if (this.queue.length > 0) this.schedule();
+      // Once the answers are out: their askers prepare what comes next meanwhile.
+      if (this.sinceCheckpoint >= checkpointIdleBytes) setImmediate(() => this.checkpoint());
     });
+  }
+
+  /** Instead of the engine's own, which takes its time before the commit that is due for it returns. */
+  private checkpoint(): void {
+    const due = this.queue.length > 0 ? checkpointBytes : checkpointIdleBytes;
+    if (this.sinceCheckpoint < due || !this.db.isOpen) return;
+    this.sinceCheckpoint = 0;
+    try {
+      this.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      // For want of space say: all stays in the write-ahead log, and the next one moves it.
+      if (asLogFailure(error) === error) throw error;
+    }
   }
 
   private takeGroup(): Operation[] {
@@ -96,6 +119,7 @@ export class Committer {
       }
       return;
     }
+    for (const { bytes } of group) this.sinceCheckpoint += bytes;
     outcomes.forEach((outcome, i) => {
       if ('value' in outcome) group[i]?.promise.resolve(outcome.value);
       else group[i]?.promise.reject(outcome.refusal);
@@ -109,6 +133,7 @@ export class Committer {
       const value = apply();
       this.state.saveTouched();
       this.db.exec('COMMIT');
+      this.sinceCheckpoint += transactionBytes;
       return value;
     } catch (error) {
       // A full disk may have ended the transaction already.

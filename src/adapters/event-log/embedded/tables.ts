@@ -51,6 +51,7 @@ const busyTimeoutMs = 5_000;
 
 /**
  * The only connection that writes. Every commit is on disk when it returns (`synchronous=FULL`).
+ * The committer makes the checkpoints; the engine's own is for what it does not count.
  * `maxPages` (of 8 KiB) bounds the file. What retention and compaction take out is overwritten, for it may have been
  * erased on demand.
  */
@@ -63,7 +64,7 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA cache_size = -16384;
-    PRAGMA wal_autocheckpoint = 2048;
+    PRAGMA wal_autocheckpoint = 4096;
     PRAGMA journal_size_limit = 67108864;
     PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;

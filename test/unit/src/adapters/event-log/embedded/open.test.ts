@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -50,6 +51,19 @@ function lockOut(directory: string): Disposable {
   db.exec('BEGIN IMMEDIATE');
   return { [Symbol.dispose]: () => db.close() };
 }
+
+describe('the write-ahead log', () => {
+  it('is moved into the tables between commits, before the engine would do it within one', async () => {
+    await using opened = await openOne();
+    const value = random(1024 ** 2);
+    for (let mebibytes = 0; mebibytes < 48; mebibytes++) {
+      await opened.log.append([placed('t', 0, value)]);
+    }
+    const { size } = statSync(join(opened.directory, 'log.sqlite-wal'));
+    expect(size).toBeGreaterThan(0);
+    expect(size).toBeLessThan(24 * 1024 ** 2);
+  });
+});
 
 describe('requests that are committed together', () => {
   it('fail alone: those of an unknown topic and of a fenced writer', async () => {
