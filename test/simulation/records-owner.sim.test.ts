@@ -149,6 +149,7 @@ describe('owners that crash, are fenced and take over, over a log that fails', (
 /** A store made from the log alone is the store that grew with it. */
 async function expectRestorable(world: RecordsWorld): Promise<void> {
   world.log.fault = () => 'none';
+  const { vault } = world;
   const empty = await mkdtemp(join(tmpdir(), 'svc-restored-'));
   try {
     for (const folder of [world.folder, empty]) {
@@ -157,7 +158,9 @@ async function expectRestorable(world: RecordsWorld): Promise<void> {
       await running.untilDeciding();
     }
     // Both have seen the same log but for the second's own look-up: their records are the same.
-    expect(withoutHeads(dumpStores(empty))).toEqual(withoutHeads(dumpStores(world.folder)));
+    expect(withoutHeads(dumpStores(empty, vault))).toEqual(
+      withoutHeads(dumpStores(world.folder, vault)),
+    );
   } finally {
     await rm(empty, { recursive: true, force: true });
   }

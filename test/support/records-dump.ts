@@ -1,15 +1,25 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { splitKey } from '../../src/kernel/ids.ts';
+import type { Vault } from '../../src/modules/credentials/vault.ts';
+import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
+import { createKeptSealing } from '../../streams/owners/records/kept-sealing.ts';
 import { Payloads } from '../../streams/owners/records/payloads.ts';
+import { noPayload } from '../../streams/owners/records/round.ts';
+
+type OpeningVault = Pick<Vault, 'sealBytes' | 'openBytes'>;
 
 /** What the state stores of a folder hold, by partition; the numbers of streams are their own. */
-export function dumpStores(folder: string): Record<string, ReturnType<typeof dump>> {
+export function dumpStores(
+  folder: string,
+  vault: OpeningVault,
+): Record<string, ReturnType<typeof dump>> {
   const files = readdirSync(folder).filter((name) => /^records-\d+\.db$/.test(name));
-  return Object.fromEntries(files.sort().map((file) => [file, dump(join(folder, file))]));
+  return Object.fromEntries(files.sort().map((file) => [file, dump(join(folder, file), vault)]));
 }
 
-function dump(file: string) {
+function dump(file: string, vault: OpeningVault) {
   const db = new DatabaseSync(file, { readOnly: true });
   const rows = (sql: string) =>
     db
@@ -22,7 +32,7 @@ function dump(file: string) {
       pruned_at FROM records JOIN streams ON no = stream ORDER BY key, records.id`),
     payloads: rows('SELECT no, key FROM streams ORDER BY key').map(({ no, key }) => ({
       key,
-      payloads: payloadsOf(db, Number(no)),
+      payloads: payloadsOf(db, vault, { no: Number(no), key: String(key) }),
     })),
     heads: rows('SELECT key, hex(head) AS head FROM streams WHERE head IS NOT NULL ORDER BY key'),
   };
@@ -30,11 +40,22 @@ function dump(file: string) {
   return tables;
 }
 
-/** Blocks of the same payloads may differ. */
-function payloadsOf(db: DatabaseSync, stream: number) {
-  const payloads = new Payloads(db);
-  const all = payloads.placed(stream, 0, Number.MAX_SAFE_INTEGER, Infinity, false);
-  const positions = all.map(({ position }) => position);
-  const found = payloads.read(stream, positions);
-  return all.map(({ position, id }) => ({ position, id, ...found.get(position) }));
+/** Blocks of the same payloads may differ, and what an owner sealed with others a restored store has by itself. */
+function payloadsOf(db: DatabaseSync, vault: OpeningVault, stream: { no: number; key: string }) {
+  const payloads = new Payloads(db, createKeptSealing(vault));
+  const opener = new PayloadOpener(vault);
+  const { no, key } = stream;
+  const owner = { key, connectionUid: splitKey(key)[1] ?? '' };
+  const all = payloads.placed(no, 0, Number.MAX_SAFE_INTEGER, Infinity, false);
+  const found = payloads.read(
+    no,
+    all.map(({ position }) => position),
+  );
+  return all.map(({ position, id }) => {
+    const { bytes, encoding } = found.get(position) ?? noPayload;
+    if (bytes === null) return { position, id, text: null, isPlain: false };
+    const json = encoding === 'secret' ? 'json' : encoding;
+    const opened = opener.open(owner, { recordId: id, encoding: json, bytes });
+    return { position, id, text: opened.toString(), isPlain: encoding === 'json' };
+  });
 }

@@ -66,11 +66,12 @@ export function memoryVault(): RecordsVault {
   const cipherOf = (keyId: string): Cipher => {
     let cipher = ciphers.get(keyId);
     if (cipher === undefined) ciphers.set(keyId, (cipher = createAesGcm(randomBytes(32))));
-    if (cipher === null) throw new GatewayError('not_found');
+    if (cipher === null) throw new GatewayError('invalid_credentials');
     return cipher;
   };
   return {
     async ready(keyId) {
+      if (ciphers.get(keyId) === null) throw new GatewayError('not_found');
       cipherOf(keyId);
     },
     sealBytes: (keyId, plain, context) => cipherOf(keyId).seal(plain, context),

@@ -9,6 +9,7 @@ import {
 import type { ReadMessage } from '../../../src/ports/event-log.ts';
 import { deadLetterMessage, letterOf, retriedMessage } from './dead-letter.ts';
 import { decide, isKeyless, kindOf, refused, type Rules } from './decide.ts';
+import { isKeyGone } from './kept-sealing.ts';
 import type { Shared } from './deps.ts';
 import { handlers } from './handlers.ts';
 import { preview } from './retention.ts';
@@ -79,10 +80,10 @@ async function attemptOne(
     reply(deciding, command, { outcome: 'done', body });
     return 'done';
   }
-  const isKeyGone = await isGone(deciding, command);
+  const isRefused = await isGone(deciding, command);
   const letter = letterOf(message);
   return undoable(deciding, message.key, command, (stream) => {
-    const answer = isKeyGone
+    const answer = isRefused
       ? refused('stream_closed', 'The data key of the connection was destroyed.')
       : decide(handlers, rules, stream, command, {
           offset: message.offset,
@@ -128,14 +129,8 @@ function undoable<T>(
 
 /** A destroyed key stays so: nothing more may be saved for its connection. */
 async function isGone({ shared }: Deciding, command: RecordCommandValue): Promise<boolean> {
-  if (isKeyless[kindOf(handlers, command)] === true) return false;
-  try {
-    await shared.vault.ready(command.connection_uid);
-    return false;
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'not_found') return true;
-    throw error;
-  }
+  const isDestroyed = await isKeyGone(shared.vault, command.connection_uid);
+  return isDestroyed && isKeyless[kindOf(handlers, command)] !== true;
 }
 
 function reply({ rules }: Deciding, command: RecordCommandValue, answer: Answer): void {

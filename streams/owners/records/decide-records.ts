@@ -48,7 +48,7 @@ export const update: Handle = (decision) => {
     }
     const hash = rules.hash(stream.environmentUid, text);
     const asked = { type: 'Update', hash, seq: stream.seq + 1, at: rules.changes.nextAt } as const;
-    settle(decision, id, state, asked, () => decision.given.keep(id, Buffer.from(text)), isKept);
+    settle(decision, id, state, asked, () => decision.given.keep(Buffer.from(text)), isKept);
   });
   return { outcome: 'done' };
 };

@@ -9,7 +9,6 @@ import type {
   StrategyArgs,
 } from '../../../src/modules/records/commands.ts';
 import { record } from '../../../src/modules/records/decider.ts';
-import { isSealed } from '../../../src/modules/records/sealed-payload.ts';
 import { putRun } from './stream-state.ts';
 import type { Decision, Handle } from './decide.ts';
 import { forgetEnded } from './passes.ts';
@@ -101,8 +100,8 @@ function purgeSlice(
       placed.map(({ position }) => position),
     );
     for (const { position } of placed) {
-      const { bytes, encoding } = payloads.get(position) ?? noPayload;
-      counts[bytes === null ? 'pruned' : isSealed(encoding) ? 'sealed' : 'plain']++;
+      const { encoding } = payloads.get(position) ?? noPayload;
+      counts[encoding === 'none' ? 'pruned' : encoding === 'json' ? 'plain' : 'sealed']++;
     }
   }
   const ids = placed.map(({ id }) => id);

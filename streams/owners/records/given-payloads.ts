@@ -6,7 +6,6 @@ import {
   payloadContext,
   PayloadOpener,
   PayloadSealer,
-  sealedEncoding,
   type PayloadOwner,
 } from '../../../src/modules/records/sealed-payload.ts';
 import type { KeptPayload } from './state-store.ts';
@@ -40,14 +39,12 @@ export class GivenPayloads {
 
   /** The payload of the record with the index, as it is kept. */
   kept(index: number): KeptPayload {
-    return this.keep(this.#command.ids[index] ?? '', this.plain(index));
+    return this.keep(this.plain(index));
   }
 
-  /** JSON in UTF-8 as it is kept: sealed where the command's payloads travelled sealed. */
-  keep(id: string, plain: Uint8Array): KeptPayload {
-    if (!this.#command.encoding.endsWith('aes256gcm')) return { bytes: plain, encoding: 'json' };
-    const bytes = this.#sealing.sealer.seal(this.#stream, id, plain);
-    return { bytes, encoding: sealedEncoding };
+  /** JSON in UTF-8 as it is kept: secret where the command's payloads travelled sealed. */
+  keep(plain: Uint8Array): KeptPayload {
+    return { bytes: plain, encoding: isSealed(this.#command.encoding) ? 'secret' : 'json' };
   }
 
   /** The payload of the record with the index as JSON in UTF-8. */
@@ -61,14 +58,15 @@ export class GivenPayloads {
   /** JSON in UTF-8 of a kept payload that has not been pruned. */
   opened(recordId: string, { bytes, encoding }: KeptPayload): Uint8Array {
     if (bytes === null) return new Uint8Array();
+    if (encoding === 'secret') return bytes;
     return this.#sealing.opener.open(this.#stream, { recordId, encoding, bytes });
   }
 
-  /** A kept payload as a reply carries it: sealed by itself, without a dictionary, where it was sealed. */
+  /** A kept payload as a reply carries it: a secret sealed by itself, as it is. */
   lookedUp(recordId: string, payload: KeptPayload): Pick<LookedUp, 'payload' | 'isSealed'> {
     if (payload.bytes === null) return { payload: null, isSealed: false };
     const plain = Buffer.from(this.opened(recordId, payload));
-    if (!isSealed(payload.encoding)) return { payload: plain.toString(), isSealed: false };
+    if (payload.encoding === 'json') return { payload: plain.toString(), isSealed: false };
     const { key, connectionUid } = this.#stream;
     const context = payloadContext(key, recordId);
     const sealed = this.#sealing.vault.sealBytes(connectionUid, plain, context);

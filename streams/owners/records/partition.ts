@@ -54,8 +54,9 @@ export class PartitionOwner implements AsyncDisposable {
     this.#shared = shared;
     this.#held = held;
     const { headsEpoch: epoch, lastModifiedAt } = progress;
-    this.#changes = new Changes({ store, clock, encoder, epoch, lastModifiedAt });
     this.#sealing = createSealing(shared.vault);
+    const { sealer } = this.#sealing;
+    this.#changes = new Changes({ store, clock, encoder, sealer, epoch, lastModifiedAt });
     this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;

@@ -1,11 +1,21 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { PayloadEncoding } from '../../../src/modules/records/events.ts';
+import type { Together } from './kept-sealing.ts';
+
+/** As an event has it; or JSON that is sealed with its neighbours before it goes into a file (`secret`). */
+export type KeptEncoding = PayloadEncoding | 'secret';
 
 export interface KeptPayload {
-  /** Null once pruned. */
+  readonly encoding: KeptEncoding;
+  /** Null once pruned. That of a secret in a block is opened here. @throws as `KeptSealing.open` */
   readonly bytes: Uint8Array | null;
-  readonly encoding: PayloadEncoding;
 }
+
+/** What is left of a secret whose key was destroyed: that there was one. */
+export const unreadable: KeptPayload = {
+  encoding: 'json+deflate+aes256gcm',
+  bytes: new Uint8Array(),
+};
 
 export interface PlacedPayload {
   readonly position: number;
@@ -22,11 +32,12 @@ export const smallEntries = 8;
 const smallBytes = 4096;
 
 /** By number. */
-const encodings: readonly PayloadEncoding[] = [
+const encodings: readonly KeptEncoding[] = [
   'none',
   'json',
   'json+aes256gcm',
   'json+deflate+aes256gcm',
+  'secret',
 ];
 
 const uintBytes = 4;
@@ -35,12 +46,19 @@ const entryHeadBytes = 2 * uintBytes;
 
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
+/** How a zstd frame begins: neither the length of some ids nor JSON does. */
+const packedMark = 0xfd2fb528;
+
 export interface EncodedBlock {
-  /** Compressed when shorter than `size`. */
   readonly data: Uint8Array;
-  /** Bytes before compression. */
+  /** The secrets among the payloads, sealed as one. */
+  readonly secrets: Uint8Array | null;
+  /** Bytes of all, before compression. */
   readonly size: number;
 }
+
+type Seal = (together: Together, plain: Uint8Array) => Uint8Array;
+type Open = (together: Together, sealed: Uint8Array) => Uint8Array;
 
 /** What an entry adds to the size of its block, about: ids are mostly ASCII. */
 export function entryBytes({ id, payload }: PlacedPayload): number {
@@ -48,43 +66,60 @@ export function entryBytes({ id, payload }: PlacedPayload): number {
 }
 
 /** Positions are not in it: see `encodePlaces`. */
-export function encodeBlock(entries: readonly PlacedPayload[]): EncodedBlock {
+export function encodeBlock(entries: readonly PlacedPayload[], seal: Seal): EncodedBlock {
   const ids = Buffer.from(entries.map(({ id }) => id).join(''));
-  const headBytes = uintBytes + entries.length * entryHeadBytes;
-  const payloadBytes = entries.reduce((sum, { payload }) => sum + (payload.bytes?.length ?? 0), 0);
-  const size = headBytes + ids.length + payloadBytes;
-  const raw = Buffer.allocUnsafe(size);
-  let head = raw.writeUInt32LE(ids.length, 0);
-  raw.set(ids, headBytes);
-  let at = headBytes + ids.length;
+  const heads = Buffer.allocUnsafe(uintBytes + entries.length * entryHeadBytes);
+  let head = heads.writeUInt32LE(ids.length, 0);
+  const open: Uint8Array[] = [];
+  const secrets: Uint8Array[] = [];
+  const together = { ids: [] as string[], lengths: [] as number[] };
   for (const { id, payload } of entries) {
     const { bytes, encoding } = payload;
-    head = raw.writeUInt32LE(id.length, head);
+    head = heads.writeUInt32LE(id.length, head);
     const length = bytes === null ? 0 : bytes.length + 1;
-    head = raw.writeUInt32LE(length * encodings.length + encodings.indexOf(encoding), head);
+    head = heads.writeUInt32LE(length * encodings.length + encodings.indexOf(encoding), head);
     if (bytes === null) continue;
-    raw.set(bytes, at);
-    at += bytes.length;
+    (encoding === 'secret' ? secrets : open).push(bytes);
+    if (encoding !== 'secret') continue;
+    together.ids.push(id);
+    together.lengths.push(bytes.length);
   }
+  const raw = Buffer.concat([heads, ids, ...open]);
+  const joined = Buffer.concat(secrets);
+  const size = raw.length + joined.length;
   const isWorthIt = entries.length >= smallEntries || size >= smallBytes;
-  if (!isWorthIt) return { data: raw, size };
-  const packed = zstdCompressSync(raw, fast);
-  return { data: packed.length < size ? packed : raw, size };
+  const sealed = secrets.length === 0 ? null : seal(together, isWorthIt ? packed(joined) : joined);
+  return { data: isWorthIt ? packed(raw) : raw, secrets: sealed, size };
+}
+
+/** Compressed, if that is shorter. */
+function packed(raw: Buffer): Buffer {
+  const short = zstdCompressSync(raw, fast);
+  return short.length < raw.length ? short : raw;
+}
+
+function unpacked(data: Uint8Array, size: number): Buffer {
+  const given = Buffer.from(data.buffer, data.byteOffset, data.length);
+  if (given.length < uintBytes || given.readUInt32LE(0) !== packedMark) return given;
+  // A little more than is needed: a full buffer would have another one allocated.
+  return zstdDecompressSync(given, { chunkSize: size + 64 });
 }
 
 /** A block as it is read. */
 export class Block {
   readonly bytes: number;
   readonly #raw: Buffer;
+  readonly #sealed: Uint8Array | null;
+  readonly #open: Open;
   readonly #count: number;
   #ids: string[] | null = null;
   #ends: number[] | null = null;
+  #secrets: Buffer | null = null;
 
-  constructor({ data, size }: EncodedBlock, count: number) {
-    const given = Buffer.from(data.buffer, data.byteOffset, data.length);
-    // A little more than is needed: a full buffer would have another one allocated.
-    const chunkSize = size + 64;
-    this.#raw = data.length < size ? zstdDecompressSync(given, { chunkSize }) : given;
+  constructor({ data, secrets, size }: EncodedBlock, count: number, open: Open) {
+    this.#raw = unpacked(data, size);
+    this.#sealed = secrets;
+    this.#open = open;
     this.#count = count;
     this.bytes = size;
   }
@@ -99,12 +134,33 @@ export class Block {
   }
 
   payload(index: number): KeptPayload {
-    const code = this.#code(index);
-    const encoding = encodings[code % encodings.length] ?? 'none';
-    if (code < encodings.length) return { bytes: null, encoding };
+    const encoding = encodingIn(this.#code(index));
+    if (!this.hasPayload(index)) return { encoding, bytes: null };
+    if (encoding !== 'secret') return { encoding, bytes: this.#slice(this.#raw, index) };
+    const opened = (): Uint8Array => this.#slice(this.#openedSecrets(), index);
+    return {
+      encoding,
+      get bytes() {
+        return opened();
+      },
+    };
+  }
+
+  #slice(from: Buffer, index: number): Uint8Array {
     this.#ends ??= this.#readEnds();
     const end = this.#ends[index] ?? 0;
-    return { bytes: this.#raw.subarray(end - lengthIn(code), end), encoding };
+    return from.subarray(end - lengthIn(this.#code(index)), end);
+  }
+
+  #openedSecrets(): Buffer {
+    if (this.#secrets !== null) return this.#secrets;
+    const indexes = Array.from({ length: this.#count }, (_, index) => index);
+    const secret = indexes.filter((index) => encodingIn(this.#code(index)) === 'secret');
+    const ids = secret.map((index) => this.id(index));
+    const lengths = secret.map((index) => lengthIn(this.#code(index)));
+    const opened = this.#open({ ids, lengths }, this.#sealed ?? new Uint8Array());
+    this.#secrets = unpacked(opened, this.bytes);
+    return this.#secrets;
   }
 
   get #payloadsAt(): number {
@@ -129,14 +185,19 @@ export class Block {
     });
   }
 
+  /** Of each where it lies: in the block, or among the secrets. */
   #readEnds(): number[] {
     let end = this.#payloadsAt;
+    let secretEnd = 0;
     return Array.from({ length: this.#count }, (_, index) => {
-      end += lengthIn(this.#code(index));
-      return end;
+      const code = this.#code(index);
+      if (encodingIn(code) === 'secret') return (secretEnd += lengthIn(code));
+      return (end += lengthIn(code));
     });
   }
 }
+
+const encodingIn = (code: number): KeptEncoding => encodings[code % encodings.length] ?? 'none';
 
 function lengthIn(code: number): number {
   return code < encodings.length ? 0 : Math.floor(code / encodings.length) - 1;

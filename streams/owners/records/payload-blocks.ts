@@ -8,9 +8,11 @@ import {
   encodePlaces,
   entryBytes,
   smallEntries,
+  unreadable,
   type KeptPayload,
   type PlacedPayload,
 } from './payload-block.ts';
+import type { KeptSealing } from './kept-sealing.ts';
 
 /** What is known of a block without reading its data. */
 interface BlockRow {
@@ -28,6 +30,8 @@ interface BlockRow {
 
 type RowValues = [number, number, number, number, number, number, Uint8Array | null, number];
 
+/** Keys of streams kept at hand. */
+const keysMax = 1000;
 /** Bytes of blocks kept decompressed. */
 const cachedBytesMax = 16 * 1024 ** 2;
 
@@ -36,7 +40,7 @@ export const blockTables = `
   CREATE TABLE IF NOT EXISTS payload_blocks (
     stream INTEGER, first INTEGER, last INTEGER, count INTEGER, gone INTEGER, size INTEGER, places BLOB,
     no INTEGER, PRIMARY KEY (stream, first)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS payload_data (no INTEGER PRIMARY KEY, data BLOB);`;
+  CREATE TABLE IF NOT EXISTS payload_data (no INTEGER PRIMARY KEY, data BLOB, secrets BLOB);`;
 
 const columns = 'stream, first, last, count, gone, size, places, no';
 
@@ -46,13 +50,16 @@ const columns = 'stream, first, last, count, gone, size, places, no';
  */
 export class PayloadBlocks {
   readonly #db: DatabaseSync;
+  readonly #sealing: KeptSealing;
+  readonly #keys = new Map<number, string>();
   readonly #statements = new Map<string, StatementSync>();
   readonly #cached = new Map<number, Block>();
   #cachedBytes = 0;
   #lastNo: number;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, sealing: KeptSealing) {
     this.#db = db;
+    this.#sealing = sealing;
     this.#lastNo = this.#number('SELECT max(no) FROM payload_data') ?? 0;
   }
 
@@ -109,7 +116,8 @@ export class PayloadBlocks {
   }
 
   /** Positions ascend; what stood at one of them is replaced. */
-  put(stream: number, entries: readonly PlacedPayload[]): void {
+  put(stream: number, given: readonly PlacedPayload[]): void {
+    const entries = this.#keepable(stream, given);
     let at = 0;
     while (at < entries.length) {
       const position = entries[at]?.position ?? 0;
@@ -161,13 +169,15 @@ export class PayloadBlocks {
   }
 
   #add(stream: number, entries: readonly PlacedPayload[]): void {
-    const { data, size } = encodeBlock(entries);
+    const { data, secrets, size } = encodeBlock(entries, (together, plain) =>
+      this.#sealing.seal(this.#key(stream), together, plain),
+    );
     const positions = entries.map(({ position }) => position);
     const no = ++this.#lastNo;
     const count = positions.length;
     const [first = 0] = positions;
     const last = positions[count - 1] ?? 0;
-    this.#statement('INSERT INTO payload_data VALUES (?, ?)').run(no, data);
+    this.#statement('INSERT INTO payload_data VALUES (?, ?, ?)').run(no, data, secrets);
     this.#statement('INSERT INTO payload_blocks VALUES (?, ?, ?, ?, 0, ?, ?, ?)').run(
       stream,
       first,
@@ -204,19 +214,41 @@ export class PayloadBlocks {
     if (live > 0) this.#write(row.stream, entries);
   }
 
-  #entries(row: BlockRow): PlacedPayload[] {
+  #entries(row: BlockRow): readonly PlacedPayload[] {
     const block = this.#block(row);
-    return decodePlaces(row.first, row.count, row.places).flatMap((position, index) =>
+    const entries = decodePlaces(row.first, row.count, row.places).flatMap((position, index) =>
       isGone(row, index) ? [] : [{ position, id: block.id(index), payload: block.payload(index) }],
     );
+    return this.#keepable(row.stream, entries);
   }
 
-  #block({ no, size, count }: BlockRow): Block {
+  /** Without the key of the connection secrets can be neither sealed nor opened any more. */
+  #keepable(stream: number, entries: readonly PlacedPayload[]): readonly PlacedPayload[] {
+    const isSecret = ({ payload }: PlacedPayload): boolean => payload.encoding === 'secret';
+    if (!entries.some(isSecret) || !this.#sealing.isGone(this.#key(stream))) return entries;
+    return entries.map((entry) => (isSecret(entry) ? { ...entry, payload: unreadable } : entry));
+  }
+
+  /** The key of the stream with the number. */
+  #key(stream: number): string {
+    let key = this.#keys.get(stream);
+    if (key === undefined) {
+      const row = this.#statement('SELECT key FROM streams WHERE no = ?').get(stream);
+      [key = ''] = row as unknown as [string];
+      if (this.#keys.size >= keysMax) this.#keys.clear();
+      this.#keys.set(stream, key);
+    }
+    return key;
+  }
+
+  #block({ stream, no, size, count }: BlockRow): Block {
     const cached = this.#cached.get(no);
     if (cached !== undefined) return cached;
-    const row = this.#statement('SELECT data FROM payload_data WHERE no = ?').get(no);
-    const [data] = row as unknown as [Uint8Array];
-    const block = new Block({ data, size }, count);
+    const row = this.#statement('SELECT data, secrets FROM payload_data WHERE no = ?').get(no);
+    const [data, secrets] = row as unknown as [Uint8Array, Uint8Array | null];
+    const block = new Block({ data, secrets, size }, count, (together, sealed) =>
+      this.#sealing.open(this.#key(stream), together, sealed),
+    );
     for (const [oldest, { bytes }] of this.#cached) {
       if (this.#cachedBytes + size <= cachedBytesMax) break;
       this.#cached.delete(oldest);

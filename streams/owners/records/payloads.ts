@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { entryBytes, type KeptPayload, type PlacedPayload } from './payload-block.ts';
+import type { KeptSealing } from './kept-sealing.ts';
 import { PayloadBlocks } from './payload-blocks.ts';
 
 export interface Placed {
@@ -54,8 +55,8 @@ export class Payloads {
   /** What the part under way changed; null between parts. */
   #part: Change[] | null = null;
 
-  constructor(db: DatabaseSync) {
-    this.#blocks = new PayloadBlocks(db);
+  constructor(db: DatabaseSync, sealing: KeptSealing) {
+    this.#blocks = new PayloadBlocks(db, sealing);
   }
 
   /** Begins a part, which `keep` or `undo` ends. */
@@ -175,7 +176,7 @@ function heldPlaced(
     const position = positions[at] ?? 0;
     if (position > through || placed.length === limit) break;
     const entry = held.get(position);
-    if (entry == null || (withPayload && entry.payload.bytes === null)) continue;
+    if (entry == null || (withPayload && entry.payload.encoding === 'none')) continue;
     placed.push({ position, id: entry.id });
   }
   return placed;

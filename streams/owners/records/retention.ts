@@ -10,6 +10,7 @@ import type { Instant } from '../../../src/kernel/time.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Retention } from '../../../src/modules/environments/retention.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
+import { isKeyGone } from './kept-sealing.ts';
 import { noPayload, type Changes } from './round.ts';
 import type { StateStore } from './state-store.ts';
 import type { StreamState } from './stream-state.ts';
@@ -103,16 +104,17 @@ export class RetentionSweep {
       await this.#keepRolling(now);
       this.#sweep = { now, after: 0 };
     }
-    this.#look(changes, this.#sweep);
+    await this.#look(changes, this.#sweep);
   }
 
-  #look(changes: Changes, sweep: { readonly now: Instant; after: number }): void {
-    const { retentionOf } = this.#shared;
+  async #look(changes: Changes, sweep: { readonly now: Instant; after: number }): Promise<void> {
+    const { retentionOf, vault } = this.#shared;
     const { store, round } = changes;
     const heads = store.headsAfter(sweep.after, sliceStreams);
     for (const { no, key, head } of heads) {
       const stream = this.#streams.known(no, key, head);
       const due = dueOf(stream, retentionOf(stream.environmentUid), sweep.now);
+      if (!stream.isClosed) await isKeyGone(vault, stream.connectionUid);
       const before = round.changes.length;
       const hasMore = settle(changes, stream, due, sliceRecords);
       if (round.changes.length > before) {

@@ -3,6 +3,8 @@ import { GatewayError } from '../../../src/kernel/errors.ts';
 import type { Clock, Micros } from '../../../src/kernel/time.ts';
 import type { DeletedKeysArgs, RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { RecordEvent } from '../../../src/modules/records/decider.ts';
+import type { PayloadEncoding } from '../../../src/modules/records/events.ts';
+import { sealedEncoding, type PayloadSealer } from '../../../src/modules/records/sealed-payload.ts';
 import type { Message } from '../../../src/ports/event-log.ts';
 import { ChangeEncoder, ChangeIds, changeTypes } from './change-encoder.ts';
 import type { KeptPayload, StateStore } from './state-store.ts';
@@ -52,6 +54,7 @@ export class Changes {
   round = new Round();
   readonly #clock: Clock;
   readonly #encoder: ChangeEncoder;
+  readonly #sealer: PayloadSealer;
   #now: Micros = 0;
   #stream: StreamState | null = null;
   #ids = new ChangeIds('', '');
@@ -62,6 +65,7 @@ export class Changes {
     readonly store: StateStore;
     readonly clock: Clock;
     readonly encoder: ChangeEncoder;
+    readonly sealer: PayloadSealer;
     readonly epoch: number;
     readonly lastModifiedAt: Micros;
   }) {
@@ -70,6 +74,7 @@ export class Changes {
     this.lastModifiedAt = deps.lastModifiedAt;
     this.#clock = deps.clock;
     this.#encoder = deps.encoder;
+    this.#sealer = deps.sealer;
   }
 
   /** For the changes of the command that follow. */
@@ -112,6 +117,7 @@ export class Changes {
     const seq = ++stream.seq;
     if (after.position === seq) this.lastModifiedAt = after.modifiedAt;
     this.#apply(stream.no, id, event, payload);
+    const logged = this.#logged(stream, id, payload);
     const eventId = this.#ids.of(seq);
     const headers = {
       ce_specversion: '1.0',
@@ -132,8 +138,7 @@ export class Changes {
       version: after.version,
       position: after.position,
       previousPosition,
-      payload: payload.bytes,
-      encoding: payload.encoding,
+      ...logged,
       hash: after.hash,
       previousHash: event.previousHash,
       firstSeenAt: after.firstSeenAt,
@@ -143,6 +148,17 @@ export class Changes {
     });
     this.round.changes.push({ key, value, headers });
     if (action === 'purged') this.#tombstone(key, stream.key, headers['svc-seq']);
+  }
+
+  /** A payload as the event has it. */
+  #logged(
+    stream: StreamState,
+    id: string,
+    { bytes, encoding }: KeptPayload,
+  ): { readonly payload: Uint8Array | null; readonly encoding: PayloadEncoding } {
+    if (bytes === null) return { payload: null, encoding: 'none' };
+    if (encoding !== 'secret') return { payload: bytes, encoding };
+    return { payload: this.#sealer.seal(stream, id, bytes), encoding: sealedEncoding };
   }
 
   #apply(no: number, id: string, event: RecordEvent, payload: KeptPayload): void {

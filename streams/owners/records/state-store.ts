@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { RecordState } from '../../../src/modules/records/state.ts';
+import type { KeptSealing } from './kept-sealing.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';
 import { Payloads, type Placed } from './payloads.ts';
@@ -61,7 +62,7 @@ export class StateStore implements Disposable {
    * `origin` names what the store is made of; it stays in the file.
    * @throws Error when the file was made by another version, or of something else
    */
-  constructor(file: string, origin: string) {
+  constructor(file: string, origin: string, sealing: KeptSealing) {
     this.file = file;
     const db = new DatabaseSync(file);
     this.#db = db;
@@ -76,7 +77,7 @@ export class StateStore implements Disposable {
       this.#checkOrigin(origin);
       db.exec('BEGIN IMMEDIATE');
       this.#records = new RecordStates(db);
-      this.#payloads = new Payloads(db);
+      this.#payloads = new Payloads(db, sealing);
     } catch (error) {
       db.close();
       throw error;

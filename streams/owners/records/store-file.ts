@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { headsTopic, recordsTopic } from '../../../src/modules/records/stream-head.ts';
 import type { Shared } from './deps.ts';
+import { createKeptSealing } from './kept-sealing.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
 const dayMs = 86_400_000;
@@ -55,7 +56,7 @@ export async function openStore(
     // Once the log has grown past it, it might be taken for one of this log.
     if (isOwner) await rm(snapshot, { force: true });
   }
-  const store = new StateStore(file, originOf(shared, partition));
+  const store = new StateStore(file, originOf(shared, partition), createKeptSealing(shared.vault));
   return { store, progress: nothingYet, from: 'log alone' };
 }
 
@@ -90,7 +91,7 @@ function openKept(shared: Shared, partition: number, file: string): Kept | null 
   if (!existsSync(file)) return null;
   let store: StateStore | null = null;
   try {
-    store = new StateStore(file, originOf(shared, partition));
+    store = new StateStore(file, originOf(shared, partition), createKeptSealing(shared.vault));
     const progress = store.progress();
     if (progress !== null) return { store, progress };
   } catch (err) {

@@ -1,15 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RecordState } from '../../../../../src/modules/records/state.ts';
+import { unreadable } from '../../../../../streams/owners/records/payload-block.ts';
 import {
   StateStore,
   type KeptPayload,
   type Progress,
 } from '../../../../../streams/owners/records/state-store.ts';
+import { createKeptSealing } from '../../../../../streams/owners/records/kept-sealing.ts';
 import { seeded, seedOfRun, type Random } from '../../../../support/random.ts';
+import { memoryVault } from '../../../../support/records.ts';
 
 const progress: Progress = {
   changes: 1,
@@ -44,7 +47,8 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
-const open = () => new StateStore(join(folder, 'records.db'), 'a log');
+const vault = memoryVault();
+const open = () => new StateStore(join(folder, 'records.db'), 'a log', createKeptSealing(vault));
 
 describe('a state store', () => {
   it('gives states back as they were put', () => {
@@ -230,8 +234,8 @@ class Walk {
     const id = random.chance(5) ? `é-${position}` : `id-${position}`;
     const size = random.chance(1) ? random.int(80_000) : random.int(60);
     const bytes = isPruned ? null : Buffer.from(JSON.stringify({ id, text: 'x'.repeat(size) }));
-    const sealed = random.chance(10) ? 'json+deflate+aes256gcm' : 'json';
-    const payload = { bytes, encoding: bytes === null ? 'none' : sealed } as const;
+    const encoding = random.pick(['json', 'secret', 'json+deflate+aes256gcm'] as const);
+    const payload = { bytes, encoding: bytes === null ? 'none' : encoding } as const;
     this.store.putPayload(this.#numbers[at] ?? 0, position, id, payload);
     this.#model(at).set(position, { id, payload });
   }
@@ -249,6 +253,59 @@ function expectSame(found: KeptPayload | undefined, wanted: KeptPayload | undefi
   if (one == null || other == null) expect(one).toBe(other);
   else expect(Buffer.compare(one, other)).toBe(0);
 }
+
+describe('secrets in a state store', () => {
+  const secretOf = (position: number): KeptPayload => ({
+    bytes: Buffer.from(JSON.stringify({ id: `id-${position}`, name: `canary ${position}` })),
+    encoding: 'secret',
+  });
+  const positions = Array.from({ length: 100 }, (_, i) => i + 1);
+
+  it('stand nowhere in its files, and are there after it was opened again', () => {
+    {
+      using store = open();
+      const no = store.addStream('env/conn/Contact/base');
+      for (const position of positions)
+        store.putPayload(no, position, `id-${position}`, secretOf(position));
+      store.commit(progress);
+      const files = ['', '-wal'].map((end) => readFileSync(store.file + end));
+      for (const file of files) expect(file.includes('canary')).toBe(false);
+    }
+    using again = open();
+    const found = again.payloads(1, [1, 50]);
+    expect([...found.values()].map(({ bytes }) => String(bytes))).toEqual([
+      '{"id":"id-1","name":"canary 1"}',
+      '{"id":"id-50","name":"canary 50"}',
+    ]);
+  });
+
+  it('are lost with the key of their connection alone, and what is beside them can still change', async () => {
+    using store = open();
+    const streams = ['env/one/Contact/base', 'env/two/Contact/base'].map((key) => {
+      const no = store.addStream(key);
+      for (const position of positions)
+        store.putPayload(no, position, `id-${position}`, secretOf(position));
+      return no;
+    });
+    const [gone = 0, kept = 0] = streams;
+    store.commit(progress);
+    await vault.shred('one');
+    expect(() => store.payloads(gone, [75]).get(75)?.bytes).toThrow(/not valid/);
+    store.putPayload(gone, 101, 'id-101', secretOf(101));
+    // Blocks of which little is left are made anew, and a pruned payload goes into its block.
+    for (const position of positions.slice(0, 70)) store.removePayload(gone, position);
+    store.putPayload(gone, 90, 'id-90', { bytes: null, encoding: 'none' });
+    store.commit(progress);
+    expect(store.placed(gone, 0, 200, 200).map(({ position }) => position)).toEqual([
+      ...positions.slice(70),
+      101,
+    ]);
+    expect(store.placedWithPayload(gone, 0, 200, 200)).toHaveLength(30);
+    const encodings = [...store.payloads(gone, [75, 90, 101]).values()].map((one) => one.encoding);
+    expect(encodings).toEqual([unreadable.encoding, 'none', unreadable.encoding]);
+    expect(String(store.payloads(kept, [75]).get(75)?.bytes)).toContain('canary 75');
+  });
+});
 
 const seed = seedOfRun();
 
