@@ -7,9 +7,7 @@ export interface CheckedRecords {
   readonly ids: readonly string[];
   /** The JSON of each; its `id` is a string. */
   readonly texts: readonly string[];
-  /** Its length in UTF-8. */
-  readonly bytes: readonly number[];
-  /** Times the caller gave for deletions, in µs; 0 = none. */
+  /** Times the caller gave for deletions, in µs; 0 = none. Empty where nothing is deleted. */
   readonly deletedAt: readonly number[];
 }
 
@@ -26,24 +24,30 @@ export function checkRecords(records: readonly Json[], model: string, kept: Kept
   const places = new Map<string, number>();
   const ids: string[] = [];
   const texts: string[] = [];
-  const bytes: number[] = [];
   const deletedAt: number[] = [];
-  for (const [index, given] of records.entries()) {
-    const record = objectOf(given, model, index);
+  for (let index = 0; index < records.length; index++) {
+    const record = objectOf(records[index], model, index);
     const id = idOf(record['id'], model, index);
     const text = kept === 'id' ? `{"id":${JSON.stringify(id)}}` : textOf(record, id);
-    const length = Buffer.byteLength(text);
-    if (length > limits.recordBytesMax) throw tooLarge(id, model, length);
+    mustFit(text, id, model);
     let place = places.get(id);
     if (place === undefined) {
       place = ids.push(id) - 1;
       places.set(id, place);
     }
     texts[place] = text;
-    bytes[place] = length;
-    deletedAt[place] = kept === 'id' ? microsOf(record['deletedAt']) : 0;
+    if (kept === 'id') deletedAt[place] = microsOf(record['deletedAt']);
   }
-  return { ids, texts, bytes, deletedAt };
+  return { ids, texts, deletedAt };
+}
+
+/** Bytes of UTF-8 that one unit of a text takes at most. */
+const unitBytesMax = 3;
+
+function mustFit(text: string, id: string, model: string): void {
+  if (text.length * unitBytesMax <= limits.recordBytesMax) return;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.recordBytesMax) throw tooLarge(id, model, bytes);
 }
 
 /** The text of an id as it is stored. @throws GatewayError `invalid_sync_record` */
@@ -82,8 +86,8 @@ function microsOf(given: Json | undefined): number {
   return Number.isNaN(millis) || millis <= 0 ? 0 : millis * 1000;
 }
 
-function tooLarge(id: string, model: string, length: number): GatewayError {
+function tooLarge(id: string, model: string, bytes: number): GatewayError {
   return new GatewayError('record_too_large', {
-    message: `Record "${id}" of ${model} has ${length} bytes of JSON; at most ${limits.recordBytesMax} are stored.`,
+    message: `Record "${id}" of ${model} has ${bytes} bytes of JSON; at most ${limits.recordBytesMax} are stored.`,
   });
 }

@@ -145,7 +145,6 @@ async function revert(
   const checked: CheckedRecords = {
     ids: records.map(({ id }) => id),
     texts,
-    bytes: texts.map((text) => Buffer.byteLength(text)),
     deletedAt: records.map(({ deletedAt }) => deletedAt ?? 0),
   };
   const left: string[] = [];

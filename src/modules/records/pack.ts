@@ -27,50 +27,40 @@ export interface Packing {
 /** Splits into commands of up to 1000 records and 1 MB (design section 4). */
 export function pack(records: CheckedRecords, packing: Packing): Columns[] {
   const parts: Columns[] = [];
-  let from = 0;
-  while (from < records.ids.length) {
-    const to = partEnd(records, from);
-    parts.push(part(records, from, to, packing));
-    from = to;
+  for (let from = 0; from < records.ids.length; from += parts.at(-1)?.ids.length ?? 0) {
+    parts.push(partFrom(records, from, packing));
   }
   return parts;
 }
 
-function partEnd({ bytes }: CheckedRecords, from: number): number {
-  const last = Math.min(bytes.length, from + limits.commandRecordsMax);
-  let total = 0;
-  for (let at = from; at < last; at++) {
-    total += bytes[at] ?? 0;
-    if (total > limits.commandBytesMax && at > from) return at;
-  }
-  return last;
-}
+/** Where the payloads of one command are joined, which waits for nothing: room for a record beside a full command. */
+const joined = Buffer.allocUnsafeSlow(limits.commandBytesMax + 3 * limits.recordBytesMax);
 
-function part(records: CheckedRecords, from: number, to: number, packing: Packing): Columns {
-  const { hash, seal } = packing;
-  const texts = records.texts.slice(from, to);
+/** As many records from `from` on as one command takes. */
+function partFrom(records: CheckedRecords, from: number, { hash, seal }: Packing): Columns {
+  const last = Math.min(records.ids.length, from + limits.commandRecordsMax);
+  const ends: number[] = [];
+  let hashes = '';
+  let end = 0;
+  let to = from;
+  for (; to < last; to++) {
+    const text = records.texts[to] ?? '';
+    if (text.length > limits.recordBytesMax) throw new RangeError('a record over the limit');
+    const next = end + joined.write(text, end);
+    if (next > limits.commandBytesMax && to > from) break;
+    hashes += hash(text);
+    ends.push(next);
+    end = next;
+  }
   const ids = records.ids.slice(from, to);
   const deletedAt = records.deletedAt.slice(from, to);
-  let hashes = '';
-  for (const text of texts) hashes += hash(text);
-  const { payloads, ends } = joined(texts, records.bytes.slice(from, to));
+  const payloads = joined.subarray(0, end);
   return {
     encoding: seal === null ? 'json' : 'json-block+aes256gcm',
     ids,
     hashes,
     ends,
-    payloads: seal === null ? payloads : seal(payloads, { ids, ends }),
+    payloads: seal === null ? Buffer.from(payloads) : seal(payloads, { ids, ends }),
     deleted_at: deletedAt.some((at) => at > 0) ? deletedAt : [],
   };
-}
-
-function joined(texts: readonly string[], bytes: readonly number[]) {
-  const payloads = Buffer.allocUnsafeSlow(bytes.reduce((sum, length) => sum + length, 0));
-  const ends: number[] = [];
-  let at = 0;
-  for (const text of texts) {
-    at += payloads.write(text, at);
-    ends.push(at);
-  }
-  return { payloads, ends };
 }

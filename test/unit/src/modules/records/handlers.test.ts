@@ -80,9 +80,12 @@ describe('saving records', () => {
     await using world = await openRecordsWorld();
     const many = Array.from({ length: 2300 }, (_, i) => ({ id: `r${i}` }));
     await world.writer.save(stream, origin, many);
-    const large = Array.from({ length: 5 }, (_, i) => ({ id: `l${i}`, text: 'x'.repeat(400_000) }));
+    // Of one, two and three bytes a character, and all of them near the limit.
+    const texts = ['x'.repeat(400_000), 'ü'.repeat(200_000), '€'.repeat(133_000)];
+    const large = Array.from({ length: 5 }, (_, i) => ({ id: `l${i}`, text: texts[i % 3]! }));
     await world.writer.save(stream, origin, large);
     const sent = await commands(world);
+    expect(sent.flatMap(payloadsOf)).toEqual([...many, ...large]);
     expect(sent.map(({ ids }) => ids.length)).toEqual([1000, 1000, 300, 2, 2, 1]);
     expect(sent.flatMap(({ ids }) => ids)).toEqual([...many, ...large].map(({ id }) => id));
     const numbers = sent.map(({ n }) => n);
