@@ -1,8 +1,8 @@
-import { uuidV7 } from '../kernel/ids.ts';
+import { encodePart, uuidV7 } from '../kernel/ids.ts';
 import type { PublicFields } from '../kernel/public-fields.ts';
 import { isoMicros, type Micros } from '../kernel/time.ts';
-import { traceHeaders } from './trace.ts';
-import type { Headers, Message } from '../ports/event-log.ts';
+import { currentTrace, traceHeader } from './trace.ts';
+import type { Message } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
 import type { PublicMessage } from './entity.ts';
 
@@ -23,7 +23,7 @@ export function encodePublic(
   const { key, type, environmentUid, integration, connectionId, runId, value } = message;
   const { at, actor, causationId } = said;
   const id = uuidV7(Math.floor(at / 1000));
-  const headers: Headers = {
+  const headers: Record<string, string> = {
     ce_specversion: '1.0',
     ce_id: id,
     ce_type: type,
@@ -31,9 +31,9 @@ export function encodePublic(
     ce_subject: key,
     ce_time: isoMicros(at),
     ce_correlationid: runId ?? causationId ?? id,
-    ...(causationId === null ? {} : { ce_causationid: causationId }),
-    ...traceHeaders(message.trace),
   };
+  if (causationId !== null) headers['ce_causationid'] = causationId;
+  headers[traceHeader] = message.trace ?? currentTrace();
   if (value === null) return { key, value: null, headers };
   const common: PublicFields = {
     event_id: id,
@@ -45,17 +45,14 @@ export function encodePublic(
     actor,
     run_id: runId ?? null,
   };
-  const content = {
-    ce_dataschema: `urn:svc:schema:${message.topic}-value`,
-    'content-type': 'application/avro',
-  };
-  const encoded = codec.encode({ ...common, ...value });
-  return { key, value: encoded, headers: { ...headers, ...content } };
+  headers['ce_dataschema'] = `urn:svc:schema:${message.topic}-value`;
+  headers['content-type'] = 'application/avro';
+  return { key, value: codec.encode({ ...common, ...value }), headers };
 }
 
 function sourceOf({ environmentUid, integration, connectionId }: PublicMessage): string {
-  const parts = [`/environments/${encodeURIComponent(environmentUid)}`];
-  if (integration !== undefined) parts.push(`integrations/${encodeURIComponent(integration)}`);
-  if (connectionId !== undefined) parts.push(`connections/${encodeURIComponent(connectionId)}`);
-  return parts.join('/');
+  let source = `/environments/${encodePart(environmentUid)}`;
+  if (integration !== undefined) source += `/integrations/${encodePart(integration)}`;
+  if (connectionId !== undefined) source += `/connections/${encodePart(connectionId)}`;
+  return source;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { StreamCall } from './stream-route.ts';
 
 /** Proxies between close what is silent for a minute. */
 const sayEveryMs = 15_000;
@@ -24,12 +24,12 @@ export interface EventStream extends Disposable {
  * Disposing ends it.
  * @param signal aborted when the client goes away
  */
-export function openEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
+export function openEventStream(
+  { response, begin }: Pick<StreamCall, 'response' | 'begin'>,
+  signal: AbortSignal,
+): EventStream {
+  const type = 'text/event-stream; charset=utf-8';
+  begin(200, ['content-type', type, 'cache-control', 'no-store', 'x-accel-buffering', 'no']);
   response.write(`retry: ${retryMs}\n\n`);
   const timer = setInterval(() => response.write(': still here\n\n'), sayEveryMs);
   timer.unref();

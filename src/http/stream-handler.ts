@@ -8,7 +8,7 @@ import { refusalOf } from './error-response.ts';
 import { methodLabel } from './method-label.ts';
 import { admit, checkScope } from './gate.ts';
 import type { Services } from './services.ts';
-import type { StreamRoute } from './stream-route.ts';
+import type { StreamCall, StreamRoute } from './stream-route.ts';
 
 export interface StreamHandler {
   takes(request: IncomingMessage): boolean;
@@ -33,15 +33,14 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
       const route = find(request);
       if (route === undefined) return;
       const requestId = randomUUID();
-      observeWhenEnded(route, request, response, parts.services);
-      response.setHeader('x-request-id', requestId);
-      for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
+      const exchange = openExchange(route, request, response, parts.services.metrics);
+      exchange.setHeader('x-request-id', requestId);
       try {
-        await pass(route, request, response, parts);
+        await pass(route, exchange, parts);
       } catch (error) {
         const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
         const facts = { requestId, method: request.method ?? 'GET', path };
-        refuse(response, refusalOf(error, facts, parts.services.logger));
+        refuse(exchange, refusalOf(error, facts, parts.services.logger));
         // The rest of the body is read away, so that the client gets to see the answer.
         request.resume();
       }
@@ -49,18 +48,46 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
   };
 }
 
-function observeWhenEnded(
+type Exchange = Pick<StreamCall, 'request' | 'response' | 'begin' | 'setHeader' | 'signal'>;
+
+const ofEveryAnswer = Object.entries(corsHeaders).flat();
+
+/** A request with the answer that is made of it, observed when that has ended. */
+function openExchange(
   { path }: StreamRoute,
-  { method }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
-  { metrics }: Services,
-): void {
+  metrics: Services['metrics'],
+): Exchange {
   const startedAt = performance.now();
+  const own: string[] = [...ofEveryAnswer];
+  const gone = new AbortController();
   response.once('close', () => {
-    const labels = [path, methodLabel(method), response.statusCode];
+    if (!response.writableFinished) gone.abort();
+    const labels = [path, methodLabel(request.method), response.statusCode];
     const seconds = (performance.now() - startedAt) / 1e3;
     metrics.observe('svc_http_request_duration_seconds', labels, seconds);
   });
+  return {
+    request,
+    response,
+    signal: gone.signal,
+    setHeader: (name, value) => void own.push(name, value),
+    begin(status, headers, statusText) {
+      const all = [...headers];
+      for (let at = 0; at < own.length; at += 2) {
+        const name = own[at] ?? '';
+        if (!hasName(headers, name)) all.push(name, own[at + 1] ?? '');
+      }
+      if (statusText === undefined) response.writeHead(status, all);
+      else response.writeHead(status, statusText, all);
+    },
+  };
+}
+
+function hasName(headers: readonly string[], name: string): boolean {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return true;
+  return false;
 }
 
 function isBelow(url: string, prefix: string): boolean {
@@ -70,41 +97,33 @@ function isBelow(url: string, prefix: string): boolean {
 
 async function pass(
   route: StreamRoute,
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
   { services, authenticator, closing }: Parts,
 ): Promise<void> {
+  const { request, response, setHeader } = exchange;
   const { method = 'GET', url = '/' } = request;
   if (!route.methods.includes(method)) {
     const allow = [...route.methods, 'OPTIONS'];
-    response.setHeader('allow', allow.join(', '));
-    if (method !== 'OPTIONS') throw new GatewayError('method_not_allowed');
-    response.writeHead(204, preflightHeaders(allow)).end();
-    return;
+    if (method === 'OPTIONS') {
+      exchange.begin(204, Object.entries(preflightHeaders(allow)).flat());
+      response.end();
+      return;
+    }
+    setHeader('allow', allow.join(', '));
+    throw new GatewayError('method_not_allowed');
   }
-  const admission = {
-    request,
-    route,
-    address: request.socket.remoteAddress ?? 'unknown',
-    setHeader: (name: string, value: string) => void response.setHeader(name, value),
-  };
-  const caller = await admit(admission, services, authenticator);
+  const address = request.socket.remoteAddress ?? 'unknown';
+  const caller = await admit({ request, route, address, setHeader }, services, authenticator);
   checkScope(route, caller);
-  const gone = new AbortController();
-  const onClose = () => {
-    if (!response.writableFinished) gone.abort();
-  };
-  response.once('close', onClose);
   const target = route.prefix.endsWith('/') ? url.slice(route.prefix.length - 1) : url;
-  const { signal } = gone;
-  await route.handle({ request, response, target, caller, services, signal, closing });
+  await route.handle({ ...exchange, target, caller, services, closing });
 }
 
-function refuse(response: ServerResponse, { status, body, headers }: RouteAnswer): void {
+function refuse({ response, begin }: Exchange, { status, body, headers }: RouteAnswer): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  begin(status, ['content-type', 'application/json', ...Object.entries(headers ?? {}).flat()]);
   response.end(JSON.stringify(body));
 }

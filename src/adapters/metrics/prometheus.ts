@@ -29,6 +29,18 @@ export interface ThreadMetrics extends Metrics, Gauges {
 /** What a bound metric does with a value. */
 type Bound = (value: number) => void;
 
+/** Metrics by name, then by one label after the other: finding one makes no text. */
+interface BoundMetrics {
+  readonly next: Map<string | number, BoundMetrics>;
+  use?: Bound;
+}
+
+function nextOf({ next }: BoundMetrics, step: string | number): BoundMetrics {
+  let found = next.get(step);
+  if (found === undefined) next.set(step, (found = { next: new Map() }));
+  return found;
+}
+
 /** @param thread names it in what each thread has of its own; `main` also has the figures of the process. */
 export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
@@ -44,12 +56,12 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   }
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
-  const bound = new Map<string, Bound>();
+  const bound: BoundMetrics = { next: new Map() };
 
   const boundTo = (name: MetricName, labels: LabelValues): Bound => {
-    const key = `${name}\n${labels.join('\n')}`;
-    const known = bound.get(key);
-    if (known !== undefined) return known;
+    let at = nextOf(bound, name);
+    for (const label of labels) at = nextOf(at, label);
+    if (at.use !== undefined) return at.use;
     const metric = made.get(name);
     const values = labels.map(String);
     const child = metric?.labels(...values);
@@ -57,7 +69,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
       child !== undefined && 'observe' in child
         ? (value) => child.observe(value)
         : (value) => (child as { inc(by: number): void }).inc(value);
-    bound.set(key, use);
+    at.use = use;
     return use;
   };
   const replace: Gauges['replace'] = (name, values) => {

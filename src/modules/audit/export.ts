@@ -35,14 +35,14 @@ export const auditExportRoute: StreamRoute = {
 };
 
 async function send(
-  { services, response, signal }: StreamCall,
+  { services, response, begin, signal }: StreamCall,
   { environment, from, limit }: { environment: string; from: number; limit: number },
 ): Promise<void> {
   const pageFrom = (seq: number, left: number) =>
     chainFrom(services, environment, seq, Math.min(pageSize, left));
   let left = limit;
   let page = await pageFrom(from, left);
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  begin(200, ['content-type', 'application/x-ndjson']);
   while (page.length > 0 && !signal.aborted) {
     const lines = page.map((row) => `${JSON.stringify(exportedEvent(row))}\n`).join('');
     if (!response.write(lines)) await once(response, 'drain', { signal });

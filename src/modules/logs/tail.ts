@@ -61,11 +61,11 @@ export const tailRoute: StreamRoute = {
 };
 
 async function tail(call: StreamCall, wanted: Wanted): Promise<void> {
-  const { services, caller, response, request } = call;
+  const { services, caller, request } = call;
   const codec = await services.schemas.codec<LogEntry>(topic);
   const from = await startOf(services.log, request.headers['last-event-id']);
   const signal = AbortSignal.any([call.signal, call.closing]);
-  using stream = openEventStream(response, signal);
+  using stream = openEventStream(call, signal);
   const next = from.map(({ offset }) => offset);
   for await (const batch of services.log.follow(from, { signal, maxBytes: batchBytesMax })) {
     for (const { entry, offset } of entriesOf(batch, caller.environmentUid, codec)) {

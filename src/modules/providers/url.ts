@@ -25,7 +25,7 @@ export function joinUrl(base: string, endpoint: string): URL {
   if (!inside || url.username !== '' || url.password !== '') {
     throw new GatewayError('url_not_allowed');
   }
-  url.hash = '';
+  if (url.hash !== '') url.hash = '';
   return url;
 }
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Services } from '../../http/services.ts';
+import type { StreamCall } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import {
@@ -36,6 +37,7 @@ export interface ProxyCall {
   readonly body: Readable | null;
   readonly contentLength: string | undefined;
   readonly response: ServerResponse;
+  readonly begin: StreamCall['begin'];
   readonly signal: AbortSignal;
 }
 
@@ -251,8 +253,7 @@ class DecidingSink implements AnswerSink {
       this.#decided = { kind: 'retry', status, headers, body: Buffer.alloc(0) };
       return this.#opened.provider.proxy?.retry?.in_body !== undefined;
     }
-    const { response } = this.#call;
-    response.writeHead(status, statusText, callerHeaders(headers));
+    this.#call.begin(status, callerHeaders(headers), statusText);
     this.#decided = { kind: 'answered', status };
     return true;
   }

@@ -32,7 +32,7 @@ export const proxyRoute: StreamRoute = {
     'request_too_large',
   ],
   async handle(call) {
-    const { request, response, target, caller, services, signal } = call;
+    const { request, response, begin, target, caller, services, signal } = call;
     const asked = readCallHeaders(request.headers);
     const method = request.method ?? 'GET';
     const started = performance.now();
@@ -51,6 +51,7 @@ export const proxyRoute: StreamRoute = {
         body: bodyOf(request, method),
         contentLength: request.headers['content-length'],
         response,
+        begin,
         signal,
       });
       note(outcome, null);
@@ -65,7 +66,7 @@ export const proxyRoute: StreamRoute = {
         return;
       }
       const { status, body } = failureBody(error, method);
-      response.writeHead(status, { 'content-type': 'application/json' });
+      begin(status, ['content-type', 'application/json']);
       response.end(JSON.stringify(body));
     }
   },

@@ -80,7 +80,7 @@ interface ReadPage {
 async function follow(call: StreamCall, of: Stream, start: string | null): Promise<void> {
   const { reader } = call.services.records;
   const signal = AbortSignal.any([call.signal, call.closing]);
-  using events = openEventStream(call.response, signal);
+  using events = openEventStream(call, signal);
   let cursor = start;
   let isHeadTold = false;
   // A key or a connection that is gone ends the stream; whoever comes back is told why.

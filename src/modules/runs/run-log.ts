@@ -86,7 +86,7 @@ export interface RunLogs extends AsyncDisposable {
 /** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
 const waitingMax = 10_000;
 /** Entries of so long travel together: a run must not pay for its log. */
-const collectMs = 100;
+const collectMs = 250;
 const contextBytesMax = 16 * 1024;
 const messageCharsMax = 99_000;
 
@@ -208,6 +208,7 @@ function entry(
 
 /** JSON beyond the limit is kept as its beginning: a JSON string, so that the field stays JSON. */
 function cut(context: string): string {
-  if (Buffer.byteLength(context) <= contextBytesMax) return context;
+  const bytesMax = 3 * context.length;
+  if (bytesMax <= contextBytesMax || Buffer.byteLength(context) <= contextBytesMax) return context;
   return JSON.stringify({ cut: scrub(context) });
 }

@@ -46,7 +46,8 @@ export const webhookRoute: StreamRoute = {
     await checkRate(call, named);
     const bytes = await readBytes(request, limits.webhookInBytesMax);
     if (to === null) {
-      response.writeHead(204).end();
+      call.begin(204, []);
+      response.end();
       return;
     }
     const incoming = { headers: headersOf(request), search: named.search, bytes };
@@ -57,23 +58,23 @@ export const webhookRoute: StreamRoute = {
 };
 
 /** Counts what comes in for the integration. @throws GatewayError `too_many_request` where the limit is kept */
-async function checkRate({ services, response }: StreamCall, named: Named): Promise<void> {
+async function checkRate({ services, setHeader }: StreamCall, named: Named): Promise<void> {
   const who = `webhooks:${named.environmentUid}/${named.integrationKey}`;
   const limit = limits.webhooksInPerMinute;
   const { headers, refusal } = await takeQuota(services, who, { cost: 1, limit });
   services.metrics.count('svc_webhooks_in_total', [refusal === null ? 'within' : 'over']);
   if (services.settings.webhookRateLimit === 'count') return;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(headers)) setHeader(name, value);
   if (refusal !== null) throw refusal;
 }
 
-function answer({ response }: StreamCall, text: string | null): void {
+function answer({ response, begin }: StreamCall, text: string | null): void {
   if (text === null) {
-    response.writeHead(200, { 'content-type': 'application/json' });
+    begin(200, ['content-type', 'application/json']);
     response.end('{"status":"success"}');
     return;
   }
-  response.writeHead(200, text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' });
+  begin(200, text === '' ? [] : ['content-type', 'text/plain; charset=utf-8']);
   response.end(text);
 }
 

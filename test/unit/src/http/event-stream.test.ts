@@ -3,12 +3,16 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { openEventStream, type EventStream } from '../../../../src/http/event-stream.ts';
+import type { StreamCall } from '../../../../src/http/stream-route.ts';
 
 /** Answers every request with what `work` sends. */
 async function serve(work: (stream: EventStream, signal: AbortSignal) => Promise<void>) {
   const gone = new AbortController();
   const answer = async (response: ServerResponse): Promise<void> => {
-    using stream = openEventStream(response, gone.signal);
+    const begin: StreamCall['begin'] = (status, headers) => {
+      response.writeHead(status, [...headers]);
+    };
+    using stream = openEventStream({ response, begin }, gone.signal);
     await work(stream, gone.signal);
   };
   const server = createServer((_, response) => {
