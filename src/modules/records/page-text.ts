@@ -43,43 +43,75 @@ interface Row {
 
 type Rows = Pick<Slice, 'text' | 'ends' | 'positions' | 'times' | 'hasMore'>;
 
+export interface Cut {
+  readonly limit: number;
+  readonly generation: bigint;
+  readonly bytesMax: number;
+  readonly open: OpenPayload;
+}
+
 /**
  * Turns binary rows into the JSON of records: the payload's text with the metadata spliced in before its
  * last brace. Of one row more than `limit` only its presence is told.
  */
-export function sliceRows(
-  answer: Buffer,
-  options: {
-    readonly limit: number;
-    readonly generation: bigint;
-    readonly bytesMax: number;
-    readonly open: OpenPayload;
-  },
-): Rows {
-  const { limit, generation, bytesMax, open } = options;
-  const reader = new RowReader(answer);
-  const ends: number[] = [];
-  const positions: number[] = [];
-  const times: number[] = [];
-  const out = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
-  const moments = new Moments();
-  const row = emptyRow();
+export class RowCutter {
+  readonly #answer: Buffer;
+  readonly #cut: Cut;
+  readonly #reader: RowReader;
+  readonly #row = emptyRow();
+  readonly #out: TextBuffer;
+  readonly #moments = new Moments();
+  readonly #ends: number[] = [];
+  readonly #positions: number[] = [];
+  readonly #times: number[] = [];
 
-  while (reader.hasMore && ends.length < limit && (out.length < bytesMax || ends.length === 0)) {
-    readRow(reader, row);
-    if (ends.length > 0) out.ascii(',');
-    writeRecord(out, row, answer, open, metadataOf(row, generation, moments));
-    ends.push(out.length);
-    positions.push(row.position);
-    times.push(row.modifiedAt);
+  constructor(answer: Buffer, cut: Cut) {
+    this.#answer = answer;
+    this.#cut = cut;
+    this.#reader = new RowReader(answer);
+    this.#out = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
   }
-  return {
-    text: out.bytes(),
-    ends: Uint32Array.from(ends),
-    positions: Float64Array.from(positions),
-    times: Float64Array.from(times),
-    hasMore: reader.hasMore,
-  };
+
+  get isDone(): boolean {
+    const { limit, bytesMax } = this.#cut;
+    const { length } = this.#ends;
+    const isFull = length >= limit || (this.#out.length >= bytesMax && length > 0);
+    return isFull || !this.#reader.hasMore;
+  }
+
+  /** Turns up to so many rows more. */
+  turn(rows: number): void {
+    const { generation, open } = this.#cut;
+    const row = this.#row;
+    const out = this.#out;
+    for (let turned = 0; turned < rows && !this.isDone; turned++) {
+      readRow(this.#reader, row);
+      if (this.#ends.length > 0) out.ascii(',');
+      writeRecord(out, row, this.#answer, open, metadataOf(row, generation, this.#moments));
+      this.#ends.push(out.length);
+      this.#positions.push(row.position);
+      this.#times.push(row.modifiedAt);
+    }
+  }
+
+  /** What was turned so far. */
+  rows(): Rows {
+    return {
+      text: this.#out.bytes(),
+      ends: Uint32Array.from(this.#ends),
+      positions: Float64Array.from(this.#positions),
+      times: Float64Array.from(this.#times),
+      hasMore: this.#reader.hasMore,
+    };
+  }
+}
+
+export function countRows(answer: Buffer): number {
+  const reader = new RowReader(answer);
+  const row = emptyRow();
+  let rows = 0;
+  for (; reader.hasMore; rows++) readRow(reader, row);
+  return rows;
 }
 
 /** Key ids of sealed payloads in the answer: their keys must be at hand before it is sliced. */

@@ -316,4 +316,34 @@ describe('sealed payloads', () => {
     const shut = await pageOf(projection.reader, question(model));
     expect(Object.keys(shut.records[0]!)).toEqual(['id', '_svc_metadata']);
   });
+
+  it('are opened a stretch at a time; a key that is destroyed meanwhile opens no more', async () => {
+    const model = new RecordModel();
+    const keys = new Set(['key-1']);
+    let asked = 0;
+    const vault = {
+      ready: (keyId: string) => {
+        if (++asked === 2) keys.clear();
+        return keys.has(keyId) ? Promise.resolve() : Promise.reject(new GatewayError('not_found'));
+      },
+      openBytes: (keyId: string, sealed: Uint8Array, context: string): Buffer => {
+        if (!keys.has(keyId)) throw new GatewayError('invalid_credentials');
+        return cipher.open(sealed, context);
+      },
+    };
+    model.seal = (id, text) => {
+      const owner = { key: streamKey(model.stream), connectionUid: 'key-1' };
+      const payload = sealer.seal(owner, id, Buffer.from(text));
+      return { keyId: 'key-1', payload, encoding: 'json+deflate+aes256gcm' };
+    };
+    await using projection = await TestProjection.open(store, undefined, { vault });
+    const changes = Array.from({ length: 600 }, (_, n) => model.save(`a${n}`, { n }));
+    await projection.publish(model, changes);
+    const { records } = await pageOf(projection.reader, question(model, { limit: 600 }));
+    const opened = records.filter((record) => 'n' in record);
+    expect(idsOf(records)).toEqual(idsOf(model.ordered()));
+    expect(opened.length).toBeGreaterThan(0);
+    expect(opened).toEqual(records.slice(0, opened.length));
+    expect(opened.length).toBeLessThan(600);
+  });
 });
