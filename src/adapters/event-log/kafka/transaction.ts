@@ -10,12 +10,13 @@ import {
   kafkaError,
   KafkaFailure,
 } from './failure.ts';
+import { GatheredProduce } from './gathered-produce.ts';
 import { coordinatorKind, requestTimeoutMs, type Link } from './link.ts';
 import { topicOffsets } from './positions.ts';
 import type { ProducerIdentity } from './producer-identity.ts';
 import { encodeRecords, recordBatch } from './record-encoder.ts';
 import { retried } from './retry.ts';
-import { byTopic, produceCall } from './wire.ts';
+import { byTopic, type ProduceAnswer } from './wire.ts';
 
 /** A commit that takes longer is given up. */
 const commitTimeoutMs = 30_000;
@@ -58,6 +59,7 @@ export class Transaction {
   private readonly context: TransactionContext;
   private readonly commits: readonly Commit[];
   private readonly now: number;
+  private readonly produce: GatheredProduce;
   private readonly work = new Map<string, PartitionWork>();
   private readonly offsets: readonly number[][];
   private readonly deadline = performance.now() + commitTimeoutMs;
@@ -65,6 +67,7 @@ export class Transaction {
   constructor(context: TransactionContext, commits: readonly Commit[], now: number) {
     this.context = context;
     this.commits = commits;
+    this.produce = new GatheredProduce(context.link, context.transactionalId);
     this.now = now;
     this.offsets = commits.map(({ placed }) => {
       const offsets = placed.map(() => 0);
@@ -149,20 +152,18 @@ export class Transaction {
   }
 
   private async writeBatch(work: PartitionWork, messages: readonly Message[]): Promise<number> {
-    const { link, directory, sequences: next } = this.context;
+    const { directory, sequences: next } = this.context;
     const { topic, partition } = work;
     const name = `${topic}/${partition}`;
     const sequence = next.get(name) ?? 0;
-    const { producerId, producerEpoch, transactionalId } = this.producer;
+    const { producerId, producerEpoch } = this.producer;
     const owner = { producerId, producerEpoch, sequence, isTransactional: true };
     const batch = recordBatch(encodeRecords(messages, this.now), owner);
-    const call = produceCall([{ topic, partition, batch }], transactionalId, requestTimeoutMs);
     const base = await retried(
       async () => {
         const leader = directory.leader(topic, partition);
         if (leader === null) throw new KafkaFailure(leaderNotAvailable, name);
-        const [answer] = await link.send(leader, call);
-        return offsetOf(answer, topic);
+        return offsetOf(await this.produce.send(leader, { topic, partition, batch }), topic);
       },
       { timeoutMs: this.leftMs, onFailure: () => void directory.refresh(topic).catch(() => 0) },
     );
@@ -212,15 +213,11 @@ export class Transaction {
 
 const leaderNotAvailable = 5;
 
-function offsetOf(
-  answer: { readonly errorCode: number; readonly baseOffset: number } | undefined,
-  topic: string,
-): number {
-  if (answer?.errorCode === kafkaError.none && answer.baseOffset >= 0) return answer.baseOffset;
-  const code = answer?.errorCode ?? -1;
-  const failure = new KafkaFailure(code, topic);
+function offsetOf({ errorCode, baseOffset }: ProduceAnswer, topic: string): number {
+  if (errorCode === kafkaError.none && baseOffset >= 0) return baseOffset;
+  const failure = new KafkaFailure(errorCode, topic);
   if (isTransient(failure) || isFenced(failure)) throw failure;
-  throw asRefusal(code, topic);
+  throw asRefusal(errorCode, topic);
 }
 
 const fenced = (cause: unknown): GatewayError => new GatewayError('writer_fenced', {}, { cause });
