@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build, type BuildOptions, type Plugin } from 'esbuild';
+import { build, transform, type BuildOptions, type Plugin } from 'esbuild';
 
 /** Sources beside this file: TypeScript in the repository, JavaScript in the package. */
 export const sourceEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
@@ -34,14 +35,81 @@ async function bundle(): Promise<string> {
 }
 
 /** Each realm holds this text, and what it makes, in its own memory: short names, and messages in English alone. */
-function smallZod(): Promise<string> {
-  return textOf({
+async function smallZod(): Promise<string> {
+  const text = await textOf({
     ...settings,
     stdin: { contents: "export { z } from 'zod';", resolveDir: import.meta.dirname },
     format: 'esm',
-    minifyIdentifiers: true,
-    plugins: [onlyEnglish],
+    plugins: [onlyEnglish, leanClasses, withoutGenerator],
   });
+  const { code } = await transform(withPlainNamespaces(text), {
+    format: 'esm',
+    target: settings.target,
+    minify: true,
+  });
+  return code;
+}
+
+/** How esbuild fills the object of a namespace: with a function for each name. */
+const exportHelper =
+  'var __export=(target,all)=>{for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})};';
+
+/** Of namespaces that have all their values: zod assigns to none of its exports later. */
+function withPlainNamespaces(text: string): string {
+  const kept = `var __spaces=[],__export=(target,all)=>{__spaces.push([target,all]);
+    for(const name in all)__defProp(target,name,{get:all[name],enumerable:true,configurable:true})};`;
+  const filled = `
+    for(const [target,all] of __spaces)for(const name in all)
+      __defProp(target,name,{value:all[name](),enumerable:true,configurable:false});
+    __spaces=null;`;
+  return `${replaced(text, exportHelper, kept)}${filled}`;
+}
+
+/**
+ * To give a function its name after it was made turns its properties into a hash table: 900 bytes for each of the 180
+ * classes of zod, two functions each. These have their names from the start, and those of errors alone have two.
+ */
+const leanClasses: Plugin = {
+  name: 'lean-classes',
+  setup(building) {
+    building.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]core\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const changes = [
+        [
+          'class Definition extends Parent {',
+          'const Definition = params?.Parent && { [name]: class extends Parent {',
+        ],
+        ['Object.defineProperty(Definition, "name", { value: name });', '}[name];'],
+        ['function _(def) {', 'const _ = { [name]: function (def) {'],
+        ['Object.defineProperty(_, "init"', '}[name]; Object.defineProperty(_, "init"'],
+        ['Object.defineProperty(_, "name", { value: name });', ''],
+      ] as const;
+      return { contents: changes.reduce((of, [from, to]) => replaced(of, from, to), text) };
+    });
+  },
+};
+
+/** In a realm no code is made of text: what `z.compile` would make it of is left out, and it gives the schema back as ever. */
+const withoutGenerator: Plugin = {
+  name: 'without-generator',
+  setup(building) {
+    building.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]compile\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const refusal = `() { throw new EvalError('Code generation from strings disallowed'); }`;
+      const whole = replaced(text, generator, `${generator}${refusal}`);
+      return { contents: whole.slice(0, whole.indexOf(refusal) + refusal.length) };
+    });
+  },
+};
+const generator = 'export function compileFn';
+
+/** @throws Error when the text is not there just once: what it is of has changed */
+function replaced(text: string, from: string, to: string): string {
+  const parts = text.split(from);
+  if (parts.length === 2) return parts.join(to);
+  throw new Error(
+    `The guest runtime cannot be made smaller: ${from} is there ${parts.length - 1} times`,
+  );
 }
 
 const onlyEnglish: Plugin = {

@@ -20,7 +20,7 @@ export interface SandboxOptions {
   readonly childrenMax?: number;
   /** Processes kept ready. Default 1. */
   readonly warmChildren?: number;
-  /** Realms made in advance in each process, 2.5 MB each. Default 2. */
+  /** Realms made in advance in each process, 3 MB each. Default 2. */
   readonly spares?: number;
   /** Resident memory of a process from which on its largest run is ended, in MB. Default 1024. */
   readonly residentMb?: number;
