@@ -94,7 +94,7 @@ export function buildProviderRequest(call: ProviderCall): ProviderRequest {
     ...(body === undefined ? {} : { body }),
     credentialHeaders: call.provider.proxy?.forward_headers_on_redirect
       ? []
-      : [...new Set([...Object.keys(injected), ...alwaysSecret])],
+      : [...alwaysSecret, ...Object.keys(injected)],
   };
 }
 
@@ -135,14 +135,14 @@ function urlOf(call: ProviderCall, values: TemplateValues): URL {
   }
   const url = joinUrl(base, endpoint);
   const { keyPlacement, keyName } = call.integration.integrationConfig ?? {};
-  const generic =
-    keyPlacement === 'query' && keyName ? { [keyName]: genericKey(call, values) } : {};
-  const injected = Object.entries({ ...call.provider.proxy?.query, ...generic }).flatMap(
-    ([name, template]) => {
-      const value = template === null ? null : interpolate(template, values);
-      return value === null ? [] : [[name, value] as const];
-    },
-  );
+  const query = call.provider.proxy?.query;
+  const isKeyed = keyPlacement === 'query' && keyName !== undefined && keyName !== '';
+  if (query === undefined && !isKeyed) return withParams(url, call.params);
+  const generic = isKeyed ? { [keyName]: genericKey(call, values) } : {};
+  const injected = Object.entries({ ...query, ...generic }).flatMap(([name, template]) => {
+    const value = template === null ? null : interpolate(template, values);
+    return value === null ? [] : [[name, value] as const];
+  });
   return withParams(withParams(url, Object.fromEntries(injected)), call.params);
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { PublicMessage } from '../../control-plane/entity.ts';
 import { currentTrace } from '../../control-plane/trace.ts';
@@ -85,8 +84,9 @@ export interface RunLogs extends AsyncDisposable {
 
 /** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
 const waitingMax = 10_000;
-/** Entries of so long travel together: a run must not pay for its log. */
+/** Entries of so long, or so many of them, travel together: neither a run nor a proxied call must pay for its log. */
 const collectMs = 250;
+const collectMax = 1_000;
 const contextBytesMax = 16 * 1024;
 const messageCharsMax = 99_000;
 
@@ -103,33 +103,9 @@ export function createRunLogs({
   /** Told of each operation as it ends, and of each try that is noted. */
   readonly ended?: (outcome: OperationOutcome) => void;
 }): RunLogs {
-  let waiting: PublicMessage[] = [];
-  let dropped = 0;
-  let sending: Promise<void> | null = null;
-
-  const send = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      await publisher.publish(batch, 'system').catch((error: unknown) => {
-        logger.warn({ err: error, entries: batch.length }, 'log entries were lost');
-      });
-    }
-    sending = null;
-  };
-  const add = (message: PublicMessage): void => {
-    if (waiting.length >= waitingMax) {
-      if (dropped++ === 0) logger.warn('log entries are dropped: the event log is behind');
-      return;
-    }
-    dropped = 0;
-    waiting.push(message);
-    sending ??= wait(collectMs).then(send);
-  };
-  const flush = async (): Promise<void> => {
-    while (sending !== null) await sending;
-  };
-
+  const batches = inBatches(publisher, logger);
+  const add = (message: PublicMessage): void => batches.add(message);
+  const flush = (): Promise<void> => batches.flush();
   return {
     begin: (of, message) => begun(of, message, { add, clock, ended }),
     note(of, { state, text, contextJson, tookMs, providerStatus = null }) {
@@ -142,6 +118,54 @@ export function createRunLogs({
     },
     flush,
     [Symbol.asyncDispose]: flush,
+  };
+}
+
+/** Publishes entries in the background; those that come while a batch is on its way are collected as well. */
+function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
+  let waiting: PublicMessage[] = [];
+  let dropped = 0;
+  let sending: Promise<void> | null = null;
+  let isHurried = false;
+  let sendNow = (): void => undefined;
+
+  const collected = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, collectMs);
+      sendNow = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (isHurried || waiting.length >= collectMax) sendNow();
+    });
+  const send = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await collected();
+      const batch = waiting;
+      waiting = [];
+      await publisher.publish(batch, 'system').catch((error: unknown) => {
+        logger.warn({ err: error, entries: batch.length }, 'log entries were lost');
+      });
+    }
+    sending = null;
+  };
+  return {
+    add(message: PublicMessage): void {
+      if (waiting.length >= waitingMax) {
+        if (dropped++ === 0) logger.warn('log entries are dropped: the event log is behind');
+        return;
+      }
+      dropped = 0;
+      waiting.push(message);
+      sending ??= send();
+      if (waiting.length >= collectMax) sendNow();
+    },
+    async flush(): Promise<void> {
+      isHurried = true;
+      sendNow();
+      while (sending !== null) await sending;
+      isHurried = false;
+    },
   };
 }
 

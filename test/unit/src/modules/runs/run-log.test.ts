@@ -86,3 +86,31 @@ describe('the log of a run', () => {
     await logs[Symbol.asyncDispose]();
   });
 });
+
+describe('entries', () => {
+  const noted = { state: 'success', text: 'done', contextJson: '{}', tookMs: 1 } as const;
+
+  it('go out at once when there are enough, and together when a batch is on its way', async () => {
+    const sizes: number[] = [];
+    const begun = Promise.withResolvers<undefined>();
+    const stored = Promise.withResolvers<undefined>();
+    const publisher = {
+      publish: async (messages: readonly PublicMessage[]) => {
+        sizes.push(messages.length);
+        begun.resolve(undefined);
+        await stored.promise;
+        return [];
+      },
+    };
+    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    for (let n = 0; n < 1_000; n += 1) logs.note(of, noted);
+    await begun.promise;
+    for (let n = 0; n < 3; n += 1) {
+      logs.note(of, noted);
+      await Promise.resolve();
+    }
+    stored.resolve(undefined);
+    await logs.flush();
+    expect(sizes).toEqual([1_000, 3]);
+  });
+});
