@@ -15,6 +15,9 @@ export class TabWriter {
   #length = 0;
   #rows = 0;
   #undoLength = 0;
+  /** What the last bytes began with, and the same escaped. */
+  #head: Buffer = Buffer.alloc(0);
+  #escapedHead: Buffer = Buffer.alloc(0);
   #undoRows = 0;
 
   constructor(initialBytes = 1 << 20) {
@@ -97,13 +100,30 @@ export class TabWriter {
     this.#buffer[this.#length++] = tab;
   }
 
-  /** Text in UTF-8 or any other bytes; what separates rows and values is escaped. */
-  binary(text: Uint8Array): void {
+  /** Text in UTF-8; what separates rows and values is escaped. */
+  utf8(text: Uint8Array): void {
     this.#reserve(2 * text.length + 1);
     const start = this.#length;
     this.#buffer.set(text, start);
     if (this.#isPlain(start, start + text.length)) this.#length += text.length;
     else this.#escaped(text);
+    this.#buffer[this.#length++] = tab;
+  }
+
+  /** Any bytes, escaped likewise; the first `repeated` are mostly those of the value before, escaped already. */
+  binary(bytes: Uint8Array, repeated: number): void {
+    this.#reserve(2 * bytes.length + 1);
+    const head = bytes.subarray(0, repeated);
+    if (this.#head.equals(head)) {
+      this.#buffer.set(this.#escapedHead, this.#length);
+      this.#length += this.#escapedHead.length;
+    } else {
+      const start = this.#length;
+      this.#escaped(head);
+      this.#head = Buffer.from(head);
+      this.#escapedHead = Buffer.from(this.#buffer.subarray(start, this.#length));
+    }
+    this.#escaped(bytes.subarray(repeated));
     this.#buffer[this.#length++] = tab;
   }
 
@@ -117,12 +137,13 @@ export class TabWriter {
   #escaped(text: Uint8Array): void {
     const buffer = this.#buffer;
     let at = this.#length;
-    for (const byte of text) {
-      if (byte === backslash) buffer[at++] = backslash;
-      if (byte === tab || byte === newline || byte === carriageReturn || byte === 0) {
+    for (let from = 0; from < text.length; from++) {
+      const byte = text[from] ?? 0;
+      if (isSpecial[byte] !== 1) buffer[at++] = byte;
+      else {
         buffer[at++] = backslash;
-        buffer[at++] = byte === tab ? 0x74 : byte === newline ? 0x6e : byte === 0 ? zero : 0x72;
-      } else buffer[at++] = byte;
+        buffer[at++] = escapeOf[byte] ?? 0;
+      }
     }
     this.#length = at;
   }
@@ -150,7 +171,18 @@ export class TabWriter {
 
 /** 1 at each byte that is escaped. */
 const isSpecial = new Uint8Array(256);
-for (const byte of [tab, newline, carriageReturn, backslash, 0]) isSpecial[byte] = 1;
+/** By byte: what follows the backslash. */
+const escapeOf = new Uint8Array(256);
+for (const [byte, escape] of [
+  [tab, 0x74],
+  [newline, 0x6e],
+  [carriageReturn, 0x72],
+  [backslash, backslash],
+  [0, zero],
+] as const) {
+  isSpecial[byte] = 1;
+  escapeOf[byte] = escape;
+}
 
 /** Reads binary rows value by value, in the order of the columns asked for. Allocates only for strings. */
 export class RowReader {

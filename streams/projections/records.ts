@@ -1,4 +1,5 @@
 import { lastActionOf, type RecordChange } from '../../src/modules/records/events.ts';
+import { sealedEncoding, sharedBytes } from '../../src/modules/records/sealed-payload.ts';
 import {
   recordTables,
   unknownOffset,
@@ -302,6 +303,7 @@ function writePayload(rows: TabWriter, change: RecordChange): void {
   const { payload, payload_encoding: encoding } = change;
   if (payload === null) rows.ascii('');
   else if (encoding === 'json+aes256gcm') rows.ascii(Buffer.from(payload).toString('base64'));
-  else rows.binary(payload);
+  else if (encoding === sealedEncoding) rows.binary(payload, sharedBytes(payload));
+  else rows.utf8(payload);
   rows.ascii(payload === null ? 'none' : encoding);
 }

@@ -41,6 +41,12 @@ export function blockContext(
   return `records/${streamKey}/${JSON.stringify([ids, ends])}`;
 }
 
+/** Bytes at the begin of a payload that is sealed so, which it shares with others of its stream. */
+export function sharedBytes(payload: Uint8Array): number {
+  const length = lengthBytes + (((payload[0] ?? 0) << 8) | (payload[1] ?? 0));
+  return Math.min(length, payload.length);
+}
+
 const dictionaryContext = (streamKey: string): string => `dictionary/${streamKey}`;
 
 /** Names the dictionary as well, by its tag: with another one the bytes would mean something else. */

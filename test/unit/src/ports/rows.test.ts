@@ -16,6 +16,29 @@ describe('TabWriter', () => {
     expect(rows.rows).toBe(2);
   });
 
+  it('writes any bytes, whatever the value before began with', () => {
+    const rows = new TabWriter(1);
+    const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const values = [
+      all,
+      all,
+      all.subarray(0, 8),
+      all.subarray(9),
+      all.subarray(9),
+      Buffer.alloc(0),
+    ];
+    for (const value of values) rows.binary(value, Math.min(value.length, 100));
+    rows.endRow();
+    const escaped = { 9: '\\t', 10: '\\n', 13: '\\r', 92: '\\\\', 0: '\\0' } as Record<
+      number,
+      string
+    >;
+    const wanted = values.map((value) =>
+      [...value].map((byte) => escaped[byte] ?? String.fromCharCode(byte)).join(''),
+    );
+    expect(Buffer.from(rows.text()).toString('latin1')).toBe(`${wanted.join('\t')}\n`);
+  });
+
   it('writes times with microseconds, so that none is read as a calendar date', () => {
     const rows = new TabWriter();
     rows.time(1_769_932_800_000_001);
