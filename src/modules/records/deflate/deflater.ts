@@ -16,7 +16,7 @@ const hashBits = 12;
 /** Places that are compared for each match. */
 const chainMax = 8;
 /** A shorter match waits for whether one from the next byte is longer. */
-const lazyBelow = 16;
+const lazyBelow = 8;
 /** DEFLATE looks back no further. */
 const distanceMax = 32_768;
 export const dictionaryBytesMax = 16_384;
