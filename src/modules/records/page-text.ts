@@ -166,7 +166,7 @@ function writeRecord(
   open: OpenPayload,
   metadata: string,
 ): void {
-  if (row.prunedAt === null && row.encoding === 'json' && !mayHaveNumericId(row)) {
+  if (row.prunedAt === null && row.encoding === 'json' && !isNumberText(row.recordId)) {
     out.splice(answer, row.start, row.end, metadata);
     return;
   }
@@ -227,7 +227,7 @@ export function recordText(
 }
 
 /** Whether the id is the text of a number: a payload then may have the number. */
-function mayHaveNumericId({ recordId }: Row): boolean {
+function isNumberText(recordId: string): boolean {
   const first = recordId.charCodeAt(0);
   const isDigit = (first >= 0x30 && first <= 0x39) || first === 0x2d;
   return isDigit && String(Number(recordId)) === recordId;
@@ -235,7 +235,7 @@ function mayHaveNumericId({ recordId }: Row): boolean {
 
 /** Ids are returned as strings; only a payload that seems to have a number there is looked into. */
 function withTextId(payload: Buffer, recordId: string): Buffer {
-  if (!payload.includes(`"id":${recordId}`)) return payload;
+  if (!isNumberText(recordId) || !payload.includes(`"id":${recordId}`)) return payload;
   const record = JSON.parse(payload.toString()) as Record<string, unknown>;
   if (typeof record['id'] === 'string') return payload;
   return Buffer.from(JSON.stringify({ ...record, id: recordId }));
