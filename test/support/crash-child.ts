@@ -7,6 +7,7 @@ import type { Step } from './crash-rounds.ts';
 import {
   changesOf,
   connectionUid,
+  environmentWith,
   originOf,
   pagesOf,
   readable,
@@ -24,7 +25,11 @@ async function write({ seed, round, next }: Step): Promise<never> {
   const loops = models.map(async (model, at) => {
     for (let index = next[at] ?? 0; ; index += 1) {
       const { kind, records } = operation(seeded(seed + index * models.length + at));
-      await writer[kind](streamOf(model), originOf(`write-${model}`, round), records);
+      await writer[kind](
+        streamOf(model, environmentUid),
+        originOf(`write-${model}`, round),
+        records,
+      );
       tell({ acknowledged: model, index });
     }
   });
@@ -38,7 +43,7 @@ async function tellHeld({ round, told }: Step): Promise<void> {
 
 /** As the attempt that wrote, so that what was refused to it is told as well. @param from the first change told */
 async function read(model: string, round: number, from: number) {
-  const stream = streamOf(model);
+  const stream = streamOf(model, environmentUid);
   const { failures } = await readable(node, stream, originOf(`write-${model}`, round));
   const records = (await pagesOf(node, stream, { limit: 37 })).flatMap(recordsIn);
   const changes = (await changesOf(node, stream)).slice(from).map((change) => ({
@@ -51,9 +56,13 @@ async function read(model: string, round: number, from: number) {
   return { model, records, changes, failures };
 }
 
-const [folder = '', ...steps] = process.argv.slice(2);
+const [folder = '', ...texts] = process.argv.slice(2);
+const steps = texts.map((text) => JSON.parse(text) as Step);
 const node = await startNode(folder);
-for (const step of steps.map((text) => JSON.parse(text) as Step)) {
+// Payloads are sealed in every second run.
+const isSealed = (steps[0]?.seed ?? 0) % 2 === 1;
+const environmentUid = await environmentWith(node, isSealed ? 'sealed' : 'plain');
+for (const step of steps) {
   if (step.does === 'tell') await tellHeld(step);
   else {
     tell({ writes: true });

@@ -9,6 +9,8 @@ import type {
   IntegrationKey,
 } from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
+import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
+import { environmentByName } from '../../src/modules/environments/queries.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
@@ -58,6 +60,20 @@ export function tellAll(folder: string, told: unknown): void {
 }
 
 export const connectionUid = '00000000-0000-4000-8000-000000000002' as ConnectionUid;
+
+/** The environment `dev`, which the first start made. */
+export async function environmentWith(
+  { services }: WholeNode,
+  payloadMode: 'plain' | 'sealed',
+): Promise<string> {
+  const environment = environmentByName(services.control, 'dev');
+  if (environment === null) throw new Error('no environment');
+  const { uid } = environment;
+  if (environment.payloadMode !== payloadMode) {
+    await patchEnvironment(services, uid, { payloadMode }, { actor: 'system' });
+  }
+  return uid;
+}
 
 export function streamOf(
   model: string,

@@ -6,14 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import { isoMicros } from '../../src/kernel/time.ts';
 import { decodeCursor } from '../../src/modules/records/cursor.ts';
-import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
-import { environmentByName } from '../../src/modules/environments/queries.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { payloadsOf } from '../../src/modules/records/logged-changes.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';
 import {
   changesOf,
   connectionUid,
+  environmentWith,
   originOf,
   pageOf,
   pagesOf,
@@ -135,15 +134,6 @@ async function payloadOf(
 ): Promise<JsonObject | null> {
   const text = await payloadsOf(services, streamKey(stream))(change);
   return text === null ? null : (JSON.parse(text.toString()) as JsonObject);
-}
-
-/** The environment `dev`, which the first start made. */
-async function environmentWith(node: WholeNode, payloadMode: 'plain' | 'sealed'): Promise<string> {
-  const { services } = node;
-  const uid = environmentByName(services.control, 'dev')?.uid;
-  if (uid === undefined) throw new Error('no environment');
-  await patchEnvironment(services, uid, { payloadMode }, { actor: 'system' });
-  return uid;
 }
 
 const [folder = '', seed = '0', mode] = process.argv.slice(2);
