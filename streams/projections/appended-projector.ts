@@ -106,6 +106,7 @@ class RunningAppended implements AppendedProjector {
       const from = [...next].map(([partition, offset]) => ({ topic, partition, offset }));
       for await (const batch of this.#deps.log.follow(from, { signal, maxBytes: 1024 ** 2 })) {
         await this.#room();
+        if (this.#isStopped()) return;
         this.#take(batch, next.get(batch.partition) ?? 0);
         next.set(batch.partition, batch.next);
       }
@@ -131,11 +132,14 @@ class RunningAppended implements AppendedProjector {
     this.#batches.noteFilled();
   }
 
-  /** Waits while the open batch is full. */
+  /** Waits while the open batch is full; not beyond the stop, after which nobody empties it. */
   async #room(): Promise<void> {
-    while (this.#batches.open.entries.length >= rowsMax || this.#batches.open.bytes >= bytesMax) {
-      await this.#batches.swapped;
-    }
+    while (this.#isFull() && !this.#isStopped()) await this.#batches.swapped;
+  }
+
+  #isFull(): boolean {
+    const { entries, bytes } = this.#batches.open;
+    return entries.length >= rowsMax || bytes >= bytesMax;
   }
 
   /** The writing side: gathered batch to table, one after the other. */

@@ -4,12 +4,14 @@ import type { Batch, EventLog, Message, Position, ReadMessage } from '../../src/
  * One topic in memory whose batches are cut as the test wants: for readers that must not depend on
  * where batches begin and end. What the port promises is proved on the real adapters.
  */
-export class MemoryLog implements Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'> {
+export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffset' | 'endOffset'> {
   readonly topic: string;
   private readonly partitions: ReadMessage[][];
   private readonly wakers = new Set<() => void>();
-  /** Messages in one batch of `follow`. */
+  /** Messages in one batch. */
   batchSize = 1000;
+  /** Batches that `follow` handed out. */
+  followed = 0;
 
   constructor(topic: string, partitions: number) {
     this.topic = topic;
@@ -43,9 +45,24 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'startOffset' | 'end
       const batch = this.nextBatch(next);
       if (batch === null) await this.appended(signal);
       else {
+        // Whoever was served goes to the back.
+        next.delete(batch.partition);
         next.set(batch.partition, batch.next);
+        this.followed++;
         yield batch;
       }
+    }
+  }
+
+  async *read({ partition, offset }: Position): AsyncGenerator<Batch> {
+    const end = this.partitions[partition]!.length;
+    for (let next = offset; next < end;) {
+      const messages = this.partitions[partition]!.slice(
+        next,
+        Math.min(end, next + this.batchSize),
+      );
+      next += messages.length;
+      yield await Promise.resolve({ topic: this.topic, partition, messages, next });
     }
   }
 

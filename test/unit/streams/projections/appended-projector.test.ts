@@ -3,11 +3,13 @@ import { AvroCodec, schemaText } from '../../../../src/adapters/event-log/avro-c
 import { migrate } from '../../../../src/adapters/projection-store/migrate.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
 import type { LogEntry } from '../../../../src/modules/logs/events.ts';
+import type { ProjectionStore } from '../../../../src/ports/projection-store.ts';
 import { startAppendedProjector } from '../../../../streams/projections/appended-projector.ts';
 import { logs } from '../../../../streams/projections/logs.ts';
 import { verifyAppended } from '../../../../streams/projections/verify-appended.ts';
 import { silent } from '../../../support/control.ts';
 import { eventually } from '../../../support/crm-world.ts';
+import { holdInserts } from '../../../support/held-inserts.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { storeOfFile } from '../../../support/record-pages.ts';
 
@@ -47,22 +49,32 @@ const append = (from: number, count: number): void => {
   }
 };
 
-/** Feeds the generation until it has read all that is there. */
-async function feed(generation: number): Promise<void> {
+async function start(
+  generation: number,
+  into: ProjectionStore,
+  advanced: (partition: number, next: number) => void,
+) {
   const tables = logs.tableSet(generation);
   await migrate(store, tables.migrations);
-  const next = new Map<number, number>();
-  await using projector = await startAppendedProjector({
+  return startAppendedProjector({
     log,
-    store,
+    store: into,
     projection: logs,
     tables,
     codec,
     clock: systemClock,
     logger: silent,
     partitions,
-    advanced: (partition, at) => next.set(partition, at),
+    advanced,
     pacePercent: () => 100,
+  });
+}
+
+/** Feeds the generation until it has read all that is there. */
+async function feed(generation: number): Promise<void> {
+  const next = new Map<number, number>();
+  await using projector = await start(generation, store, (partition, at) => {
+    next.set(partition, at);
   });
   projector.stopped.catch(() => undefined);
   const ends = await Promise.all([0, 1].map((at) => log.endOffset(logs.topic, at)));
@@ -105,4 +117,22 @@ it('is built anew beside the one that is read, and compared row by row', async (
   const found = Object.values(await verifyAppended(verify, logs, generations, never));
   expect(found.map(({ differences }) => differences)).toEqual([0, 1]);
   expect(found[1]?.examples).toMatchObject([{ expectedRows: 1, foundRows: 0, expectedLast: 1 }]);
+});
+
+it('stops while more is read than one insert takes', async () => {
+  const held = holdInserts(store, 'logs_g3');
+  log.batchSize = 1000;
+  const before = log.followed;
+  const projector = await start(3, held.store, () => undefined);
+  await held.inserting;
+  append(45, 42_000);
+  // Those of the insert that waits, 20,000 that fill the next one, and some that have no room.
+  await eventually(
+    () => Promise.resolve(log.followed - before),
+    (batches) => batches >= 23,
+  );
+  const stopped = projector[Symbol.asyncDispose]();
+  held.release();
+  await stopped;
+  expect(await rowsOf('logs_g3')).toHaveLength(45);
 });
