@@ -22,8 +22,9 @@ import { records, type RecordTableSet } from './records.ts';
 import { buryTombstones } from './tombstones.ts';
 
 /** One insert: 20,000 changes write up to 40,000 rows. Above the bytes the engine might cut it in two. */
-const changesMax = 20_000;
-const bytesMax = 32 * 1024 ** 2;
+const largest = { changesMax: 20_000, bytesMax: 32 * 1024 ** 2 };
+/** Into tables that nobody reads yet: whoever reads waits for no insert, and fewer parts are synced and merged. */
+const largestBuilding = { changesMax: 60_000, bytesMax: 64 * 1024 ** 2 };
 /** With fewer changes than this waiting, an insert waits a little for more. */
 const lingerBelowChanges = 1_000;
 const lingerMs = 3;
@@ -32,7 +33,7 @@ const lingerMs = 3;
  * that it leaves to be merged. Waiting that long makes inserts of thousands.
  */
 const gatherMs = 250;
-/** Tables that nobody reads yet are filled with inserts as large as they get, which leaves little to merge. */
+/** Tables that nobody reads yet are filled with inserts as large as they get. */
 const buildGatherMs = 2_000;
 /** The thread also answers pages: no longer stretch of work than about 2 ms. */
 const messagesPerStretch = 256;
@@ -43,7 +44,7 @@ const retryFirstMs = 100;
 const retryMaxMs = 5_000;
 
 export interface ProjectorDeps {
-  readonly log: Pick<EventLog, 'follow' | 'startOffset' | 'endOffset'>;
+  readonly log: Pick<EventLog, 'follow' | 'read' | 'startOffset' | 'endOffset'>;
   readonly store: ProjectionStore;
   readonly tables: RecordTableSet;
   readonly codec: Codec<RecordChange>;
@@ -174,13 +175,9 @@ class RunningProjector implements Projector {
     if (this.#noteRead(next)) return;
     while (!this.#isStopped()) {
       try {
-        const from = [...next].map(([partition, offset]) => ({
-          topic: records.topic,
-          partition,
-          offset,
-        }));
-        for await (const batch of this.#deps.log.follow(from, { signal, maxBytes: 1024 ** 2 })) {
+        for await (const batch of this.#batchesFrom(next)) {
           await this.#take(batch);
+          if (this.#isStopped()) return;
           next.set(batch.partition, batch.next);
           waitMs = retryFirstMs;
           if (this.#noteRead(next)) return;
@@ -193,6 +190,22 @@ class RunningProjector implements Projector {
         waitMs = Math.min(2 * waitMs, retryMaxMs);
       }
     }
+  }
+
+  /**
+   * What follows the positions, which the caller moves on. Tables that nobody reads yet are filled one partition
+   * after the other: an insert leaves a part for each partition that it has rows of, and each part is to be merged.
+   */
+  async *#batchesFrom(next: ReadonlyMap<number, number>): AsyncGenerator<LogBatch> {
+    const { log } = this.#deps;
+    const { topic } = records;
+    const options = { signal: this.#stop.signal, maxBytes: 1024 ** 2 };
+    if (this.#isBuilding()) {
+      for (const [partition, offset] of next)
+        yield* log.read({ topic, partition, offset }, options);
+    }
+    const from = [...next].map(([partition, offset]) => ({ topic, partition, offset }));
+    yield* log.follow(from, options);
   }
 
   /** Whether everything before `until` was read. */
@@ -210,6 +223,7 @@ class RunningProjector implements Projector {
     for (const message of messages) {
       if (message.offset >= limit) break;
       await this.#room();
+      if (this.#isStopped()) return;
       this.#intake.add(this.#batches.open, partition, message);
       if (++stretch % messagesPerStretch === 0) {
         this.#batches.noteFilled();
@@ -220,9 +234,9 @@ class RunningProjector implements Projector {
     this.#batches.noteFilled();
   }
 
-  /** Waits while the open batch is full. */
+  /** Waits while the open batch is full; not beyond the stop, after which nobody empties it. */
   async #room(): Promise<void> {
-    while (this.#isFull()) {
+    while (this.#isFull() && !this.#isStopped()) {
       this.#batches.noteFilled();
       await this.#batches.swapped;
     }
@@ -230,12 +244,14 @@ class RunningProjector implements Projector {
 
   #isFull(): boolean {
     const { entries, rows } = this.#batches.open;
+    const { changesMax, bytesMax } = this.#isBuilding() ? largestBuilding : largest;
     return entries.length >= changesMax || rows.bytes >= bytesMax;
   }
 
   /** The writing side: full batch to tables, one after the other. */
   async #write(): Promise<void> {
     const { signal } = this.#stop;
+    signal.addEventListener('abort', () => this.#batches.wake(), { once: true });
     while (!this.#isStopped()) {
       if (this.#batches.open.isEmpty && !this.#isRead) await this.#idle();
       if (this.#isStopped() || (this.#batches.open.isEmpty && this.#isRead)) break;

@@ -39,7 +39,9 @@ export async function openTestStore(): Promise<{ store: ProjectionStore } & Asyn
   };
 }
 
-type Options = Partial<Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store' | 'until'>> & {
+type Options = Partial<
+  Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store' | 'until' | 'lane'>
+> & {
   readonly clock?: Clock;
   readonly vault?: SourceDeps['vault'];
 };
@@ -102,6 +104,7 @@ export class TestProjection implements AsyncDisposable {
       logger: silent,
       partitions,
       ...(options.faultPoint === undefined ? {} : { faultPoint: options.faultPoint }),
+      ...(options.lane === undefined ? {} : { lane: options.lane }),
       ...(options.until === undefined ? {} : { until: options.until }),
       ...(options.cleanupMin === undefined ? {} : { cleanupMin: options.cleanupMin }),
     });

@@ -4,6 +4,8 @@ import type { PageQuery } from '../../../../src/modules/records/reader.ts';
 import type { Insert, ProjectionStore } from '../../../../src/ports/projection-store.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import { records } from '../../../../streams/projections/records.ts';
+import { eventually } from '../../../support/crm-world.ts';
+import { holdInserts } from '../../../support/held-inserts.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import type { ReadRecord } from '../../../support/projection.ts';
 import {
@@ -58,6 +60,61 @@ describe('records projector', () => {
       }
       await dropTables(store);
     }
+  });
+
+  it('fills tables that are built one partition after the other, then follows', async () => {
+    const log = newLog();
+    log.batchSize = 3;
+    const models = ['connection-a', 'connection-b'].map((uid) => new RecordModel('Contact', uid));
+    const places = models.map((model) => model.partition(partitions));
+    expect(new Set(places).size).toBe(2);
+    for (const model of models) {
+      const messages = story(model).map((change) => model.message(changeCodec, change));
+      log.append(model.partition(partitions), messages);
+    }
+    const filled: string[] = [];
+    const watched = wrap(store, ({ table, rows }) => {
+      if (table !== 'records') return;
+      for (const line of Buffer.from(rows).toString().split('\n')) {
+        const [partition = ''] = line.split('\t');
+        if (partition !== '' && partition !== filled.at(-1)) filled.push(partition);
+      }
+    });
+    await using projection = await TestProjection.open(store, log, {
+      store: watched,
+      lane: () => 'build',
+    });
+    for (const [at, place] of places.entries()) {
+      await projection.settled(place, models[at]!.seq);
+    }
+    expect(filled).toEqual(places.toSorted((a, b) => a - b).map(String));
+    for (const model of models) {
+      await projection.publish(model, [model.save('later')]);
+      expect(idsOf(await read(projection, model))).toEqual(idsOf(model.ordered()));
+    }
+  });
+
+  it('stops while more is read than one insert takes', async () => {
+    const log = newLog();
+    const model = new RecordModel();
+    const { store: held, inserting, release } = holdInserts(store, 'records');
+    const projection = await TestProjection.open(store, log, { store: held });
+    projection.append(model, [model.save('a')]);
+    await inserting;
+    const mebibyte = 'x'.repeat(1024 ** 2);
+    const large = Array.from({ length: 40 }, (_, n) => model.save(`r${n}`, { mebibyte }));
+    log.batchSize = 1;
+    projection.append(model, large);
+    // The one of `a`, those of an insert of 32 MiB, and one that has no room.
+    await eventually(
+      () => Promise.resolve(log.followed),
+      (batches) => batches === 34,
+    );
+    const stopped = projection[Symbol.asyncDispose]();
+    release();
+    await stopped;
+    const rows = await store.queryRows('SELECT record_id FROM records');
+    expect(rows).toEqual([{ record_id: 'a' }]);
   });
 
   it('reads the same changes again with other boundaries and changes nothing', async () => {
