@@ -33,8 +33,11 @@ const lingerMs = 3;
  * that it leaves to be merged. Waiting that long makes inserts of thousands.
  */
 const gatherMs = 250;
-/** Tables that nobody reads yet are filled with inserts as large as they get. */
-const buildGatherMs = 2_000;
+/**
+ * While tables that nobody reads yet take in what the log has had all along, inserts become as large as they can.
+ * After that they are not held back so long: who waits for each insert never catches up with those who write.
+ */
+const fillGatherMs = 2_000;
 /** The thread also answers pages: no longer stretch of work than about 2 ms. */
 const messagesPerStretch = 256;
 /** A position that is written later than its rows only costs reading them again. */
@@ -107,6 +110,8 @@ class RunningProjector implements Projector {
   #isSaved = true;
   #isInserting = false;
   #isRead = false;
+  /** Whether it reads what was there when it began, for tables that nobody reads yet. */
+  #isFilling = false;
   #savedAt = 0;
 
   constructor(deps: ProjectorDeps, positions: Positions, start: readonly StoredPosition[]) {
@@ -271,7 +276,7 @@ class RunningProjector implements Projector {
   async #gather(): Promise<void> {
     const { signal } = this.#stop;
     const stepMs = 25;
-    const patienceMs = this.#isBuilding() ? buildGatherMs : gatherMs;
+    const patienceMs = this.#isFilling ? fillGatherMs : gatherMs;
     for (let waited = 0; waited < patienceMs && !this.#isStopped(); waited += stepMs) {
       if (this.#isFull()) return;
       await pause(stepMs, signal);
