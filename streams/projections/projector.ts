@@ -206,8 +206,10 @@ class RunningProjector implements Projector {
     const { topic } = records;
     const options = { signal: this.#stop.signal, maxBytes: 1024 ** 2 };
     if (this.#isBuilding()) {
+      this.#isFilling = true;
       for (const [partition, offset] of next)
         yield* log.read({ topic, partition, offset }, options);
+      this.#isFilling = false;
     }
     const from = [...next].map(([partition, offset]) => ({ topic, partition, offset }));
     yield* log.follow(from, options);
