@@ -18,6 +18,11 @@ const groupBytesMax = 16 * 1024 ** 2;
 /** What the write-ahead log may hold before it is moved into the tables: while nobody waits, and in any case. */
 const checkpointIdleBytes = 4 * 1024 ** 2;
 const checkpointBytes = 16 * 1024 ** 2;
+/**
+ * With less space than this the log takes nothing more. What follows it on the same disk, views and stores, can then
+ * still write down what was decided, and whoever asks is told why instead of waiting for them.
+ */
+const reserveBytes = 32 * 1024 ** 2;
 /** What a transaction writes about, beside the data of its requests. */
 const transactionBytes = 48 * 1024;
 
@@ -29,19 +34,23 @@ const transactionBytes = 48 * 1024;
 export class Committer {
   private readonly db: DatabaseSync;
   private readonly state: LogState;
+  private readonly freeBytes: () => number;
   private readonly onCommitted: (touched: readonly Partition[]) => void;
   private queue: Operation[] = [];
   private scheduled = false;
   /** About what was written since the last checkpoint. */
   private sinceCheckpoint = 0;
 
+  /** @param freeBytes what the disk of the log has left */
   constructor(
     db: DatabaseSync,
     state: LogState,
+    freeBytes: () => number,
     onCommitted: (touched: readonly Partition[]) => void,
   ) {
     this.db = db;
     this.state = state;
+    this.freeBytes = freeBytes;
     this.onCommitted = onCommitted;
   }
 
@@ -108,6 +117,12 @@ export class Committer {
 
   private commitGroup(group: readonly Operation[]): void {
     if (group.length === 0) return;
+    if (this.freeBytes() < reserveBytes) {
+      const message = `The disk of the event log has less than ${reserveBytes / 1024 ** 2} MB left.`;
+      const refusal = new GatewayError('log_full', { message });
+      for (const { promise } of group) promise.reject(refusal);
+      return;
+    }
     let outcomes: Outcome[];
     try {
       outcomes = this.transaction(() => group.map((operation) => outcomeOf(operation)));

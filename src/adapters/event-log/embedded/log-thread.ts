@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { workerData, type MessagePort } from 'node:worker_threads';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { systemClock } from '../../../kernel/time.ts';
@@ -35,7 +36,13 @@ function start(
   const lock = lockDirectory(directory);
   const db = openWriteConnection(directory, maxPages);
   const state = new LogState(db);
-  const committer: Committer = new Committer(db, state, (touched) => server.tell(touched));
+  const freeBytes = (): number => {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  };
+  const committer: Committer = new Committer(db, state, freeBytes, (touched) => {
+    server.tell(touched);
+  });
   const cleaner = new Cleaner(db, directory, state, committer);
   let soon: NodeJS.Timeout | null = null;
   // A pass that fails, for want of space say, leaves everything whole: the next one goes on.
