@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
-import { percentile, report, round, seconds, withFolder } from './measure.ts';
+import { report, seconds, withFolder } from './measure.ts';
 import { contact } from './payloads.ts';
 
 const records = Number(process.argv[2] ?? 200_000);
@@ -30,7 +30,7 @@ function rawAppends(folder: string): void {
 const columns = `log_partition UInt16, stream_id UInt64, position UInt64, record_id String CODEC(ZSTD(1)), version UInt64,
   superseded UInt8, first_seen_at DateTime64(6), modified_at DateTime64(6), last_action LowCardinality(String), payload String CODEC(ZSTD(1))`;
 
-async function clientInserts(folder: string): Promise<{ insertSeconds: number; pageMs: number }> {
+async function clientInserts(folder: string): Promise<number> {
   // It implements the client's interface, but declares it with another copy of the same types.
   type Injected = NonNullable<ClickHouseClientConfigOptions['connection']>;
   const connection = createChdbConnection({ path: join(folder, 'tables') }) as unknown as Injected;
@@ -65,26 +65,15 @@ async function clientInserts(folder: string): Promise<{ insertSeconds: number; p
       await client.insert({ table: 'records', values, format: 'JSONEachRow' });
     }
   });
-  const samples: number[] = [];
-  for (let sample = 0; sample < 100; sample += 1) {
-    const from = Math.floor((sample / 100) * (records - 200));
-    const query = `SELECT position, record_id, payload, modified_at FROM records FINAL WHERE log_partition = 0 AND stream_id = 7
-      AND position > ${from} ORDER BY stream_id, position LIMIT 101 SETTINGS max_threads = 1, max_block_size = 128`;
-    samples.push(
-      1000 *
-        (await seconds(async () => (await client.query({ query, format: 'JSONEachRow' })).text())),
-    );
-  }
   await client.close();
-  return { insertSeconds, pageMs: percentile(samples, 50) };
+  return insertSeconds;
 }
 
 await withFolder(async (folder) => {
   const rawSeconds = await seconds(async () => rawAppends(folder));
-  const { insertSeconds, pageMs } = await clientInserts(folder);
+  const insertSeconds = await clientInserts(folder);
   report({
     raw_appends_per_s: Math.round(records / rawSeconds),
     client_inserts_per_s: Math.round(records / insertSeconds),
-    bare_page_ms_p50: round(pageMs),
   });
 });

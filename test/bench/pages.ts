@@ -1,6 +1,11 @@
 /** Pages, polls and walks over HTTP, and the bare query beside them: `pages.ts <plain|sealed> [records]`. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { decodeCursor } from '../../src/modules/records/cursor.ts';
+import { streamTable } from '../../src/modules/records/queries.ts';
+import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
+import { recordTables } from '../../src/modules/records/tables.ts';
 import { percentile, report, round, seconds, withFolder } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';
 import { contact } from './payloads.ts';
@@ -53,13 +58,40 @@ interface PageBody {
   readonly next_cursor: string | null;
 }
 
-/** First page of a walk that begins at the cursor, and pages 2 to 21, which are read ahead. */
-async function pages(node: BenchNode, stream: Stream, limit: number, cursor: string | null) {
+/** What was read ahead for the walk before has come by then: neither the first page nor the bare query shares with it. */
+const restMs = 100;
+
+/** The query of a page, but that its rows are folded into one: nothing is made of them. */
+async function bareQuery(node: BenchNode, stream: Stream, after: number, limit: number) {
+  const { services, tables } = node.running;
+  const partitions = await services.log.partitions(recordsTopic);
+  const { number, partition } = streamTable(stream, partitions, recordTables(1));
+  await tables.queryRows(
+    `SELECT max(cityHash64(position, record_id, version, first_seen_at, modified_at, last_action, payload)) FROM (
+       SELECT * FROM ${recordTables(1).records} FINAL
+       WHERE log_partition = {partition:UInt16} AND stream_id = {number:UInt64} AND position > {after:UInt64}
+       ORDER BY stream_id, position LIMIT ${limit + 1})
+     SETTINGS max_threads = 1, max_block_size = ${limit < 128 ? 128 : 1024}, use_query_condition_cache = 0`,
+    { partition, number, after },
+    'page',
+  );
+}
+
+/**
+ * The bare query of the tables, the first page of a walk that begins at the cursor, each after a rest, and pages 2 to
+ * 21, which are read ahead.
+ */
+async function pages(node: BenchNode, stream: Stream, limit: number, cursor: string) {
+  const bare: number[] = [];
   const first: number[] = [];
   const next: number[] = [];
+  const { position } = decodeCursor(cursor);
   for (let sample = 0; sample < 12; sample += 1) {
-    let at = cursor;
-    // Another cursor each time: a walk that somebody has begun would already be read ahead.
+    await wait(restMs);
+    bare.push(1000 * (await seconds(() => bareQuery(node, stream, position, limit + sample))));
+    await wait(restMs);
+    let at: string | null = cursor;
+    // Another place each time: a walk that somebody has begun would already be read ahead.
     for (let step = 0; step <= sample && at !== null; step += 1) {
       const { ms, text } = await get(node, stream, { limit: String(limit + sample), cursor: at });
       if (step === 0) first.push(ms);
@@ -71,9 +103,11 @@ async function pages(node: BenchNode, stream: Stream, limit: number, cursor: str
       at = (JSON.parse(text) as PageBody).next_cursor;
     }
   }
+  const median = (samples: readonly number[]): number => round(percentile(samples, 50));
   return {
-    first: round(percentile(first, 50)),
-    next: round(percentile(next, 50)),
+    bare: median(bare),
+    first: median(first),
+    next: median(next),
     nextP99: round(percentile(next, 99)),
   };
 }
@@ -118,7 +152,8 @@ await withFolder(async (folder) => {
   };
   for (const [place, cursor] of Object.entries(places)) {
     for (const limit of [100, 1000]) {
-      const { first, next, nextP99 } = await pages(node, stream, limit, cursor ?? null);
+      const { bare, first, next, nextP99 } = await pages(node, stream, limit, cursor ?? '');
+      figures[`bare_query_${limit}_${place}_ms_p50`] = bare;
       figures[`first_page_${limit}_${place}_ms_p50`] = first;
       figures[`page_${limit}_${place}_ms_p50`] = next;
       figures[`page_${limit}_${place}_ms_p99`] = nextP99;
