@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AskOptions } from '../../src/control-plane/control-plane.ts';
 import { definitions } from '../../src/control-plane/definitions.ts';
 import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
 import { commandsTopic, repliesTopic } from '../../src/control-plane/wire.ts';
@@ -47,6 +48,20 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
+/** A command that no owner can process, asked through the node. */
+async function isSetAside(through: ControlNode, how: AskOptions): Promise<void> {
+  await owners[Symbol.asyncDispose]();
+  const poison: AnyEntityDefinition = {
+    ...definitions['account-key'],
+    decider: { initial: null, decide: () => JSON.parse('{') as never, evolve: () => null },
+  };
+  owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
+  const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
+  const poisoned = through.control.ask(ref, { type: 'Create' }, how);
+  await expect(poisoned).rejects.toThrow(refusal('server_error'));
+  expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
+}
+
 describe('a command', () => {
   it('is in the view of the node that asked when it is answered', async () => {
     const { ref, body } = variable('A');
@@ -80,16 +95,7 @@ describe('a command', () => {
   });
 
   it('that cannot be processed is set aside, refused, and holds nothing back', async () => {
-    await owners[Symbol.asyncDispose]();
-    const poison: AnyEntityDefinition = {
-      ...definitions['account-key'],
-      decider: { initial: null, decide: () => JSON.parse('{') as never, evolve: () => null },
-    };
-    owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
-    const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
-    const poisoned = node.control.ask(ref, { type: 'Create' }, options);
-    await expect(poisoned).rejects.toThrow(refusal('server_error'));
-    expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
+    await isSetAside(node, options);
     await node.control.ask(variable('A').ref, variable('A').body, options);
   });
 });
@@ -158,16 +164,7 @@ describe('a command of the same process', () => {
   });
 
   it('that cannot be processed is set aside like any other', async () => {
-    await owners[Symbol.asyncDispose]();
-    const poison: AnyEntityDefinition = {
-      ...definitions['account-key'],
-      decider: { initial: null, decide: () => JSON.parse('{') as never, evolve: () => null },
-    };
-    owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
-    const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
-    const poisoned = near.control.ask(ref, { type: 'Create' }, direct);
-    await expect(poisoned).rejects.toThrow(refusal('server_error'));
-    expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
+    await isSetAside(near, direct);
     expect(await ask(variable('A'))).toMatchObject({ name: 'A' });
   });
 
