@@ -11,6 +11,7 @@ import {
 import { codingsOf, readBody, tooLarge } from './decode.ts';
 import { createEgressPolicy, type EgressPolicy } from './egress.ts';
 import { forwardOver } from './forward.ts';
+import { ownHeaders } from './http1/fields.ts';
 import { ConnectionPool } from './http1/pool.ts';
 
 /** Every address of a name. */
@@ -33,18 +34,6 @@ const maxBytesDefault = 64 * 1024 ** 2;
 const redirectsMost = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 const connectorsMax = 1000;
-/** Set by the client itself, or of one connection only. */
-const ownHeaders = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
 const codes: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'ECONNRESET',

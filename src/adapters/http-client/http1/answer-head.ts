@@ -1,4 +1,5 @@
 import { HttpFailure } from '../../../ports/http-client.ts';
+import { token } from './fields.ts';
 
 /** How far a body goes (RFC 9112 section 6.3): bytes by number, by chunks, or until the connection ends. */
 export type Framing =
@@ -25,7 +26,6 @@ const marginMs = 1_000;
 const statusLine = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/;
 /** Control characters but tabs, characters beyond one byte, and line ends that are not CRLF. */
 const forbidden = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const digits = /^\d{1,15}$/;
 
 /** Lower-case names by what was sent: servers send the same few. */

@@ -1,20 +1,7 @@
 import { HttpFailure, type ForwardRequest } from '../../../ports/http-client.ts';
+import { ownHeaders, token } from './fields.ts';
 
-/** Said by the client itself, or of one connection only. */
-const ownHeaders = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const notInValues = /[^\t\x20-\x7e\x80-\xff]/;
 const notInTargets = /[^\x21-\x7e]/;
 
