@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -29,7 +30,16 @@ function node() {
   }
 }
 
-const child = spawn(node(), [program(), ...process.argv.slice(2)], { stdio: 'inherit' });
+/** Node keeps what it has compiled here, so that the next command starts in half the time. */
+function compiled() {
+  const caches = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  return process.env.NODE_COMPILE_CACHE ?? join(caches, 'svc', 'compiled');
+}
+
+const child = spawn(node(), [program(), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: { ...process.env, NODE_COMPILE_CACHE: compiled() },
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', (error) => {
   console.error(`Could not start Node: ${error.message}`);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -26,7 +26,7 @@ async function start(
   const { cwd = folder, env = {} } = options;
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], XDG_CACHE_HOME: join(folder, 'caches'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -43,6 +43,14 @@ describe('the launcher', () => {
     });
     const refused = await start(launcher, ['compile']);
     expect(refused).toMatchObject({ exitCode: 1, out: '', err: 'Not inside a svc folder\n' });
+  });
+
+  it("keeps compiled code among the user's caches, and works without a place for it", async () => {
+    const kept = await start(launcher, ['version']);
+    expect(kept).toMatchObject({ exitCode: 0, err: '' });
+    expect(readdirSync(join(folder, 'caches/svc/compiled'))).toHaveLength(1);
+    const noFolder = await start(launcher, ['version'], { env: { XDG_CACHE_HOME: '/dev/null' } });
+    expect(noFolder).toMatchObject({ exitCode: 0, out: kept.out, err: '' });
   });
 
   it('compiles a project that has nothing installed, and ends', async () => {
