@@ -104,6 +104,7 @@ export interface OwnerOptions {
   readonly standby?: NonNullable<RecordOwnersDeps['standby']>;
   readonly tickMs?: number;
   readonly retentionOf?: RecordOwnersDeps['retentionOf'];
+  readonly logger?: RecordOwnersDeps['logger'];
 }
 export interface RunningOwners extends AsyncDisposable {
   readonly client: Client;

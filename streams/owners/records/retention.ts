@@ -75,6 +75,7 @@ export class RetentionSweep {
   readonly #streams: Streams;
   #dueAt: Instant = 0;
   #trustAskedAgainAt = 0;
+  #isWaitSaid = false;
   /** The sweep under way: its time, and the stream it goes on after. */
   #sweep: { readonly now: Instant; after: number } | null = null;
 
@@ -90,21 +91,32 @@ export class RetentionSweep {
 
   /** Brings a slice of what is due into the round of the changes; the streams are noted as touched. */
   async slice(changes: Changes): Promise<void> {
-    const { clock, log, logger, tickMs = tickMsDefault } = this.#shared;
+    const { clock, log, tickMs = tickMsDefault } = this.#shared;
     const now = clock.now();
     if (this.#sweep === null) {
       if (now < this.#dueAt) return;
       if (performance.now() < this.#trustAskedAgainAt) return;
       if (!(await isClockTrusted(log, now))) {
-        logger.warn({ partition: this.#partition }, 'the clock is ahead of the log: no retention');
+        this.#sayThatItWaits(changes.store);
         this.#trustAskedAgainAt = performance.now() + ticksBetweenTrust * tickMs;
         return;
       }
+      this.#isWaitSaid = false;
       this.#dueAt = now + sweptEveryMs;
       await this.#keepRolling(now);
       this.#sweep = { now, after: 0 };
     }
     await this.#look(changes, this.#sweep);
+  }
+
+  /** Once until it goes on, and not where there is nothing to prune or delete. */
+  #sayThatItWaits(store: StateStore): void {
+    if (this.#isWaitSaid || store.headsAfter(0, 1).length === 0) return;
+    this.#isWaitSaid = true;
+    this.#shared.logger.info(
+      { partition: this.#partition },
+      'retention waits: nothing was written for a day, or the clock is wrong',
+    );
   }
 
   async #look(changes: Changes, sweep: { readonly now: Instant; after: number }): Promise<void> {

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { setTimeout as delay } from 'node:timers/promises';
 import { recordsTopic, reservedKey } from '../../../../../src/modules/records/stream-head.ts';
@@ -5,7 +6,12 @@ import { streamKey } from '../../../../../src/modules/records/stream.ts';
 import { partitionOf } from '../../../../../src/kernel/partition.ts';
 import type { WriteOrigin } from '../../../../../src/modules/records/writer.ts';
 import { movedClock } from '../../../../support/clock.ts';
-import { anOrigin, aStream, openRecordsWorld } from '../../../../support/records.ts';
+import {
+  anOrigin,
+  aStream,
+  openRecordsWorld,
+  type RecordsWorld,
+} from '../../../../support/records.ts';
 
 const dayMs = 86_400_000;
 const stream = aStream();
@@ -37,6 +43,24 @@ async function openWorld(options: { readonly partitions?: number } = {}) {
     },
     [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   };
+}
+
+/** A client of the log and a logger for owners, and when they have asked often enough what time the log has. */
+function watched({ log }: Pick<RecordsWorld, 'log'>) {
+  const said: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => void said.push(line) });
+  const { promise: looked, resolve } = Promise.withResolvers<undefined>();
+  const client = log.client();
+  const offsetAt = client.offsetAt.bind(client);
+  let looks = 0;
+  Object.assign(client, {
+    offsetAt: async (...place: Parameters<typeof offsetAt>) => {
+      const found = await offsetAt(...place);
+      if (++looks === 8) resolve(undefined);
+      return found;
+    },
+  });
+  return { client, logger, looked, said };
 }
 
 describe('retention', () => {
@@ -118,6 +142,14 @@ describe('retention', () => {
     expect((await writer.previewRetention(stream.environmentUid)).streams).toEqual([]);
   });
 
+  it('has nothing to say of a partition without records', async () => {
+    await using world = await openWorld({ partitions: 1 });
+    const { looked, said, ...ports } = watched(world);
+    await using _owners = await world.startOwners({ tickMs: 5, ...ports });
+    await looked;
+    expect(said.filter((line) => line.includes('retention'))).toEqual([]);
+  });
+
   it('stands still while the clock is over a day ahead of the log', async () => {
     await using world = await openWorld({ partitions: 1 });
     const { writer, clock } = world;
@@ -128,19 +160,10 @@ describe('retention', () => {
       await owners.untilDeciding();
     }
     clock.forward(31 * dayMs);
-    let looks = 0;
-    const looked = Promise.withResolvers<undefined>();
-    const client = world.log.client();
-    const offsetAt = client.offsetAt.bind(client);
-    Object.assign(client, {
-      offsetAt: async (...place: Parameters<typeof offsetAt>) => {
-        const found = await offsetAt(...place);
-        if (++looks === 3) looked.resolve(undefined);
-        return found;
-      },
-    });
-    await using _owners = await world.startOwners({ tickMs: 5, client });
-    await looked.promise;
+    const { looked, said, ...ports } = watched(world);
+    await using _owners = await world.startOwners({ tickMs: 5, ...ports });
+    await looked;
+    expect(said.filter((line) => line.includes('retention waits'))).toHaveLength(1);
     expect(await world.actions()).toEqual(['added c0', 'added c1']);
     await world.elsewhere();
     clock.forward(dayMs);
