@@ -103,6 +103,8 @@ export interface Start {
   readonly positions: readonly StoredPosition[];
   /** Partitions whose tables were emptied, to be read from the start of the log. */
   readonly rebuilt: readonly number[];
+  /** Messages that the log has for those, at most. */
+  readonly toRead: number;
 }
 
 /** Decides per partition whether the stored position still holds, and empties what must be rebuilt. */
@@ -125,6 +127,7 @@ export async function startPositions(
   const filled = await store.queryRows(`SELECT 1 FROM ${tables.tables[0]} LIMIT 1`);
   const found: StoredPosition[] = [];
   const rebuilt: number[] = [];
+  let toRead = 0;
   for (const partition of deps.held ?? allOf(deps.partitions)) {
     const start = await log.startOffset(topic, partition);
     const end = await log.endOffset(topic, partition);
@@ -140,10 +143,11 @@ export async function startPositions(
       continue;
     }
     rebuilt.push(partition);
+    toRead += end - start;
     found.push({ partition, next: start, ownerEpoch: 0, atEndAt: 0 });
   }
   await empty(store, tables, positions, rebuilt);
-  return { positions: found, rebuilt };
+  return { positions: found, rebuilt, toRead };
 }
 
 const allOf = (partitions: number): number[] =>

@@ -88,9 +88,10 @@ export interface Projector extends AsyncDisposable {
 export async function startProjector(deps: ProjectorDeps): Promise<Projector> {
   const positions = new Positions(deps.store, deps.tables.name);
   const start = await startPositions(deps, records.topic, deps.tables, positions);
-  if (start.rebuilt.length > 0) {
-    deps.logger.info({ partitions: start.rebuilt }, 'rebuilding the records projection');
-    deps.heads.drop('all');
+  const { rebuilt, toRead } = start;
+  if (rebuilt.length > 0) deps.heads.drop('all');
+  if (toRead > 0) {
+    deps.logger.info({ partitions: rebuilt, toRead }, 'rebuilding the records projection');
   }
   return new RunningProjector(deps, positions, start.positions);
 }
