@@ -8,15 +8,19 @@ import { codingsOf, decoder } from './decode.ts';
 import type { AnswerHead } from './http1/answer-head.ts';
 import type { AnswerTaker, Connection } from './http1/connection.ts';
 import type { ConnectionPool } from './http1/pool.ts';
-import { requestHead } from './http1/request-text.ts';
+import { requestHead, type SentHead } from './http1/request-text.ts';
 
 /** An answer that unpacks to more than that many times its size, and is not small, is an attack. */
 const expansionMax = 200;
 const smallBytes = 64 * 1024 ** 2;
 
+/** Of these a second one does what one does (RFC 9110 section 9.2.2). */
+const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+
 /**
  * One exchange over a connection of its own for as long as it takes: no stream objects stand between the
- * two sockets.
+ * two sockets. A provider may close a kept connection while the next request is on its way: one without a body
+ * that may be repeated is then sent once more, over a new connection.
  */
 export async function forwardOver(
   pool: ConnectionPool,
@@ -26,12 +30,35 @@ export async function forwardOver(
   const { signal, url } = request;
   signal.throwIfAborted();
   const head = requestHead(request);
-  const connection = pool.take(url) ?? (await pool.open(url));
+  const kept = pool.take(url);
+  const connection = kept ?? (await pool.open(url));
+  const isRepeatable = kept !== null && request.body === null && idempotent.has(request.method);
+  const isDone = await exchangeOver(connection, request, { head, open, isRepeatable });
+  if (isDone) return;
+  signal.throwIfAborted();
+  const fresh = await pool.open(url);
+  await exchangeOver(fresh, request, { head, open, isRepeatable: false });
+}
+
+interface Exchange {
+  readonly head: SentHead;
+  readonly open: (flow: AnswerFlow) => AnswerSink;
+  readonly isRepeatable: boolean;
+}
+
+/** Resolves with false where the connection had ended and the request is worth another. */
+function exchangeOver(
+  connection: Connection,
+  request: ForwardRequest,
+  { head, open, isRepeatable }: Exchange,
+): Promise<boolean> {
+  const { signal } = request;
   return new Promise((resolve, reject) => {
     const cancel = (): void => connection.fail(signal.reason as Error);
-    const settle = (error: Error | null): void => {
+    const settle = (error: Error | null, isUnheard = false): void => {
       signal.removeEventListener('abort', cancel);
-      if (error === null) resolve();
+      if (error === null) resolve(true);
+      else if (isUnheard && isRepeatable) resolve(false);
       else reject(error);
     };
     signal.addEventListener('abort', cancel, { once: true });
@@ -44,7 +71,7 @@ export async function forwardOver(
 class Forwarding implements AnswerTaker {
   readonly #request: ForwardRequest;
   readonly #connection: Connection;
-  readonly #settle: (error: Error | null) => void;
+  readonly #settle: (error: Error | null, isUnheard?: boolean) => void;
   readonly #sink: AnswerSink;
   #decoding: Decoding | null = null;
 
@@ -52,7 +79,7 @@ class Forwarding implements AnswerTaker {
     request: ForwardRequest,
     connection: Connection,
     open: (flow: AnswerFlow) => AnswerSink,
-    settle: (error: Error | null) => void,
+    settle: (error: Error | null, isUnheard?: boolean) => void,
   ) {
     this.#request = request;
     this.#connection = connection;
@@ -85,8 +112,8 @@ class Forwarding implements AnswerTaker {
     else this.#decoding.end();
   }
 
-  failed(error: Error): void {
-    this.#settle(error);
+  failed(error: Error, isUnheard: boolean): void {
+    this.#settle(error, isUnheard);
   }
 }
 

@@ -15,7 +15,8 @@ export interface AnswerTaker {
    */
   data(piece: Buffer, isLast: boolean): boolean;
   end(): void;
-  failed(error: Error): void;
+  /** @param isUnheard the connection ended before a single byte of the answer */
+  failed(error: Error, isUnheard: boolean): void;
 }
 
 const headBytesMax = 64 * 1024;
@@ -29,6 +30,8 @@ export class Connection {
   #request: ForwardRequest | null = null;
   #sender: BodySender | null = null;
   #isSent = false;
+  /** Whether anything of the answer has come. */
+  #isHeard = false;
   /** The beginning of a head whose end has not come. */
   #begun: Buffer | null = null;
   #headBytes = 0;
@@ -66,6 +69,7 @@ export class Connection {
     this.#taker = taker;
     this.#head = null;
     this.#headBytes = 0;
+    this.#isHeard = false;
     this.#isSent = body === null || body instanceof Uint8Array;
     this.#activeAt = performance.now();
     if (body === null) {
@@ -95,10 +99,10 @@ export class Connection {
   }
 
   /** Ends the exchange and the connection. */
-  fail(error: Error): void {
+  fail(error: Error, isUnheard = false): void {
     const taker = this.#taker;
     this.close();
-    taker?.failed(error);
+    taker?.failed(error, isUnheard);
   }
 
   close(): void {
@@ -124,6 +128,7 @@ export class Connection {
 
   #read(bytes: Buffer): void {
     this.#activeAt = performance.now();
+    this.#isHeard = true;
     try {
       // What comes without having been asked for belongs to no exchange, and must not become the next answer.
       if (this.#taker === null) this.close();
@@ -216,6 +221,6 @@ export class Connection {
       return;
     }
     const message = 'The connection ended before the answer did.';
-    this.fail(error ?? new HttpFailure('ECONNRESET', message));
+    this.fail(error ?? new HttpFailure('ECONNRESET', message), !this.#isHeard);
   }
 }

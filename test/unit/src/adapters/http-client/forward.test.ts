@@ -143,6 +143,60 @@ describe('a connection to a provider', () => {
     expect(to.sockets).toHaveLength(2);
   });
 
+  /** Answers the first request of the first connection, and closes that at the second without a word. */
+  const closingOnce = (word = ''): Promise<Upstream> => {
+    let asked = 0;
+    return upstream((socket) => {
+      asked += 1;
+      if (asked === 2) socket.end(word);
+      else socket.write(answer(`${asked}`));
+    });
+  };
+
+  it.each(['GET', 'HEAD', 'OPTIONS', 'DELETE'])(
+    'that has been kept and ends under a %s is replaced, and the request sent again',
+    async (method) => {
+      const to = await closingOnce();
+      const http = client();
+      await forward(http, to.url);
+      const taken = await forward(http, to.url, { method });
+      expect(taken).toMatchObject({ status: 200, body: method === 'HEAD' ? '' : '3' });
+      expect(to.sockets).toHaveLength(2);
+    },
+  );
+
+  it.each<[string, Partial<ForwardRequest>]>([
+    ['has a body', { method: 'PUT', body: Buffer.from('a') }],
+    ['does more when it is repeated', { method: 'POST' }],
+  ])('that ends is the failure of a request that %s', async (_, request) => {
+    const to = await closingOnce();
+    const http = client();
+    await forward(http, to.url);
+    expect(await codeOf(forward(http, to.url, request))).toBe('ECONNRESET');
+    expect(to.sockets).toHaveLength(1);
+  });
+
+  it('that ends in the middle of a head is a failure', async () => {
+    const to = await closingOnce('HTTP/1.1 2');
+    const http = client();
+    await forward(http, to.url);
+    expect(await codeOf(forward(http, to.url))).toBe('ECONNRESET');
+    expect(to.sockets).toHaveLength(1);
+  });
+
+  it('is replaced only once: a new one that ends is a failure', async () => {
+    let asked = 0;
+    const to = await upstream((socket) => {
+      asked += 1;
+      if (asked === 1) socket.write(answer('a'));
+      else socket.end();
+    });
+    const http = client();
+    await forward(http, to.url);
+    expect(await codeOf(forward(http, to.url))).toBe('ECONNRESET');
+    expect(to.sockets).toHaveLength(2);
+  });
+
   it('is not used again when the provider has answered before it had the whole body', async () => {
     const to = await upstream((socket) => socket.write(answer('early')));
     const http = client();
