@@ -16,6 +16,9 @@ const rowsMax = 20_000;
 const bytesMax = 16 * 1024 ** 2;
 /** Rows of so long go together: nobody waits for them, and each insert has a fixed cost. */
 const gatherMs = 400;
+/** So many rows at that time are a rush, of which more goes together: an insert costs by its partitions, hardly by row. */
+const rushRows = 400;
+const rushGatherMs = 2_000;
 /** Not that of the records: readers wait for those. */
 const lane = 'build';
 /** A position that is written later than its rows only costs reading them again. */
@@ -151,7 +154,7 @@ class RunningAppended implements AppendedProjector {
         await Promise.race([this.#batches.filled, pause(positionEveryMs, signal)]);
       if (this.#batches.open.ranges.size === 0 && !this.#isSaved) await this.#save();
       await this.#batches.filled;
-      await pause(gatherMs, signal);
+      await this.#gather();
       if (this.#isStopped()) break;
       const batch = this.#batches.swap();
       const startedAt = performance.now();
@@ -161,6 +164,15 @@ class RunningAppended implements AppendedProjector {
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
+  }
+
+  /** Resolves when the open batch is worth an insert. */
+  async #gather(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < rushGatherMs; waitedMs += gatherMs) {
+      await pause(gatherMs, this.#stop.signal);
+      const isRush = this.#batches.open.entries.length >= rushRows;
+      if (!isRush || this.#isFull() || this.#isStopped()) return;
+    }
   }
 
   async #publish(batch: AppendedBatch): Promise<void> {
