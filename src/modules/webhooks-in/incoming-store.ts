@@ -1,4 +1,11 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  numberOrNull,
+  textOrNull,
+  ViewTables,
+  where,
+  type Row,
+} from '../../control-plane/view-tables.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { Disposition, WebhookIn } from './events.ts';
 
@@ -48,11 +55,10 @@ export const layout = {
 
 /** The table of webhooks that came in; `put` takes in a step that the log holds. */
 export class IncomingStore {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #tables: ViewTables;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
+    this.#tables = new ViewTables(database);
   }
 
   put(step: WebhookIn, partition: number, offset: number): void {
@@ -62,8 +68,8 @@ export class IncomingStore {
 
   get(environmentUid: string, id: string): IncomingWebhook | null {
     const sql = 'SELECT * FROM incoming WHERE environment_uid = ? AND id = ?';
-    const row = this.#prepared(sql).get(environmentUid, id);
-    return row === undefined ? null : webhookOf(row);
+    const row = this.#tables.one(sql, environmentUid, id);
+    return row === null ? null : webhookOf(row);
   }
 
   /** Newest first. */
@@ -75,29 +81,19 @@ export class IncomingStore {
       readonly limit: number;
     },
   ): IncomingWebhook[] {
-    const conditions = ['environment_uid = ?'];
-    const values: (string | number)[] = [environmentUid];
-    const wanted = {
+    const { before, limit } = page;
+    const wanted = where({
+      'environment_uid = ?': environmentUid,
       'disposition = ?': filter.disposition,
       'integration = ?': filter.integration,
       'EXISTS (SELECT 1 FROM json_each(connections) WHERE value = ?)': filter.connectionId,
       'received_at >= ?': filter.since,
       'received_at < ?': filter.until,
-    };
-    for (const [condition, value] of Object.entries(wanted)) {
-      if (value === undefined) continue;
-      conditions.push(condition);
-      values.push(value);
-    }
-    if (page.before !== undefined) {
-      conditions.push('(received_at, id) < (?, ?)');
-      values.push(page.before.receivedAt, page.before.id);
-    }
-    const sql = `SELECT * FROM incoming WHERE ${conditions.join(' AND ')}
-      ORDER BY received_at DESC, id DESC LIMIT ?`;
-    return this.#prepared(sql)
-      .all(...values, page.limit)
-      .map(webhookOf);
+    });
+    const columns = ['received_at', 'id'];
+    const beyond = before === undefined ? null : [before.receivedAt, before.id];
+    const order = { columns, newestFirst: true, beyond, limit };
+    return this.#tables.page('incoming', wanted, order).map(webhookOf);
   }
 
   /** One that was taken since the time under the provider's own id; null = none. */
@@ -110,13 +106,13 @@ export class IncomingStore {
       AND provider_delivery_id = ? AND received_at >= ?
       AND disposition IN ('accepted', 'unmatched', 'reprocessed') LIMIT 1`;
     const { environmentUid, integrationKey } = of;
-    const row = this.#prepared(sql).get(environmentUid, integrationKey, providerDeliveryId, since);
-    return row === undefined ? null : webhookOf(row);
+    const row = this.#tables.one(sql, environmentUid, integrationKey, providerDeliveryId, since);
+    return row === null ? null : webhookOf(row);
   }
 
   /** Forgets what is older than the log keeps. */
   forgetBefore(at: Micros): void {
-    this.#prepared('DELETE FROM incoming WHERE received_at < ?').run(at);
+    this.#tables.run('DELETE FROM incoming WHERE received_at < ?', at);
   }
 
   #receive(step: WebhookIn, partition: number, offset: number): void {
@@ -124,7 +120,7 @@ export class IncomingStore {
       (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?)`;
     const { delivery_id, environment_id, integration, headers, received_at } = step;
     const names = [delivery_id, environment_id, integration ?? ''];
-    this.#prepared(sql).run(...names, JSON.stringify(headers), received_at, partition, offset);
+    this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, partition, offset);
   }
 
   #decide(step: WebhookIn): void {
@@ -133,22 +129,11 @@ export class IncomingStore {
     const { disposition, reason, status, subscription, provider_delivery_id } = step;
     const said = [disposition, reason, status, subscription, provider_delivery_id];
     const lists = [JSON.stringify(step.matched_connections), JSON.stringify(step.run_ids)];
-    this.#prepared(sql).run(...said, ...lists, step.occurred_at, step.delivery_id);
-  }
-
-  #prepared(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const prepared = this.#database.prepare(sql);
-    this.#statements.set(sql, prepared);
-    return prepared;
+    this.#tables.run(sql, ...said, ...lists, step.occurred_at, step.delivery_id);
   }
 }
 
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-
-const webhookOf = (row: Readonly<Record<string, unknown>>): IncomingWebhook => ({
+const webhookOf = (row: Row): IncomingWebhook => ({
   id: String(row['id']),
   environmentUid: String(row['environment_uid']),
   integration: String(row['integration']),

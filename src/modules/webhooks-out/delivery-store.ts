@@ -1,4 +1,12 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  numberOrNull,
+  textOrNull,
+  ViewTables,
+  where,
+  type Row,
+  type Where,
+} from '../../control-plane/view-tables.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { WebhookOut } from './events.ts';
@@ -96,11 +104,10 @@ export function lineOf(
 
 /** The tables of deliveries and their attempts; `put` takes in a step that the log holds. */
 export class DeliveryStore {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #tables: ViewTables;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
+    this.#tables = new ViewTables(database);
   }
 
   put(step: WebhookOut, partition: number, offset: number): void {
@@ -110,20 +117,20 @@ export class DeliveryStore {
 
   get({ messageId, endpointId }: DeliveryName): Delivery | null {
     const sql = 'SELECT * FROM deliveries WHERE message_id = ? AND endpoint_id = ?';
-    const row = this.#prepared(sql).get(messageId, endpointId);
-    return row === undefined ? null : deliveryOf(row);
+    const row = this.#tables.one(sql, messageId, endpointId);
+    return row === null ? null : deliveryOf(row);
   }
 
   /** To every endpoint, and what repeated it. */
   ofMessage(environmentUid: string, messageId: string): Delivery[] {
     const sql = `SELECT * FROM deliveries WHERE environment_uid = ? AND (message_id = ? OR replay_of = ?)
       ORDER BY created_at, message_id, endpoint_id`;
-    return this.#prepared(sql).all(environmentUid, messageId, messageId).map(deliveryOf);
+    return this.#tables.all(sql, environmentUid, messageId, messageId).map(deliveryOf);
   }
 
   attemptsOf({ messageId, endpointId }: DeliveryName): Attempt[] {
     const sql = 'SELECT * FROM attempts WHERE message_id = ? AND endpoint_id = ? ORDER BY place';
-    return this.#prepared(sql).all(messageId, endpointId).map(attemptOf);
+    return this.#tables.all(sql, messageId, endpointId).map(attemptOf);
   }
 
   /** Newest first. */
@@ -132,17 +139,8 @@ export class DeliveryStore {
     filter: DeliveryFilter,
     page: { readonly before?: DeliveryPlace | undefined; readonly limit: number },
   ): Delivery[] {
-    const { conditions, values } = conditionsOf(environmentUid, filter);
     const { before, limit } = page;
-    if (before !== undefined) {
-      conditions.push('(created_at, message_id, endpoint_id) < (?, ?, ?)');
-      values.push(before.createdAt, before.messageId, before.endpointId);
-    }
-    const sql = `SELECT * FROM deliveries WHERE ${conditions.join(' AND ')}
-      ORDER BY created_at DESC, message_id DESC, endpoint_id DESC LIMIT ?`;
-    return this.#prepared(sql)
-      .all(...values, limit)
-      .map(deliveryOf);
+    return this.#page(environmentUid, filter, { newestFirst: true, beyond: before, limit });
   }
 
   oldest(
@@ -150,24 +148,15 @@ export class DeliveryStore {
     filter: DeliveryFilter,
     page: { readonly after?: DeliveryPlace | undefined; readonly limit: number },
   ): Delivery[] {
-    const { conditions, values } = conditionsOf(environmentUid, filter);
     const { after, limit } = page;
-    if (after !== undefined) {
-      conditions.push('(created_at, message_id, endpoint_id) > (?, ?, ?)');
-      values.push(after.createdAt, after.messageId, after.endpointId);
-    }
-    const sql = `SELECT * FROM deliveries WHERE ${conditions.join(' AND ')}
-      ORDER BY created_at, message_id, endpoint_id LIMIT ?`;
-    return this.#prepared(sql)
-      .all(...values, limit)
-      .map(deliveryOf);
+    return this.#page(environmentUid, filter, { newestFirst: false, beyond: after, limit });
   }
 
   /** Lines with something to send before the offset of the partition. */
   pendingLines(partition: number, before: number): { line: string; last: number }[] {
     const sql = `SELECT line, max(place) AS last FROM deliveries
       WHERE state = 'pending' AND partition = ? AND place < ? GROUP BY line`;
-    const rows = this.#prepared(sql).all(partition, before);
+    const rows = this.#tables.all(sql, partition, before);
     return rows.map((row) => ({ line: String(row['line']), last: Number(row['last']) }));
   }
 
@@ -180,15 +169,16 @@ export class DeliveryStore {
   ): Delivery[] {
     const sql = `SELECT * FROM deliveries WHERE state = 'pending' AND partition = ? AND line = ?
       AND place > ? AND place <= ? ORDER BY place LIMIT ?`;
-    return this.#prepared(sql).all(partition, line, page.after, upTo, page.limit).map(deliveryOf);
+    const { after, limit } = page;
+    return this.#tables.all(sql, partition, line, after, upTo, limit).map(deliveryOf);
   }
 
   /** Forgets what is older than the log keeps. */
   forgetBefore(at: Micros): void {
     const old = 'SELECT message_id FROM deliveries WHERE created_at < ? LIMIT 1000';
-    if (this.#prepared(old).get(at) === undefined) return;
-    this.#prepared(`DELETE FROM attempts WHERE message_id IN (${old})`).run(at);
-    this.#prepared(`DELETE FROM deliveries WHERE message_id IN (${old})`).run(at);
+    if (this.#tables.one(old, at) === null) return;
+    this.#tables.run(`DELETE FROM attempts WHERE message_id IN (${old})`, at);
+    this.#tables.run(`DELETE FROM deliveries WHERE message_id IN (${old})`, at);
   }
 
   #create(step: WebhookOut, partition: number, offset: number): void {
@@ -198,7 +188,7 @@ export class DeliveryStore {
     const names = [message_id, endpoint_id, environment_id, integration, connection_id, run_id];
     const place = [lineOf(step), partition, offset];
     const times = [step.occurred_at, step.occurred_at];
-    this.#prepared(sql).run(...names, step.event_kind, step.replay_of, ...place, ...times);
+    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...place, ...times);
   }
 
   #step(step: WebhookOut, offset: number): void {
@@ -209,7 +199,7 @@ export class DeliveryStore {
       const sql = 'INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
       const isDelivered = step.action === 'attempt_succeeded' ? 1 : 0;
       const outcome = [isDelivered, status, step.latency_ms, error_code, step.next_attempt_at];
-      this.#prepared(sql).run(...name, offset, attempt, occurred_at, ...outcome);
+      this.#tables.run(sql, ...name, offset, attempt, occurred_at, ...outcome);
     }
     if (state === null) return;
     // Once it was delivered, nothing takes that away.
@@ -217,15 +207,19 @@ export class DeliveryStore {
       status = ?, error_code = ?, changed_at = ?
       WHERE message_id = ? AND endpoint_id = ? AND (state = 'pending' OR ? = 'delivered')`;
     const values = [state, attempt, step.next_attempt_at, status, error_code, occurred_at];
-    this.#prepared(sql).run(...values, ...name, state);
+    this.#tables.run(sql, ...values, ...name, state);
   }
 
-  #prepared(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const prepared = this.#database.prepare(sql);
-    this.#statements.set(sql, prepared);
-    return prepared;
+  #page(
+    environmentUid: string,
+    filter: DeliveryFilter,
+    page: { newestFirst: boolean; beyond: DeliveryPlace | undefined; limit: number },
+  ): Delivery[] {
+    const { newestFirst, beyond: from, limit } = page;
+    const columns = ['created_at', 'message_id', 'endpoint_id'];
+    const beyond = from === undefined ? null : [from.createdAt, from.messageId, from.endpointId];
+    const order = { columns, newestFirst, beyond, limit };
+    return this.#tables.page('deliveries', meant(environmentUid, filter), order).map(deliveryOf);
   }
 }
 
@@ -245,10 +239,10 @@ function stateAfter({ action, next_attempt_at: next }: WebhookOut): DeliveryStat
   }
 }
 
-function conditionsOf(environmentUid: string, filter: DeliveryFilter) {
-  const conditions = ['environment_uid = ?'];
-  const values: (string | number)[] = [environmentUid];
-  const columns = {
+function meant(environmentUid: string, filter: DeliveryFilter): Where {
+  const { ids, isFirst = false, isOpen = false } = filter;
+  const found = where({
+    'environment_uid = ?': environmentUid,
     'state = ?': filter.state,
     'kind = ?': filter.kind,
     'endpoint_id = ?': filter.endpointId,
@@ -256,29 +250,16 @@ function conditionsOf(environmentUid: string, filter: DeliveryFilter) {
     'connection_id = ?': filter.connectionId,
     'created_at >= ?': filter.since,
     'created_at < ?': filter.until,
-  };
-  for (const [condition, value] of Object.entries(columns)) {
-    if (value === undefined) continue;
-    conditions.push(condition);
-    values.push(value);
-  }
-  const { ids, isFirst = false, isOpen = false } = filter;
-  if (ids !== undefined) {
-    conditions.push('message_id IN (SELECT value FROM json_each(?))');
-    values.push(JSON.stringify(ids));
-  }
-  if (isFirst || isOpen) conditions.push('replay_of IS NULL');
-  if (isOpen) conditions.push(notRecovered);
-  return { conditions, values };
+    'message_id IN (SELECT value FROM json_each(?))': ids && JSON.stringify(ids),
+  });
+  if (isFirst || isOpen) found.conditions.push('replay_of IS NULL');
+  if (isOpen) found.conditions.push(notRecovered);
+  return found;
 }
 
 const notRecovered = `NOT EXISTS (SELECT 1 FROM deliveries AS later
   WHERE later.replay_of = deliveries.message_id AND later.endpoint_id = deliveries.endpoint_id
   AND later.state IN ('pending', 'delivered'))`;
-
-type Row = Readonly<Record<string, unknown>>;
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 const deliveryOf = (row: Row): Delivery => ({
   messageId: String(row['message_id']),

@@ -1,0 +1,76 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Which rows are meant: conditions that all hold, and what stands in their places. */
+export interface Where {
+  readonly conditions: string[];
+  readonly values: SQLInputValue[];
+}
+
+/** The tables of a view; each statement is prepared once. */
+export class ViewTables {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#prepared(sql).all(...values);
+  }
+
+  one(sql: string, ...values: SQLInputValue[]): Row | null {
+    return this.#prepared(sql).get(...values) ?? null;
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): void {
+    this.#prepared(sql).run(...values);
+  }
+
+  /** Rows of the table in the order of the columns, beyond the place, which has a value for each of them. */
+  page(
+    table: string,
+    { conditions, values }: Where,
+    order: {
+      readonly columns: readonly string[];
+      readonly newestFirst: boolean;
+      readonly beyond: readonly SQLInputValue[] | null;
+      readonly limit: number;
+    },
+  ): Row[] {
+    const { columns, newestFirst, beyond, limit } = order;
+    const places = columns.map(() => '?').join(', ');
+    const comes = `(${columns.join(', ')}) ${newestFirst ? '<' : '>'} (${places})`;
+    const all = beyond === null ? conditions : [...conditions, comes];
+    const by = columns.map((column) => (newestFirst ? `${column} DESC` : column)).join(', ');
+    const sql = `SELECT * FROM ${table} WHERE ${all.join(' AND ')} ORDER BY ${by} LIMIT ?`;
+    return this.all(sql, ...values, ...(beyond ?? []), limit);
+  }
+
+  #prepared(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const prepared = this.#database.prepare(sql);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}
+
+/** Of conditions with one place each, those whose value is given. */
+export function where(wanted: Readonly<Record<string, SQLInputValue | undefined>>): Where {
+  const found: Where = { conditions: [], values: [] };
+  for (const [condition, value] of Object.entries(wanted)) {
+    if (value === undefined) continue;
+    found.conditions.push(condition);
+    found.values.push(value);
+  }
+  return found;
+}
+
+export const textOrNull = (value: unknown): string | null =>
+  typeof value === 'string' ? value : null;
+
+export const numberOrNull = (value: unknown): number | null =>
+  typeof value === 'number' ? value : null;
