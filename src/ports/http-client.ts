@@ -55,10 +55,16 @@ const passingCodes = new Set([
  */
 export const mayPass = (code: string): boolean => passingCodes.has(code);
 
+/** Where a request goes: a URL, or its parts as a URL has them. */
+export type Destination = Readonly<
+  Pick<URL, 'href' | 'origin' | 'protocol' | 'host' | 'hostname' | 'port' | 'pathname' | 'search'>
+>;
+
 /** A request whose body and answer stream. */
 export interface ForwardRequest {
   readonly method: string;
-  readonly url: URL;
+  readonly url: Destination;
+  /** Frozen where they are those of many requests: what is made of them is kept. */
   readonly headers: Readonly<Record<string, string>>;
   /** A stream is sent as it comes; what of it is not wanted any more is read away. Bytes can be sent again. */
   readonly body: NodeJS.ReadableStream | Uint8Array | null;

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { GatewayError } from '../../kernel/errors.ts';
+import type { Destination } from '../../ports/http-client.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -9,7 +10,7 @@ export interface EgressPolicy {
    * What can be said before the name is resolved: scheme, shape of the host, addresses written out.
    * @throws GatewayError `url_not_allowed`
    */
-  checkUrl(url: URL): void;
+  checkUrl(url: Destination): void;
   /**
    * Every address that the name resolved to must be allowed: good ones mixed with bad ones are refused.
    * @throws GatewayError `url_not_allowed`
@@ -144,7 +145,7 @@ function hostOf(hostname: string): string {
   return parseAddress(host)?.toString() ?? host;
 }
 
-function portOf(url: URL): number {
+function portOf(url: Destination): number {
   return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
+import type { AuthorizationCall } from '../credentials/modes/mode.ts';
 import { authModeRules } from '../credentials/modes/registry.ts';
 import type { Provider } from './definition.ts';
 import { encodeBody } from './encode-body.ts';
@@ -80,33 +81,55 @@ export function buildProviderRequest(call: ProviderCall): ProviderRequest {
     body: body ?? '',
     contentType: own['content-type'] ?? '',
   };
-  const injected = injectedHeaders(call, { ...plain, call: sent }, sent);
-  const headers: Record<string, string> = { ...injected, ...own };
-  const providerAgent = injected['user-agent'];
-  if (providerAgent !== undefined) headers['user-agent'] = providerAgent;
-  headers['user-agent'] ??= 'svc';
-  headers['accept'] ??= 'application/json, text/plain, */*';
+  const injected = injectedHeaders(
+    call,
+    { ...plain, call: sent },
+    authorizationOf(call, plain, sent),
+  );
+  const headers = mergeHeaders(injected, own);
   checkHeaders(headers);
   return {
     method,
     url,
     headers,
     ...(body === undefined ? {} : { body }),
-    credentialHeaders: call.provider.proxy?.forward_headers_on_redirect
-      ? []
-      : [...alwaysSecret, ...Object.keys(injected)],
+    credentialHeaders: credentialHeadersOf(call.provider, injected),
   };
 }
 
+/** The later wins, but a `user-agent` of the provider stays. */
+export function mergeHeaders(
+  injected: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...injected, ...own };
+  const providerAgent = injected['user-agent'];
+  if (providerAgent !== undefined) headers['user-agent'] = providerAgent;
+  headers['user-agent'] ??= 'svc';
+  headers['accept'] ??= 'application/json, text/plain, */*';
+  return headers;
+}
+
+export const credentialHeadersOf = (
+  { proxy }: Provider,
+  injected: Readonly<Record<string, string>>,
+): readonly string[] =>
+  proxy?.forward_headers_on_redirect ? [] : [...alwaysSecret, ...Object.keys(injected)];
+
 /** Of the caller; before them the type that the provider wants bodies in. */
 function ownHeaders(call: ProviderCall, values: TemplateValues): Record<string, string> {
-  const templates = Object.entries(call.provider.proxy?.headers ?? {});
-  const type = templates.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  const wanted = type === undefined ? null : interpolate(type, values);
+  const wanted = wantedType(call.provider, values);
   const headers: Record<string, string> = wanted === null ? {} : { 'content-type': wanted };
   for (const [name, value] of Object.entries(call.headers ?? {}))
     headers[name.toLowerCase()] = value;
   return headers;
+}
+
+/** The type that the provider wants bodies in. */
+export function wantedType({ proxy }: Provider, values: TemplateValues): string | null {
+  const templates = Object.entries(proxy?.headers ?? {});
+  const type = templates.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  return type === undefined ? null : interpolate(type, values);
 }
 
 function valuesOf(call: ProviderCall): TemplateValues {
@@ -146,7 +169,14 @@ function urlOf(call: ProviderCall, values: TemplateValues): URL {
   return withParams(withParams(url, Object.fromEntries(injected)), call.params);
 }
 
-function baseUrlOf(call: ProviderCall, values: TemplateValues): string {
+/** What the base URL and the injected headers are made of. */
+export type CallParties = Pick<ProviderCall, 'provider' | 'connection' | 'integration'>;
+
+/** @throws GatewayError `unsupported_provider`, `missing_api_url` */
+export function baseUrlOf(
+  call: CallParties & Pick<ProviderCall, 'baseUrlOverride'>,
+  values: TemplateValues,
+): string {
   if (call.baseUrlOverride) return call.baseUrlOverride;
   const template = call.integration.integrationConfig?.['baseUrl'] ?? call.provider.proxy?.base_url;
   if (!template) throw new GatewayError('unsupported_provider');
@@ -156,28 +186,38 @@ function baseUrlOf(call: ProviderCall, values: TemplateValues): string {
 }
 
 /** The value of a generic provider's key; its template names `${apiKey}` (providers-format section 3). */
-function genericKey(call: ProviderCall, values: TemplateValues): string | null {
+function genericKey(call: CallParties, values: TemplateValues): string | null {
   return interpolate(call.integration.integrationConfig?.['valueTemplate'] ?? '${apiKey}', values);
 }
 
-function injectedHeaders(
+function authorizationOf(
   call: ProviderCall,
   values: TemplateValues,
   sent: OutgoingCall,
-): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const authorization = authModeRules[call.provider.auth_mode].authorization({
+): AuthorizationCall {
+  const { provider, connection, integration, now } = call;
+  return {
     method: sent.method,
     url: sent.url,
     form: signedForm(sent),
-    provider: call.provider,
-    credentials: call.connection.credentials ?? {},
-    connectionConfig: call.connection.connectionConfig,
-    clientId: call.integration.clientId,
-    clientSecret: call.integration.clientSecret,
-    now: call.now,
+    provider,
+    credentials: connection.credentials ?? {},
+    connectionConfig: connection.connectionConfig,
+    clientId: integration.clientId,
+    clientSecret: integration.clientSecret,
+    now,
     nonce: values.random,
-  });
+  };
+}
+
+/** What the mode says, then what the provider's definition and the integration's key do. */
+export function injectedHeaders(
+  call: CallParties,
+  values: TemplateValues,
+  asked: AuthorizationCall,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const authorization = authModeRules[call.provider.auth_mode].authorization(asked);
   if (authorization !== null) headers['authorization'] = authorization;
   for (const [name, template] of Object.entries(call.provider.proxy?.headers ?? {})) {
     const value = interpolate(template, values);
@@ -237,7 +277,7 @@ export function needsWholeBody(
 }
 
 /** A credential with a line break must not become a second header. */
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value)) continue;
     const message = 'A header of the request holds characters that headers cannot carry.';

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../kernel/errors.ts';
+import type { Destination } from '../../ports/http-client.ts';
 
 /** All but unreserved characters, in upper-case hexadecimal (RFC 3986 section 2.3). */
 export const percentEncoded = (text: string): string =>
@@ -27,6 +28,35 @@ export function joinUrl(base: string, endpoint: string): URL {
   }
   if (url.hash !== '') url.hash = '';
   return url;
+}
+
+/** What every URL below a base has in common. */
+export interface PlainBase extends Omit<Destination, 'href' | 'pathname' | 'search'> {
+  /** Of the path, up to the last `/` before that of the endpoint. */
+  readonly above: string;
+}
+
+/** Null for a base with a query, or whose paths may come to be others. @throws as `joinUrl` */
+export function plainBase(base: string): PlainBase | null {
+  if (/[?#]/.test(base)) return null;
+  const { origin, protocol, host, hostname, port, pathname, href } = joinUrl(base, '/x');
+  if (href !== `${origin}${pathname}`) return null;
+  return { origin, protocol, host, hostname, port, above: pathname.slice(0, -1) };
+}
+
+/** Path and query that a URL has as they are written: no escapes, no scheme, no segment that begins with a dot. */
+const plainEndpoint = /^(?:\/[\w~!$&()*+,;=@-][\w~!$&()*+,;=@.-]*)+\/?(?:\?[\w~!$&()*+,;=@./-]+)?$/;
+
+/** The URL that `joinUrl` makes, without reading it; null for an endpoint that has to be read. */
+export function plainUrl(base: PlainBase, endpoint: string): Destination | null {
+  if (!plainEndpoint.test(endpoint)) return null;
+  const mark = endpoint.indexOf('?');
+  const path = mark < 0 ? endpoint.slice(1) : endpoint.slice(1, mark);
+  const search = mark < 0 ? '' : endpoint.slice(mark);
+  const { origin, protocol, host, hostname, port, above } = base;
+  const pathname = above + path;
+  const href = `${origin}${pathname}${search}`;
+  return { href, origin, protocol, host, hostname, port, pathname, search };
 }
 
 interface Base {

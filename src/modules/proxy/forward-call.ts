@@ -14,11 +14,12 @@ import {
 } from '../../ports/http-client.ts';
 import type { OpenedConnections, OpenedForCall } from '../connections/opened-connections.ts';
 import type { Provider } from '../providers/definition.ts';
-import { buildProviderRequest, needsWholeBody, type ProviderRequest } from '../providers/inject.ts';
+import { buildProviderRequest, needsWholeBody } from '../providers/inject.ts';
+import { prepareCalls, type PreparedCalls } from '../providers/prepared-calls.ts';
 import { isRetriedStatus, retryWaitMs } from '../runs/runtime/retry.ts';
 import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
-import { redirectedTo } from './redirect.ts';
+import { redirectedTo, type ProxyRequest } from './redirect.ts';
 
 const idleTimeoutMs = 120_000;
 const redirectsMax = 5;
@@ -160,9 +161,33 @@ function keepsHeaders({ asked }: SentCall, { provider }: OpenedForCall): boolean
   return asked.keepsHeadersOnRedirect ?? provider.proxy?.forward_headers_on_redirect ?? false;
 }
 
-function requestOf(call: SentCall, opened: OpenedForCall): ProviderRequest {
+function requestOf(call: SentCall, opened: OpenedForCall): ProxyRequest {
+  const request = preparedRequest(call, opened) ?? builtRequest(call, opened);
+  const coding = decodes(call, opened) ? { 'accept-encoding': 'gzip, deflate, br' } : null;
+  const isStream = call.body !== null && !(call.body instanceof Uint8Array);
+  const length =
+    isStream && call.contentLength !== undefined ? { 'content-length': call.contentLength } : null;
+  if (coding === null && length === null) return request;
+  return { ...request, headers: { ...coding, ...request.headers, ...length } };
+}
+
+const prepared = new WeakMap<OpenedForCall, PreparedCalls | null>();
+
+/** Null where the call has to be built by itself. */
+function preparedRequest(call: SentCall, opened: OpenedForCall): ProxyRequest | null {
+  const { asked, method, target, body } = call;
+  if (asked.baseUrlOverride !== null || body instanceof Uint8Array) return null;
+  let calls = prepared.get(opened);
+  if (calls === undefined) prepared.set(opened, (calls = prepareCalls(opened)));
+  const url = calls?.url(target) ?? null;
+  if (calls === null || url === null) return null;
+  const { credentialHeaders } = calls;
+  return { method, url, headers: calls.headers(asked.forwarded), credentialHeaders };
+}
+
+function builtRequest(call: SentCall, opened: OpenedForCall): ProxyRequest {
   const { asked, method, target, services, body } = call;
-  const request = buildProviderRequest({
+  return buildProviderRequest({
     provider: opened.provider,
     connection: opened.connection,
     integration: opened.integration,
@@ -174,20 +199,13 @@ function requestOf(call: SentCall, opened: OpenedForCall): ProviderRequest {
     ...(body instanceof Uint8Array ? { data: body } : {}),
     ...(asked.baseUrlOverride === null ? {} : { baseUrlOverride: asked.baseUrlOverride }),
   });
-  const isDecoded = decodes(call, opened);
-  const coding = isDecoded ? { 'accept-encoding': 'gzip, deflate, br' } : {};
-  const length =
-    call.contentLength === undefined || body === null || body instanceof Uint8Array
-      ? {}
-      : { 'content-length': call.contentLength };
-  return { ...request, headers: { ...coding, ...request.headers, ...length } };
 }
 
 const decodes = ({ asked }: SentCall, { provider }: OpenedForCall): boolean =>
   asked.isDecompressed ?? provider.proxy?.decompress ?? false;
 
 interface Sending {
-  readonly request: ProviderRequest;
+  readonly request: ProxyRequest;
   readonly body: Readable | Uint8Array | null;
   readonly attempt: number;
   readonly canFollow: boolean;
@@ -223,7 +241,7 @@ async function exchange(
 const noAnswer = (): HttpFailure => new HttpFailure('ECONNRESET', 'The provider sent no answer.');
 
 /** What the request carries itself: what was kept, with the provider's own fields in it. */
-const bytesOf = ({ body }: ProviderRequest): Uint8Array | null =>
+const bytesOf = ({ body }: ProxyRequest): Uint8Array | null =>
   typeof body === 'string' ? Buffer.from(body) : (body ?? null);
 
 /** Looks at the head of an answer, and passes it on, keeps it for a retry, or follows it. */

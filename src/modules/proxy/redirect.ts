@@ -1,8 +1,15 @@
 import { GatewayError } from '../../kernel/errors.ts';
+import type { Destination } from '../../ports/http-client.ts';
 import type { ProviderRequest } from '../providers/inject.ts';
 
+/** A call ready for the HTTP client. */
+export interface ProxyRequest extends Omit<ProviderRequest, 'url' | 'headers'> {
+  readonly url: Destination;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface Redirected {
-  readonly request: ProviderRequest;
+  readonly request: ProxyRequest;
   /** 303, and a POST answered with 301 or 302, go on as GET (RFC 9110 section 15.4). */
   readonly isWithoutBody: boolean;
 }
@@ -13,11 +20,11 @@ export interface Redirected {
  * @throws GatewayError `url_not_allowed`: no http URL
  */
 export function redirectedTo(
-  request: ProviderRequest,
+  request: ProxyRequest,
   { status, location }: { readonly status: number; readonly location: string },
   keepsHeaders: boolean,
 ): Redirected {
-  const url = URL.canParse(location, request.url.href) ? new URL(location, request.url) : null;
+  const url = URL.canParse(location, request.url.href) ? new URL(location, request.url.href) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     const message = 'The provider redirects to something that is no http URL.';
     throw new GatewayError('url_not_allowed', { message });

@@ -1,5 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import type { Destination } from '../../../ports/http-client.ts';
 import { Connection } from './connection.ts';
 
 /** Free connections of one origin that are kept; what is beyond is closed. */
@@ -22,7 +23,7 @@ export class ConnectionPool implements Disposable {
   }
 
   /** One that is free; null: there is none. */
-  take({ origin }: URL): Connection | null {
+  take({ origin }: Destination): Connection | null {
     const free = this.#free.get(origin);
     const now = performance.now();
     for (let last = free?.pop(); last !== undefined; last = free?.pop()) {
@@ -32,7 +33,7 @@ export class ConnectionPool implements Disposable {
   }
 
   /** @throws as the connector: refused by the egress policy, not reached in time, … */
-  async open(url: URL): Promise<Connection> {
+  async open(url: Destination): Promise<Connection> {
     const socket = await this.#socketTo(url);
     const { origin } = url;
     const connection = new Connection(socket, (changed) => this.#changed(origin, changed));
@@ -47,7 +48,7 @@ export class ConnectionPool implements Disposable {
     for (const connection of [...this.#all]) connection.close();
   }
 
-  #socketTo({ protocol, hostname, host, port }: URL): Promise<Socket> {
+  #socketTo({ protocol, hostname, host, port }: Destination): Promise<Socket> {
     // An address of IPv6 stands in brackets in a URL, and without them everywhere else.
     const name = hostname.replace(/^\[(.*)\]$/, '$1');
     const to = { protocol, hostname: name, host, port };

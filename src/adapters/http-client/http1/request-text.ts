@@ -20,7 +20,32 @@ export function requestHead(request: ForwardRequest): SentHead {
   const { method, url, headers, body } = request;
   const target = `${url.pathname}${url.search}`;
   if (!token.test(method) || notInTargets.test(target)) throw unfit('its method or its target');
-  let text = `${method} ${target} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
+  const { lines, said } = fieldsOf(headers);
+  let text = `${method} ${target} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n${lines}`;
+  const bodyBytes = bytesOf(body, said);
+  if (bodyBytes === null) text += 'transfer-encoding: chunked\r\n';
+  else if (body !== null || methodsWithBody.has(method)) text += `content-length: ${bodyBytes}\r\n`;
+  return { text: `${text}\r\n`, bodyBytes };
+}
+
+interface Fields {
+  readonly lines: string;
+  /** The length that the headers give the body. */
+  readonly said: string | undefined;
+}
+
+/** Of headers that are frozen, and so of many requests. */
+const keptFields = new WeakMap<ForwardRequest['headers'], Fields>();
+
+function fieldsOf(headers: ForwardRequest['headers']): Fields {
+  if (!Object.isFrozen(headers)) return readFields(headers);
+  let fields = keptFields.get(headers);
+  if (fields === undefined) keptFields.set(headers, (fields = readFields(headers)));
+  return fields;
+}
+
+function readFields(headers: ForwardRequest['headers']): Fields {
+  let lines = '';
   let said: string | undefined;
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? '';
@@ -28,12 +53,9 @@ export function requestHead(request: ForwardRequest): SentHead {
     if (lower === 'content-length') said = value;
     if (ownHeaders.has(lower)) continue;
     if (!token.test(name) || notInValues.test(value)) throw unfit(`the header ${lower}`);
-    text += `${lower}: ${value}\r\n`;
+    lines += `${lower}: ${value}\r\n`;
   }
-  const bodyBytes = bytesOf(body, said);
-  if (bodyBytes === null) text += 'transfer-encoding: chunked\r\n';
-  else if (body !== null || methodsWithBody.has(method)) text += `content-length: ${bodyBytes}\r\n`;
-  return { text: `${text}\r\n`, bodyBytes };
+  return { lines, said };
 }
 
 function bytesOf(body: ForwardRequest['body'], said: string | undefined): number | null {
