@@ -3,6 +3,7 @@ import type { PaginateDefinition } from '../../../modules/providers/definition.t
 import { throwIfAborted } from './bridge.ts';
 import type { Config, Response } from './http.ts';
 import { toText } from './text.ts';
+import { URLSearchParams } from './url-search-params.ts';
 
 /** Settings of one call: the provider's, overlaid by the caller's (contract/functions.md section 6). */
 interface Settings extends PaginateDefinition {
@@ -154,6 +155,11 @@ function place(config: Config, values: Values, inBody: boolean): Config {
 }
 
 function queryWith(params: unknown, values: Values): unknown {
+  if (params instanceof URLSearchParams) {
+    const query = new URLSearchParams(params);
+    for (const [name, value] of Object.entries(values)) query.set(name, String(value));
+    return query;
+  }
   if (typeof params !== 'string') return { ...(params as object | undefined), ...values };
   const added = Object.entries(values).map(([name, value]) => {
     return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;

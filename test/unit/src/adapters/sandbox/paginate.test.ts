@@ -56,6 +56,19 @@ describe('cursor', () => {
     body: { data: { items: rows(...ids) }, meta: { next } },
   });
 
+  it('params given as URLSearchParams stay, and the cursor takes the place of one of them', async () => {
+    const body = `const params = new URLSearchParams({ q: 'x y', after: 'old' });
+      const seen = [];
+      for await (const rows of svc.paginate({ ...input, params })) seen.push(rows.length);
+      return [...seen, params.toString()];`;
+    const { calls, seen } = await page([answer('n1', 1, 2), answer('', 3)], { paginate }, { body });
+    expect(calls.map(({ params }) => params)).toEqual([
+      'q=x+y&after=old&limit=2',
+      'q=x+y&after=n1&limit=2',
+    ]);
+    expect(seen).toEqual([2, 1, 'q=x+y&after=old']);
+  });
+
   it('§6 where it stops, by cursor: there is none; on_page comes after the loop body', async () => {
     const { calls, seen } = await page([answer('n1', 1, 2), answer('', 3)], {
       paginate,
