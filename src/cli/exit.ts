@@ -16,6 +16,8 @@ export const exitCodes = {
   dryRunFailed: 12,
   /** By Ctrl-C. */
   interrupted: 130,
+  /** Who read the results has gone, as `head` does once it has enough. */
+  readerGone: 141,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

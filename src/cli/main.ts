@@ -21,6 +21,14 @@ process.on('SIGINT', () => {
   for (const listener of listeners) listener();
 });
 
+/** Nobody reads on: there is nothing left to do, and nobody to tell. */
+function endUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(exitCodes.readerGone);
+}
+process.stdout.on('error', endUnread);
+process.stderr.on('error', endUnread);
+
 const context: Context = {
   root,
   own,

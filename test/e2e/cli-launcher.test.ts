@@ -67,6 +67,16 @@ describe('the launcher', () => {
   });
 });
 
+describe('a pipe whose reader has gone', () => {
+  it('ends the command, and nothing is said of it', async () => {
+    const child = spawn(process.execPath, [source, 'help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    expect(await text(child.stderr)).toBe('');
+    expect(await exited).toBe(141);
+  });
+});
+
 describe('npm run svc', () => {
   it('works in the folder of the user, not in that of the script', async () => {
     const env = { npm_lifecycle_event: 'svc', INIT_CWD: folder };

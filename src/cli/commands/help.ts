@@ -97,6 +97,7 @@ Options of every command
 Exit codes
   0 success   1 wrong use or other failure   10 compile failed   11 deploy failed   12 dry run failed
   3 key missing or refused   4 refused or not confirmed   5 differences found   130 interrupted
+  141 nobody read the results to their end
 
 Example
   svc init my-functions && cd my-functions && svc deploy dev`;
