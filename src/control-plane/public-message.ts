@@ -50,7 +50,22 @@ export function encodePublic(
   return { key, value: codec.encode({ ...common, ...value }), headers };
 }
 
-function sourceOf({ environmentUid, integration, connectionId }: PublicMessage): string {
+let last = { environmentUid: '', integration: '', connectionId: '', source: '' };
+
+/** Messages of one connection come in long runs. */
+function sourceOf(message: PublicMessage): string {
+  const { environmentUid, integration = '', connectionId = '' } = message;
+  const isSame =
+    last.environmentUid === environmentUid &&
+    last.integration === integration &&
+    last.connectionId === connectionId;
+  if (!isSame) {
+    last = { environmentUid, integration, connectionId, source: writeSource(message) };
+  }
+  return last.source;
+}
+
+function writeSource({ environmentUid, integration, connectionId }: PublicMessage): string {
   let source = `/environments/${encodePart(environmentUid)}`;
   if (integration !== undefined) source += `/integrations/${encodePart(integration)}`;
   if (connectionId !== undefined) source += `/connections/${encodePart(connectionId)}`;

@@ -24,10 +24,17 @@ export const systemClock: Clock = {
 
 /** ISO 8601 with microseconds and offset: `2026-02-01T08:00:00.123456+00:00` (spec section 2.7). */
 export function isoMicros(at: Micros): string {
-  const millis = Math.floor(at / 1000);
-  const rest = String(at - millis * 1000).padStart(3, '0');
-  return `${new Date(millis).toISOString().slice(0, 23)}${rest}+00:00`;
+  const second = Math.floor(at / 1e6);
+  if (second !== lastSecond) {
+    lastText = new Date(second * 1000).toISOString().slice(0, 20);
+    lastSecond = second;
+  }
+  return `${lastText}${String(at - second * 1e6).padStart(6, '0')}+00:00`;
 }
+
+/** What is written is mostly of the same second as what was written before it. */
+let lastSecond = Number.NaN;
+let lastText = '';
 
 /** ISO 8601 with milliseconds and `Z`. */
 export function isoMillis(at: Instant): string {

@@ -6,6 +6,7 @@ import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
+import type { NotedOperation } from '../runs/run-log.ts';
 import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
 
@@ -90,11 +91,8 @@ interface Noted {
 function noteCall(
   { caller, services, target }: Pick<StreamCall, 'caller' | 'services' | 'target'>,
   { integrationKey: integration, connectionId }: CallHeaders,
-  { outcome, failure, method, durationMs }: Noted,
+  noted: Noted,
 ): void {
-  const status = outcome?.status ?? null;
-  const isSuccess = status !== null && status < 400;
-  const path = target.split('?', 1)[0] ?? '/';
   const { logs }: Pick<Services, 'logs'> = services;
   const of = {
     operationId: randomUUID(),
@@ -103,14 +101,46 @@ function noteCall(
     integration,
     connectionId,
   };
-  const facts = { method, url: outcome?.url ?? path, status, code: failure, durationMs };
-  const said = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
-  const context = JSON.stringify({ ...facts, attempts: outcome?.attempts ?? 0 });
-  logs.note(of, {
-    state: isSuccess ? 'success' : 'failed',
-    text: `${method} ${path} ${said}`,
-    contextJson: context,
-    tookMs: durationMs,
-    providerStatus: status,
-  });
+  logs.note(of, new NotedCall(target, noted));
+}
+
+class NotedCall implements NotedOperation {
+  readonly #target: string;
+  readonly #noted: Noted;
+
+  constructor(target: string, noted: Noted) {
+    this.#target = target;
+    this.#noted = noted;
+  }
+
+  get providerStatus(): number | null {
+    return this.#noted.outcome?.status ?? null;
+  }
+
+  get tookMs(): number {
+    return this.#noted.durationMs;
+  }
+
+  get state(): 'success' | 'failed' {
+    const status = this.providerStatus;
+    return status !== null && status < 400 ? 'success' : 'failed';
+  }
+
+  get text(): string {
+    const { method, failure } = this.#noted;
+    const status = this.providerStatus;
+    const said = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
+    return `${method} ${this.#path} ${said}`;
+  }
+
+  get contextJson(): string {
+    const { method, outcome, failure: code, durationMs } = this.#noted;
+    const url = outcome?.url ?? this.#path;
+    const attempts = outcome?.attempts ?? 0;
+    return JSON.stringify({ method, url, status: this.providerStatus, code, durationMs, attempts });
+  }
+
+  get #path(): string {
+    return this.#target.split('?', 1)[0] ?? '/';
+  }
 }

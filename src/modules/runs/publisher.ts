@@ -43,16 +43,19 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   return {
     async publish(messages, actor) {
       const placed = new Map<string, Placed & { messages: Message[] }>();
+      let last = '';
+      let to: Target | undefined;
       for (const message of messages) {
         const { topic } = message;
-        const { codec, partitions } = await target(topic);
+        if (to === undefined || topic !== last) to = await target((last = topic));
+        const { codec, partitions } = to;
         const partition = partitionOf(message.partitionBy ?? message.key, partitions);
         const slot = `${topic}/${partition}`;
-        const list = placed.get(slot) ?? { topic, partition, messages: [] };
+        let list = placed.get(slot);
+        if (list === undefined) placed.set(slot, (list = { topic, partition, messages: [] }));
         const at = message.at ?? deps.clock.nowMicros();
         const said = { at, actor, causationId: null };
         list.messages.push(encodePublic(message, said, codec));
-        placed.set(slot, list);
       }
       return deps.log.append([...placed.values()]);
     },

@@ -62,7 +62,10 @@ export interface OperationOutcome {
   readonly providerStatus: number | null;
 }
 
-/** An operation of which one entry says all; or one of its tries, where `running` says that more will follow. */
+/**
+ * An operation of which one entry says all; or one of its tries, where `running` says that more will follow. Its text is
+ * read when the entry is written, after the work that it is about.
+ */
 export interface NotedOperation {
   readonly state: OperationState;
   readonly text: string;
@@ -104,26 +107,52 @@ export function createRunLogs({
   readonly ended?: (outcome: OperationOutcome) => void;
 }): RunLogs {
   const batches = inBatches(publisher, logger);
-  const add = (message: PublicMessage): void => batches.add(message);
+  const add = (message: PublicMessage): void => batches.add(() => message);
   const flush = (): Promise<void> => batches.flush();
   return {
     begin: (of, message) => begun(of, message, { add, clock, ended }),
-    note(of, { state, text, contextJson, tookMs, providerStatus = null }) {
-      ended({ ...of, state, tookMs, isInterrupted: false, providerStatus });
+    note(of, noted) {
+      const { state, tookMs, providerStatus = null } = noted;
+      ended(outcomeOf(of, { state, tookMs, providerStatus }));
       const at = clock.nowMicros();
-      const started_at = at - Math.round(tookMs * 1000);
-      const ends = { operation_type: of.operationType, started_at, state };
-      const said = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
-      add({ ...entry(of, said, { ...ends, context: cut(contextJson) }), trace: currentTrace() });
+      const trace = currentTrace();
+      batches.add(() => notedEntry(of, noted, at, trace));
     },
     flush,
     [Symbol.asyncDispose]: flush,
   };
 }
 
+function notedEntry(
+  of: OperationOf,
+  { state, text, contextJson, tookMs }: NotedOperation,
+  at: Micros,
+  trace: string,
+): PublicMessage {
+  const said = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
+  const more = {
+    operation_type: of.operationType,
+    started_at: at - Math.round(tookMs * 1000),
+    state,
+    context: cut(contextJson),
+  };
+  return entry(of, said, more, trace);
+}
+
+function outcomeOf(
+  { operationType, runId, integration }: OperationOf,
+  of: Pick<OperationOutcome, 'state' | 'tookMs' | 'providerStatus'> & {
+    readonly isInterrupted?: boolean;
+  },
+): OperationOutcome {
+  const { state, tookMs, providerStatus, isInterrupted = false } = of;
+  const outcome = { operationType, integration, state, tookMs, isInterrupted, providerStatus };
+  return runId === undefined ? outcome : { ...outcome, runId };
+}
+
 /** Publishes entries in the background; those that come while a batch is on its way are collected as well. */
 function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
-  let waiting: PublicMessage[] = [];
+  let waiting: (() => PublicMessage)[] = [];
   let dropped = 0;
   let sending: Promise<void> | null = null;
   let isHurried = false;
@@ -143,20 +172,22 @@ function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
       await collected();
       const batch = waiting;
       waiting = [];
-      await publisher.publish(batch, 'system').catch((error: unknown) => {
+      const messages = batch.map((made) => made());
+      await publisher.publish(messages, 'system').catch((error: unknown) => {
         logger.warn({ err: error, entries: batch.length }, 'log entries were lost');
       });
     }
     sending = null;
   };
   return {
-    add(message: PublicMessage): void {
+    /** @param made what is written, when it is written */
+    add(made: () => PublicMessage): void {
       if (waiting.length >= waitingMax) {
         if (dropped++ === 0) logger.warn('log entries are dropped: the event log is behind');
         return;
       }
       dropped = 0;
-      waiting.push(message);
+      waiting.push(made);
       sending ??= send();
       if (waiting.length >= collectMax) sendNow();
     },
@@ -179,7 +210,7 @@ function begun(of: OperationOf, message: string, { add, clock, ended }: Told): O
   const trace = currentTrace();
   const ends = { operation_type: of.operationType, started_at: clock.nowMicros() };
   const say = (level: EntryLevel, text: string, more: EntryFields): void =>
-    add({ ...entry(of, { at: clock.nowMicros(), level, text }, more), trace });
+    add(entry(of, { at: clock.nowMicros(), level, text }, more, trace));
   say('info', message, { ...ends, state: 'running' });
   return {
     write(level, text, context, source = 'internal') {
@@ -188,7 +219,7 @@ function begun(of: OperationOf, message: string, { add, clock, ended }: Told): O
     },
     end(state, text, { isInterrupted } = { isInterrupted: false }) {
       const tookMs = (clock.nowMicros() - ends.started_at) / 1000;
-      ended({ ...of, state, tookMs, isInterrupted, providerStatus: null });
+      ended(outcomeOf(of, { state, tookMs, isInterrupted, providerStatus: null }));
       say(levelOf(state), text, { ...ends, state });
     },
   };
@@ -203,6 +234,7 @@ function entry(
   of: OperationOf,
   { at, level, text }: { readonly at: Micros; readonly level: EntryLevel; readonly text: string },
   more: EntryFields,
+  trace: string,
 ): PublicMessage {
   const { environmentUid, integration, connectionId, runId, operationId, functionName } = of;
   const value = {
@@ -225,8 +257,9 @@ function entry(
     integration,
     connectionId,
     at,
-    ...(runId === undefined ? {} : { runId }),
+    trace,
     value,
+    ...(runId === undefined ? {} : { runId }),
   };
 }
 
