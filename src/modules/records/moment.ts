@@ -1,6 +1,7 @@
 import type { Micros } from '../../kernel/time.ts';
 
-const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
+const rfc3339 =
+  /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
 
 /**
  * RFC 3339 with `Z` or an offset as microseconds since the epoch; what is finer is rounded up, so that

@@ -52,6 +52,21 @@ describe(`cursors, seed ${seed}`, () => {
     fc.assert(property, { seed });
   });
 
+  it('are refused with anything before, in or after them', () => {
+    const property = fc.property(
+      anyCursor,
+      fc.nat({ max: cursorChars }),
+      fc.constantFrom('x', '=', '!', '%', '.', ' ', '\n', '\0', 'é', '=='),
+      (cursor, at, more) => {
+        const text = encodeCursor(cursor);
+        expect(() => decodeCursor(`${text.slice(0, at)}${more}${text.slice(at)}`)).toThrow(
+          expect.objectContaining({ code: 'invalid_cursor_value' }),
+        );
+      },
+    );
+    fc.assert(property, { seed });
+  });
+
   it('are refused when a bit of the position is turned', () => {
     const bytes = Buffer.from(
       encodeCursor({ generation: generationOf('a'), position: 7, modifiedAt: 9 }),
