@@ -47,14 +47,23 @@ export function refusalOf(
   return { ...answer, body: { error: { ...shown, request_id: requestId } } };
 }
 
-/** Issues as the API shows them: the path as a list of strings. */
+/** Issues as the API shows them: the path as a list of strings; of a value with alternatives what is wrong with it. */
 export function issuesOf(error: z.ZodError): Issue[] {
-  return error.issues.map((issue) => ({
-    code: issue.code,
-    message: issue.message,
-    path: issue.path.map(String),
-  }));
+  return error.issues.flatMap((issue) => issuesAt([], issue));
 }
+
+function issuesAt(above: readonly string[], issue: z.core.$ZodIssue): Issue[] {
+  const path = [...above, ...issue.path.map(String)];
+  if (issue.code !== 'invalid_union') return [{ code: issue.code, message: issue.message, path }];
+  // The alternative whose kind the value has is the one that was meant.
+  const [meant, ...others] = issue.errors.filter((of) => !of.every(isOtherKind));
+  if (meant !== undefined && others.length === 0) return meant.flatMap((of) => issuesAt(path, of));
+  const messages = new Set(issue.errors.flat().map(({ message }) => message));
+  return [{ code: issue.code, message: [...messages].join('; or: ') || issue.message, path }];
+}
+
+const isOtherKind = ({ code, path }: z.core.$ZodIssue): boolean =>
+  path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 
 /** What a schema found in a body that the gate had let through. */
 export const bodyIssues = (error: z.ZodError): GatewayError =>

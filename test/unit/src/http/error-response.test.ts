@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { issuesOf } from '../../../../src/http/error-response.ts';
+import { webhookUrl } from '../../../../src/http/fields.ts';
+
+const reference = z.union([
+  z.string().refine((text) => /^[a-z]+$/.test(text), 'Send a name.'),
+  z.strictObject({ name: z.string() }),
+]);
+const body = z.object({ list: z.array(reference), url: webhookUrl.optional() });
+
+describe('the issues of a value with alternatives', () => {
+  it.each([
+    ['!', [['custom', 'Send a name.', 'list.0']]],
+    [{ name: 5 }, [['invalid_type', expect.stringContaining('expected string'), 'list.0.name']]],
+    [{ name: 'a', x: 1 }, [['unrecognized_keys', expect.stringContaining('"x"'), 'list.0']]],
+    [5, [['invalid_union', expect.stringMatching(/string.*; or: .*object/), 'list.0']]],
+  ])('say what is wrong with %j', (item, issues) => {
+    const { error } = body.safeParse({ list: [item] });
+    const said = error && issuesOf(error).map((one) => [one.code, one.message, one.path.join('.')]);
+    expect(said).toEqual(issues);
+  });
+
+  it('leave out that an address is not the empty text', () => {
+    const { error } = body.safeParse({ list: [], url: 'ftp://example.com' });
+    expect(error && issuesOf(error)).toEqual([
+      { code: 'custom', message: 'Not a URL.', path: ['url'] },
+    ]);
+  });
+});
