@@ -38,10 +38,11 @@ const listProviders = defineRoute({
   answers: { 200: json('The providers.', data(z.array(providerShape))) },
   errors: [],
   async handle({ query, headers, services }) {
-    const wanted = query.search?.toLowerCase() ?? '';
+    // An expression, but of the characters that a search may have only the dot means more than itself.
+    const wanted = new RegExp(query.search ?? '', 'i');
     const { publicUrl } = services.settings;
     const spoken = languageOf(headers['accept-language']);
-    const found = services.providers.all().filter(({ name }) => name.includes(wanted));
+    const found = services.providers.all().filter(({ name }) => wanted.test(name));
     return {
       status: 200,
       body: { data: found.map((provider) => presentProvider(provider, publicUrl, spoken)) },
@@ -81,9 +82,11 @@ const getLogo = defineRoute({
   answers: { 200: content('The logo.', 'image/svg+xml') },
   errors: ['not_found'],
   async handle({ params, services }) {
-    const name = params.file.endsWith('.svg') ? params.file.slice(0, -4) : '';
-    const provider = services.providers.find(name);
-    if (provider === null) throw unknownProvider(name);
+    const name = params.file.replace(/\.svg$/, '');
+    const provider = name === params.file ? null : services.providers.find(name);
+    if (provider === null) {
+      throw new GatewayError('not_found', { message: `No logo "${params.file}".` });
+    }
     return {
       status: 200,
       body: Buffer.from(logoSvg(provider)),

@@ -35,6 +35,29 @@ describe('providers', () => {
     expect((await app.fetch('/providers')).status).toBe(401);
   });
 
+  it.each([
+    ['git.ub-p', ['github-pat']],
+    ['ONES', ['OneSource']],
+    ['ones', ['OneSource']],
+    ['OneSource-', []],
+  ])(
+    'are searched with the expression %s, whatever the case of their name',
+    async (text, names) => {
+      const { providers } = app.services;
+      const slack = providers.find('slack');
+      const all = () => [...builtIn, { ...slack!, name: 'OneSource' }];
+      const builtIn = providers.all();
+      await using own = await startHttpOnly(providerRoutes, {
+        services: { providers: { ...providers, all } },
+      });
+      const key = own.addKey({ scopes: [] });
+      const found = (await (await own.fetch(`/providers?search=${text}`, { key })).json()) as {
+        data: { name: string }[];
+      };
+      expect(found.data.map(({ name }) => name)).toEqual(names);
+    },
+  );
+
   it('each have a logo at the address that they name', async () => {
     const map = (await (await app.fetch('/providers.json')).json()) as Record<
       string,
@@ -52,6 +75,9 @@ describe('providers', () => {
       if (!isImage || !isWhole.test(text) || !hasTitle) unanswered.push(name);
     }
     expect(unanswered).toEqual([]);
-    expect((await app.fetch('/images/template-logos/nobody.svg')).status).toBe(404);
+    for (const file of ['nobody.svg', 'slack.png', 'slack']) {
+      const none = await app.fetch(`/images/template-logos/${file}`);
+      expect([none.status, await none.text()]).toEqual([404, expect.stringContaining(file)]);
+    }
   });
 });
