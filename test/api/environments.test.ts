@@ -87,9 +87,14 @@ describe('environments and keys', () => {
 
     const twice = await api.call('POST', '/environment/api-keys', account({ body }));
     expect(codeOf(twice)).toBe('409 conflict');
-    const wrong = { ...body, display_name: 'w', scopes: ['account:*'] };
-    const refused = await api.call('POST', '/environment/api-keys', account({ body: wrong }));
-    expect(codeOf(refused)).toBe('400 invalid_body');
+    for (const scope of ['account:*', '*', 'environment:record:read', 'environment:record:*']) {
+      const wrong = { ...body, display_name: 'w', scopes: ['environment:deploy', scope] };
+      const refused = await api.call('POST', '/environment/api-keys', account({ body: wrong }));
+      expect([codeOf(refused), refused.at('error.errors.0.path')]).toEqual([
+        '400 invalid_body',
+        ['scopes', '1'],
+      ]);
+    }
     const gone = { environment_id: id, key_id: keyId };
     const removed = await api.call('DELETE', '/environment/api-keys', account({ body: gone }));
     expect(removed.body).toEqual({ success: true });

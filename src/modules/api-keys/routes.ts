@@ -10,18 +10,13 @@ import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
 import { profileNames, profiles, type Profile } from './profiles.ts';
 import { presentKey, presentSecretKey } from './presenter.ts';
 import { findKey, listKeys } from './queries.ts';
+import { environmentScope } from './scopes.ts';
 import type { ApiKey } from './state.ts';
 import { keysShape, secretKeyShape } from './shapes.ts';
 
 const noStore = { 'cache-control': 'no-store' };
 const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const keyId = z.uuid();
-
-/** `environment:…` with parts of lower-case letters and `_`, of which the last may be a star. */
-const scope = z
-  .string()
-  .max(255)
-  .regex(/^environment(:[a-z_]+)*:([a-z_]+|\*)$/, 'Not a scope of an environment.');
 
 const list = defineRoute({
   method: 'GET',
@@ -49,7 +44,7 @@ const create = defineRoute({
     .strictObject({
       environment_id: environmentId,
       display_name: displayName,
-      scopes: z.array(scope).min(1).max(100).optional(),
+      scopes: z.array(environmentScope).min(1).max(100).optional(),
       profile: z.enum(profileNames).optional(),
     })
     .superRefine(({ scopes, profile }, context) => {

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** What there is to grant within an environment (specification section 5), without `environment:`. */
+const known = [
+  'integrations:list',
+  'integrations:list_credentials',
+  'integrations:list_functions',
+  'integrations:read',
+  'integrations:read_credentials',
+  'integrations:create',
+  'integrations:update',
+  'integrations:delete',
+  'connections:list',
+  'connections:list_credentials',
+  'connections:read',
+  'connections:read_credentials',
+  'connections:create',
+  'connections:update',
+  'connections:delete',
+  'connect_sessions:write',
+  'syncs:read',
+  'syncs:execute',
+  'syncs:update',
+  'syncs:variant:create',
+  'syncs:variant:delete',
+  'deploy',
+  'functions:list',
+  'functions:read',
+  'functions:delete',
+  'functions:compile',
+  'functions:dryrun',
+  'records:read',
+  'records:write',
+  'logs:read',
+  'actions:execute',
+  'proxy',
+  'variables:read',
+  'webhook_signing_key:rotate',
+  'mcp',
+].map((name) => `environment:${name}`);
+
+/** A key with a scope that nothing asks for would be of no use, and its owner would learn it too late. */
+function isKnown(scope: string): boolean {
+  return scope.endsWith(':*')
+    ? known.some((name) => name.startsWith(scope.slice(0, -1)))
+    : known.includes(scope);
+}
+
+/** A scope of an environment, or a group of them: `environment:connections:*`. */
+export const environmentScope = z
+  .string()
+  .max(255)
+  .refine(isKnown, 'Not a scope of an environment: see the list of /docs.');
