@@ -105,6 +105,14 @@ describe('connections', () => {
       { provider_config_key: 'open', credentials: { type: 'NONE' }, metadata: [] },
       '400 invalid_body',
     ],
+    ...[5, {}, ['read', 5]].map((oauth_scopes_override): [object, string] => [
+      {
+        provider_config_key: 'open',
+        credentials: { type: 'NONE' },
+        connection_config: { oauth_scopes_override },
+      },
+      '400 invalid_body',
+    ]),
   ])('refuse %j with %s', async (body, expected) => {
     expect(codeOf(await api.call('POST', '/connections', { body }))).toBe(expected);
   });

@@ -68,6 +68,14 @@ const list = defineRoute({
   },
 });
 
+/** Loose, but for what the service itself reads: the scopes as a list, or as sessions have them. */
+const connectionConfig = jsonObject.refine(
+  ({ oauth_scopes_override: scopes = [] }) =>
+    typeof scopes === 'string' ||
+    (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')),
+  { message: 'Send a list of scopes.', path: ['oauth_scopes_override'] },
+);
+
 const create = defineRoute({
   method: 'POST',
   path: '/connections',
@@ -78,7 +86,7 @@ const create = defineRoute({
     provider_config_key: integrationKey,
     connection_id: connectionId.optional(),
     metadata: jsonObject.optional(),
-    connection_config: jsonObject.optional(),
+    connection_config: connectionConfig.optional(),
     webhook_url_override: webhookUrl.optional(),
     end_user: endUserInput.optional(),
     tags: tags.optional(),
