@@ -86,7 +86,7 @@ export interface Route<
   readonly answers?: Answers;
   /** Codes besides those that the gate answers on every route (`gateErrors`). */
   readonly errors: readonly RouteError[];
-  /** There is another endpoint in its place. */
+  /** There is another endpoint in its place; every answer has the header `Deprecation: true`. */
   readonly isDeprecated?: true;
   /** The page for a person whose browser navigated here and was refused; without it the refusal is JSON. */
   readonly refusalPage?: (

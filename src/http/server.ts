@@ -108,6 +108,7 @@ async function answer(context: Context, parts: Parts): Promise<void> {
   try {
     match = find(context, parts.router, path);
     if (match === null) return;
+    if (match.route.isDeprecated) context.set('deprecation', 'true');
     send(context, await pass(context, match, search, parts));
   } catch (error) {
     const { services } = parts;

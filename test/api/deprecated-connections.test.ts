@@ -59,6 +59,13 @@ describe('the deprecated paths under /connection', () => {
     const answer = await api.call(method, path, { body: {} });
     expect(codeOf(answer)).toBe('410 endpoint_removed');
     expect(answer.at('error.message')).toContain(instead);
+    expect(answer.headers.get('deprecation')).toBe('true');
+  });
+
+  it('say that they are deprecated when they refuse, too', async () => {
+    const answer = await api.call('GET', '/connection/none?provider_config_key=basic');
+    expect(codeOf(answer)).toBe('404 not_found');
+    expect(answer.headers.get('deprecation')).toBe('true');
   });
 
   it('keep the scopes of their replacements', async () => {

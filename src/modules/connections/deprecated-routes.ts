@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { connectionRoutes } from './routes.ts';
@@ -18,10 +18,6 @@ const underOldPath = (route: AnyRoute): AnyRoute => ({
   isDeprecated: true,
   path: route.path.replace('/connections', '/connection'),
   summary: `${route.summary} Deprecated: use ${route.path}.`,
-  async handle(input): Promise<RouteAnswer> {
-    const answer: RouteAnswer = await route.handle(input);
-    return { ...answer, headers: { ...answer.headers, deprecation: 'true' } };
-  },
 });
 
 const updateScope = 'environment:connections:update';
