@@ -39,7 +39,8 @@ const createVariant = defineRoute({
     const fn = await requireFunction(...where, 'sync', name, 'unknown_sync');
     const path = connectionPathOf(connection);
     if (control.view.find('sync', [...path, name, variant]) !== null) {
-      throw new GatewayError('sync_variant_already_exists');
+      const message = `The sync "${name}" of this connection has a variant "${variant}" already.`;
+      throw new GatewayError('sync_variant_already_exists', { message });
     }
     const instances = control.view.list<SyncInstance>('sync', path);
     const variants = instances.filter(({ state }) => state.variant !== 'base');
@@ -75,7 +76,10 @@ const deleteVariant = defineRoute({
     const path = [...connectionPathOf(connection), name, variant];
     if (control.view.find('sync', path) === null) await control.view.caughtUp();
     const instance = control.view.find<SyncInstance>('sync', path);
-    if (instance === null) throw new GatewayError('not_found');
+    if (instance === null) {
+      const message = `The connection "${sent.connection_id}" has no variant "${variant}" of a sync "${name}".`;
+      throw new GatewayError('not_found', { message });
+    }
     await removeInstance({ control, records: records.writer }, instance, caller.actor);
     return { status: 200, body: { success: true } };
   },
