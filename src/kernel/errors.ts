@@ -43,7 +43,6 @@ export const catalogue = {
   unknown_connection: kind(404, 'No such connection.'),
   unknown_sync: kind(400, 'No such sync.'),
   no_syncs_found: kind(400, 'No sync matches.'),
-  unknown_action: kind(404, 'No such action.'),
   invalid_variant: kind(400, 'The variant base always exists and cannot be made or removed.'),
   sync_variant_already_exists: kind(400, 'The sync has a variant of this name.'),
   sync_interval_too_short: kind(400, 'A sync cannot run more often than every 30 seconds.'),

@@ -154,8 +154,8 @@ describe('a request for an action', () => {
   };
 
   it('names what there is', async () => {
-    expect(await refusal('none')).toEqual([404, 'unknown_action']);
-    expect(await refusal('contacts')).toEqual([404, 'unknown_action']);
+    expect(await refusal('none')).toEqual([404, 'not_found']);
+    expect(await refusal('contacts')).toEqual([404, 'not_found']);
     expect(await refusal('echo', 1, { 'connection-id': 'none' })).toEqual([
       400,
       'unknown_connection',

@@ -57,7 +57,7 @@ describe('MCP', () => {
   it('answers the error of an action, and of a tool that is not there, as one of the protocol', async () => {
     await expect(client.callTool({ name: 'nothing' })).rejects.toMatchObject({
       code: -32_000,
-      data: { code: 'unknown_action' },
+      data: { code: 'not_found' },
     });
   });
 

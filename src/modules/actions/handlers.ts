@@ -129,12 +129,12 @@ interface Ground {
   readonly fn: DeployedFunction;
 }
 
-/** @throws GatewayError `unknown_connection` and `unknown_provider_config` (400), `unknown_action`, `disabled_resource` */
+/** @throws GatewayError `unknown_connection` and `unknown_provider_config` (400), `not_found`, `disabled_resource` */
 async function findGround(control: ControlPlane, request: ActionRequest): Promise<Ground> {
   const { environmentUid, integrationKey, connectionId, name } = request;
   const where = [control, environmentUid, integrationKey] as const;
   const connection = await requireConnection(...where, connectionId, { status: 400 });
-  const fn = await requireFunction(...where, 'action', name, 'unknown_action');
+  const fn = await requireFunction(...where, 'action', name);
   if (!fn.isEnabled) throw new GatewayError('disabled_resource');
   return { connection, fn };
 }

@@ -37,7 +37,7 @@ const triggerAction = defineRoute({
   errors: [
     errorAt(400, 'unknown_connection'),
     errorAt(400, 'unknown_provider_config'),
-    'unknown_action',
+    'not_found',
     'disabled_resource',
     'request_too_large',
     'action_script_failure',

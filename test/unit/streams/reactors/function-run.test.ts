@@ -149,7 +149,7 @@ describe('an action', () => {
   });
 
   it('is refused without a run when it is unknown, its connection is unknown, or its input too large', async () => {
-    await expect(trigger('nothing')).rejects.toMatchObject({ code: 'unknown_action' });
+    await expect(trigger('nothing')).rejects.toMatchObject({ code: 'not_found' });
     const before = (await world.ledger()).length;
     await expect(trigger('echo', 'x'.repeat(2 * 1024 ** 2))).rejects.toMatchObject({
       code: 'request_too_large',

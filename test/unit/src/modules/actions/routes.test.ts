@@ -74,7 +74,7 @@ describe('POST /action/trigger', () => {
   });
 
   it.each([
-    ['unknown', 404, 'unknown_action'],
+    ['unknown', 404, 'not_found'],
     ['off', 404, 'disabled_resource'],
     ['large', 424, 'script_output_too_large'],
   ])('answers %s with %i %s', async (name, status, code) => {
