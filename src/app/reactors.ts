@@ -1,6 +1,8 @@
 import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
+import { retestCredentials } from '../modules/connections/retest.ts';
+import type { Connection } from '../modules/connections/state.ts';
 import { keepDeploying } from '../modules/deployments/carry-out.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { keepRewrapping } from '../modules/root-keys/rewrap.ts';
@@ -76,7 +78,8 @@ async function startRuns(
   const timelines = stack.use(createTimelines(common));
   const { refresher } = services;
   const refreshes = orders('svc.token-refreshes');
-  stack.use(await startTokenRefreshes({ ...common, refresher, orders: refreshes }));
+  const retest = (connection: Connection) => retestCredentials(services, connection);
+  stack.use(await startTokenRefreshes({ ...common, refresher, retest, orders: refreshes }));
   stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
   const hooks = { ...common, runs: services.runs, orders: orders('svc.lifecycle-hooks') };
   stack.use(await startLifecycleHooks(hooks));

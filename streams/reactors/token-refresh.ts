@@ -3,6 +3,7 @@ import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { findConnection } from '../../src/modules/connections/queries.ts';
 import type { Refresher } from '../../src/modules/connections/refresher.ts';
+import type { Connection } from '../../src/modules/connections/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { ConsumerOrders } from './reactor.ts';
@@ -22,8 +23,8 @@ interface CredentialsChanged {
 }
 
 /**
- * Refreshes what the owner of the connection says nobody has fetched for a day: consumer group
- * `svc.token-refreshes`, so that one process does it. A refresh that fails is said in the connection, and
+ * Refreshes what the owner of the connection says nobody has fetched for a day, or tries it where it never expires:
+ * consumer group `svc.token-refreshes`, so that one process does it. A refresh that fails is said in the connection, and
  * asked for again the next day.
  */
 export async function startTokenRefreshes(deps: {
@@ -31,10 +32,12 @@ export async function startTokenRefreshes(deps: {
   readonly schemas: Schemas;
   readonly control: ControlPlane;
   readonly refresher: Refresher;
+  /** Tries credentials that never expire on the provider. */
+  readonly retest: (connection: Connection) => Promise<void>;
   readonly logger: Logger;
   readonly orders: ConsumerOrders;
 }): Promise<AsyncDisposable> {
-  const { log, control, refresher, logger, orders } = deps;
+  const { log, control, refresher, retest, logger, orders } = deps;
   const codec = await deps.schemas.codec<CredentialsChanged>(topic);
   return startReactor({
     log,
@@ -52,7 +55,7 @@ export async function startTokenRefreshes(deps: {
       const connection = findConnection(control, uid, integration ?? '', id ?? '');
       if (connection?.uid !== change.connection_uid) return;
       try {
-        await refresher.fresh(connection);
+        await (connection.isTested === true ? retest(connection) : refresher.fresh(connection));
       } catch (error) {
         const isSaid = error instanceof GatewayError && error.status < 500;
         if (!isSaid) throw error;

@@ -261,7 +261,14 @@ describe('a connection of a provider that rotates refresh tokens', () => {
   it('that nobody fetches is refreshed a day later, by one of those that would', async () => {
     for (const { control, refresher } of nodes) {
       const { log, embedded } = world;
-      const deps = { log, schemas: embedded.schemas, logger: silent, orders: givenOrders() };
+      const retest = () => Promise.reject(new Error('The credentials expire.'));
+      const deps = {
+        log,
+        schemas: embedded.schemas,
+        logger: silent,
+        orders: givenOrders(),
+        retest,
+      };
       stack.use(await startTokenRefreshes({ ...deps, control: control.control, refresher }));
     }
     const [node] = nodes as [Node];

@@ -13,7 +13,18 @@ import type {
   SealedMetadata,
 } from './events.ts';
 import { neverRefreshed, normaliseTags, validatingAfter, type Connection } from './state.ts';
-import { afterTime, failedOnce, isSame, refusedByFunction, validationFailed } from './rules.ts';
+import {
+  afterTime,
+  cleared,
+  failedOnce,
+  isSame,
+  markedError,
+  refusedByFunction,
+  tested,
+  validationFailed,
+  type CredentialsTested,
+  type MarkError,
+} from './rules.ts';
 
 /**
  * Creates the connection, or gives the one under the same id new credentials. `uid` is that of the connection
@@ -35,6 +46,8 @@ export type ImportConnection = {
   readonly webhookUrlOverride?: string | null;
   /** Nobody is told of it before `Confirm`. */
   readonly isToBeValidated?: boolean;
+  /** As in the state. */
+  readonly isTested?: boolean;
   readonly at: Instant;
   readonly numericId: number;
 } & Held;
@@ -96,13 +109,8 @@ export type ConnectionCommand =
     } & Held)
   | BeginRefresh
   | RefreshFailed
-  | {
-      readonly type: 'MarkError';
-      readonly error: ConnectionError;
-      readonly errorCode?: string;
-      readonly providerStatus?: number;
-      readonly at: Instant;
-    }
+  | MarkError
+  | CredentialsTested
   | {
       readonly type: 'ClearError';
       readonly errorType: ConnectionError['type'];
@@ -143,6 +151,8 @@ export const connection: Decider<Connection | null, ConnectionCommand, Connectio
         return begun(command, live(state, command.uid));
       case 'RefreshFailed':
         return refreshFailed(command, live(state, command.uid));
+      case 'Tested':
+        return tested(command, live(state, command.uid));
       case 'MarkError':
         return markedError(command, live(state));
       case 'ClearError':
@@ -199,7 +209,8 @@ function evolve(state: Connection | null, event: ConnectionEvent): Connection | 
       return withError(state, event);
     case 'ErrorCleared': {
       const errors = state.errors.filter(({ type }) => type !== event.errorType);
-      return { ...state, errors, updatedAt: event.at };
+      const isWell = event.errorType === 'auth' ? { refresh: wellAgain(state) } : {};
+      return { ...state, ...isWell, errors, updatedAt: event.at };
     }
     case 'RefreshDue':
       return { ...state, refresh: { ...state.refresh, askedAt: event.at } };
@@ -229,6 +240,13 @@ function refreshed(
     refresh: { ...neverRefreshed, rotatesToken },
   };
 }
+
+/** What was held against the credentials is over; when they were last looked at is not. */
+const wellAgain = ({ refresh: { rotatesToken, askedAt } }: Connection): Connection['refresh'] => ({
+  ...neverRefreshed,
+  rotatesToken,
+  askedAt,
+});
 
 /** New credentials end the error that the old ones had. */
 function withCredentials(state: Connection, event: Held & { readonly at: Instant }): Connection {
@@ -264,6 +282,7 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
     ...(endUser === undefined ? {} : { endUser }),
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride }),
     validating: validatingAfter(command, state),
+    ...(command.isTested === undefined ? {} : { isTested: command.isTested }),
   };
   return [{ type: 'ConnectionReauthorized', changes, credentials, fingerprint, expiresAt, at }];
 }
@@ -294,6 +313,7 @@ function fresh(
     webhookUrlOverride: command.webhookUrlOverride ?? null,
     errors: [],
     validating: validatingAfter(command, null),
+    isTested: command.isTested ?? false,
     isDeleting: false,
     createdAt: at,
     updatedAt: at,
@@ -357,27 +377,6 @@ function refreshFailed(command: RefreshFailed, state: Connection): ConnectionEve
   if (!isDefinitive) return [{ type: 'RefreshPostponed', errorCode, providerStatus, at }];
   const error = { type: 'auth', log_id: logId } as const;
   return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
-}
-
-function markedError(
-  command: Extract<ConnectionCommand, { type: 'MarkError' }>,
-  state: Connection,
-): ConnectionEvent[] {
-  const { error, errorCode = null, providerStatus = null, at } = command;
-  if (state.errors.some(({ type, log_id }) => type === error.type && log_id === error.log_id)) {
-    return [];
-  }
-  if (error.type === 'sync') return [{ type: 'SyncFailed', error, at }];
-  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
-}
-
-function cleared(
-  errorType: ConnectionError['type'],
-  state: Connection,
-  at: Instant,
-): ConnectionEvent[] {
-  const isMarked = state.errors.some(({ type }) => type === errorType);
-  return isMarked ? [{ type: 'ErrorCleared', errorType, at }] : [];
 }
 
 function fetched(

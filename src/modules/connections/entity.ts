@@ -30,13 +30,19 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     // When it was last fetched is an observation: it travels with the next event.
     if (subject === null || event.type === 'ConnectionFetched') return [];
     if (event.type === 'RefreshBegun' || isUntold(event, before, after)) return [];
-    const recovers = event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
+    const recovers = isRecovery(event, before);
     const of = { isGone: after === null, recovers };
     const said = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, of, meta);
     const credentials = credentialsMessage(event, subject, recovers);
     return credentials === null ? said : [...said, credentials];
   },
 };
+
+/** What was refused before is good again: renewed, or taken by the provider after all. */
+function isRecovery(event: ConnectionEvent, before: Connection | null): boolean {
+  if (event.type === 'ErrorCleared') return event.errorType === 'auth';
+  return event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
+}
 
 /** A new connection is told of once it is valid, and new credentials of a known one as well. */
 function isUntold(
@@ -130,7 +136,8 @@ function credentialsMessage(
   subject: Connection,
   recovers: boolean,
 ): PublicMessage | null {
-  const action = credentialActions[event.type];
+  const isSyncError = event.type === 'ErrorCleared' && event.errorType !== 'auth';
+  const action = isSyncError ? undefined : credentialActions[event.type];
   if (action === undefined) return null;
   const isFailure = event.type === 'CredentialsRefused' || event.type === 'RefreshPostponed';
   const refused = isFailure ? event : null;
@@ -165,5 +172,6 @@ const credentialActions: Partial<Record<ConnectionEvent['type'], string>> = {
   CredentialsRefused: 'refresh_failed',
   RefreshPostponed: 'refresh_failed',
   RefreshDue: 'refresh_due',
+  ErrorCleared: 'tested',
   ConnectionDeleted: 'shredded',
 };

@@ -57,7 +57,8 @@ export type ConnectionEvent =
   | ({
       readonly type: 'ConnectionReauthorized';
       readonly changes: Partial<
-        ConnectionProfile & Pick<Connection, 'metadata' | 'connectionConfig' | 'validating'>
+        ConnectionProfile &
+          Pick<Connection, 'metadata' | 'connectionConfig' | 'validating' | 'isTested'>
       >;
       readonly at: Instant;
     } & Held)
@@ -101,7 +102,7 @@ export type ConnectionEvent =
       readonly errorType: ConnectionError['type'];
       readonly at: Instant;
     }
-  /** Nobody has fetched it for a day, and its credentials have expired. */
+  /** Nobody has fetched it for a day, and its credentials have expired, or are to be tried. */
   | { readonly type: 'RefreshDue'; readonly at: Instant }
   | { readonly type: 'ConnectionFetched'; readonly fetchedAt: Instant }
   | { readonly type: 'ConnectionDeletionBegun'; readonly at: Instant }

@@ -8,6 +8,7 @@ import { stableJson, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
 import type { Provider } from '../providers/definition.ts';
+import { isVerifiable } from '../providers/verify.ts';
 import { connectionRef } from './entity.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normaliseTags, type Connection, type EndUser } from './state.ts';
@@ -131,6 +132,7 @@ function importBody(
     endUser,
     webhookUrlOverride: wanted.webhookUrlOverride,
     isToBeValidated: wanted.isToBeValidated,
+    isTested: expiresAt === null && isVerifiable(provider),
   };
 }
 

@@ -1,6 +1,6 @@
 import { stableJson, type Json } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
-import type { ConnectionEvent } from './events.ts';
+import type { ConnectionError, ConnectionEvent } from './events.ts';
 import { unusedRefreshAt, validationDueAt, type Connection } from './state.ts';
 
 /** Error code of credentials that a function refused, not the provider. */
@@ -13,6 +13,53 @@ export const refusedByFunction = (logId: string, at: Instant): ConnectionEvent =
   providerStatus: null,
   at,
 });
+
+export interface MarkError {
+  readonly type: 'MarkError';
+  readonly error: ConnectionError;
+  readonly errorCode?: string;
+  readonly providerStatus?: number;
+  readonly at: Instant;
+}
+
+/** Credentials that never expire were tried on the provider. */
+export interface CredentialsTested {
+  readonly type: 'Tested';
+  readonly uid: string;
+  /** Of the credentials that were tried; what came of others is no news. */
+  readonly ifVersion: number;
+  /** Null: the provider took them. */
+  readonly refusal: { readonly logId: string; readonly providerStatus: number } | null;
+  readonly at: Instant;
+}
+
+export function tested(command: CredentialsTested, state: Connection): ConnectionEvent[] {
+  const { ifVersion, refusal, at } = command;
+  if (state.credentialsVersion !== ifVersion) return [];
+  if (refusal === null) return cleared('auth', state, at);
+  const error = { type: 'auth', log_id: refusal.logId } as const;
+  const { providerStatus } = refusal;
+  const errorCode = 'connection_test_failed';
+  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
+}
+
+export function markedError(command: MarkError, state: Connection): ConnectionEvent[] {
+  const { error, errorCode = null, providerStatus = null, at } = command;
+  if (state.errors.some(({ type, log_id }) => type === error.type && log_id === error.log_id)) {
+    return [];
+  }
+  if (error.type === 'sync') return [{ type: 'SyncFailed', error, at }];
+  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
+}
+
+export function cleared(
+  errorType: ConnectionError['type'],
+  state: Connection,
+  at: Instant,
+): ConnectionEvent[] {
+  const isMarked = state.errors.some(({ type }) => type === errorType);
+  return isMarked ? [{ type: 'ErrorCleared', errorType, at }] : [];
+}
 
 /** What time alone leads to: a validation that nobody ended counts as failed. */
 export function afterTime(state: Connection, at: Instant): ConnectionEvent[] {

@@ -80,6 +80,11 @@ export interface Connection {
    * none does.
    */
   readonly validating?: { readonly isNew: boolean; readonly since: Instant } | null;
+  /**
+   * Credentials that never expire, but that the provider can be asked about: they are tried once a day while
+   * nobody fetches them. Absent: they are not.
+   */
+  readonly isTested?: boolean;
   /** Its records and key are being removed: as good as gone for every reader. */
   readonly isDeleting: boolean;
   readonly createdAt: Instant;
@@ -89,15 +94,16 @@ export interface Connection {
 
 /**
  * When the credentials of a connection that nobody fetches are to be renewed, so that its refresh token does not
- * lapse (contract/auth-modes.md section 3): a day after the last fetch and when they have expired; once a day where
- * that does not succeed. Null: never.
+ * lapse, or tried where they never expire (contract/auth-modes.md section 3): a day after the last fetch and when
+ * they have expired; once a day after that. Null: never.
  */
 export function unusedRefreshAt(connection: Connection): Instant | null {
-  const { expiresAt, lastFetchedAt, createdAt, isDeleting, refresh } = connection;
+  const { expiresAt, lastFetchedAt, createdAt, isDeleting, refresh, isTested } = connection;
   const isExhausted = refresh.failureDays >= limits.refreshFailureDaysMax;
-  if (expiresAt === null || isDeleting || isExhausted) return null;
+  const dueFrom = expiresAt ?? (isTested === true ? createdAt : null);
+  if (dueFrom === null || isDeleting || isExhausted) return null;
   const unusedFrom = lastFetchedAt ?? createdAt;
-  return Math.max(expiresAt, unusedFrom + dayMs, (refresh.askedAt ?? -dayMs) + dayMs);
+  return Math.max(dueFrom, unusedFrom + dayMs, (refresh.askedAt ?? -dayMs) + dayMs);
 }
 
 /** Functions have their time to look at a connection, and a minute more; after it the node that asked is lost. */

@@ -7,6 +7,10 @@ import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } f
 
 const timeoutMs = 15_000;
 const answerBytesMax = 1024 ** 2;
+/** Whether the provider can be asked if credentials of its mode are good. */
+export const isVerifiable = ({ auth_mode: mode, proxy }: Provider): boolean =>
+  proxy?.verification !== undefined && authModeRules[mode].isTested;
+
 /**
  * Tries the credentials on the provider's verification endpoints, in order: any answer in 200 to 299
  * passes. Without such endpoints nothing is tried (contract/auth-modes.md section 3).
@@ -19,7 +23,7 @@ export async function verifyCredentials(
   integration: OpenedIntegration,
 ): Promise<void> {
   const { verification } = provider.proxy ?? {};
-  if (!verification || !authModeRules[provider.auth_mode].isTested) return;
+  if (verification === undefined || !isVerifiable(provider)) return;
   let last = '';
   let status: number | null = null;
   for (const endpoint of verification.endpoints) {

@@ -4,7 +4,7 @@ import type { Environment } from '../environments/state.ts';
 
 /** What happened to the credentials of a connection, as the application is told it. */
 export interface AuthEvent {
-  /** `creation`: a new connection; `override`: authorized again; `refresh`: failed, or well again after it. */
+  /** `creation`: a new connection; `override`: authorized again; `refresh`: failed (or a test did), or well again after it. */
   readonly operation: 'creation' | 'override' | 'refresh';
   /** Null = it succeeded. Holds no secret. */
   readonly error: { readonly type: string; readonly description: string } | null;
@@ -32,6 +32,7 @@ export function authEventOf(change: CredentialsChanged): AuthEvent | null {
       // The first set of credentials of a connection is that of its creation.
       return { operation: change.attempt === 1 ? 'creation' : 'override', error: null };
     case 'refreshed':
+    case 'tested':
       return change.recovers ? { operation: 'refresh', error: null } : null;
     case 'refresh_failed':
       if (change.error_code === validationFailed) return { operation: 'override', error: refused };
@@ -47,22 +48,27 @@ const refused = {
   description: 'A validation function refused the new credentials.',
 } as const;
 
+const testFailed = 'connection_test_failed';
 /** Names of contract/webhooks-out.md section 2.1. */
 const errorTypes: Readonly<Record<string, string>> = {
   OAUTH2_CC: 'client_credentials_fetch_error',
   TWO_STEP: 'two_step_credentials_fetch_error',
-  API_KEY: 'connection_test_failed',
-  BASIC: 'connection_test_failed',
-  TBA: 'connection_test_failed',
+  API_KEY: testFailed,
+  BASIC: testFailed,
+  TBA: testFailed,
 };
 
 function refreshError(change: CredentialsChanged): NonNullable<AuthEvent['error']> {
   const { auth_mode: mode, error_code: code, provider_status: status } = change;
-  const said = [status === null ? [] : [String(status)], code === null ? [] : [code]].flat();
-  const why = said.length === 0 ? '' : ` (${said.join(': ')})`;
+  const isTest = code === testFailed;
+  const said = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];
+  const why = said.flat().length === 0 ? '' : ` (${said.flat().join(': ')})`;
+  const what = isTest
+    ? 'The provider refused the credentials'
+    : 'The credentials could not be refreshed';
   return {
     type: errorTypes[mode] ?? 'refresh_token_external_error',
-    description: `The credentials could not be refreshed${why}.`,
+    description: `${what}${why}.`,
   };
 }
 
