@@ -89,4 +89,44 @@ describe('the look of the connect page', () => {
     const refused = await api.call('PATCH', path, { key, body: wrong });
     expect(refused.at('error.errors.0.path')).toEqual(['connect_ui', 'theme', 'dark', 'primary']);
   });
+
+  it('has the mark and the words of the application', async () => {
+    const key = api.keys.account;
+    const listed = await api.call('GET', '/environments', { key });
+    const all = listed.at('data') as readonly { readonly id: number; readonly name: string }[];
+    const path = `/environments/${String(all.find(({ name }) => name === 'dev')?.id)}`;
+    const patch = (connect_ui: object) => api.call('PATCH', path, { key, body: { connect_ui } });
+    const logo = 'data:image/png;base64,iVBORw0KGgo=';
+    await patch({ logo, texts: { en: { title: 'Link your tools', back: 'Go back' } } });
+    const changed = await patch({ texts: { en: { back: '' }, de: { title: 'Verbinde dich' } } });
+    const texts = { en: { title: 'Link your tools' }, de: { title: 'Verbinde dich' } };
+    expect(changed.at('data.connect_ui')).toMatchObject({ logo, texts });
+
+    const made = await api.call('POST', '/connect/sessions', { body: { tags: { team: 'x' } } });
+    const token = String(made.at('data.token'));
+    const session = await api.call('GET', '/connect/session', { key: token });
+    expect(session.at('data.connectUISettings')).toMatchObject({ logo, texts });
+
+    const gone = await patch({ logo: '', texts: { en: { title: '' }, de: { title: '' } } });
+    expect(Object.keys(gone.at('data.connect_ui') as object)).toEqual([
+      'theme',
+      'default_theme',
+      'show_watermark',
+    ]);
+  });
+
+  it.each([
+    [{ logo: 'https://app.example.com/logo.png' }, ['logo']],
+    [{ logo: 'data:text/html;base64,PGI+' }, ['logo']],
+    [{ texts: { en: { headline: 'x' } } }, ['texts', 'en', 'headline']],
+    [{ texts: { en: { back: 'Back to {name}' } } }, ['texts', 'en', 'back']],
+    [{ texts: { en: { title: 'x'.repeat(501) } } }, ['texts', 'en', 'title']],
+  ])('is refused as %j', async (connect_ui, at) => {
+    const key = api.keys.account;
+    const listed = await api.call('GET', '/environments', { key });
+    const path = `/environments/${String(listed.at('data.0.id'))}`;
+    const refused = await api.call('PATCH', path, { key, body: { connect_ui } });
+    expect(refused.status).toBe(400);
+    expect(refused.at('error.errors.0.path')).toEqual(['connect_ui', ...at]);
+  });
 });

@@ -18,6 +18,8 @@ beforeAll(async () => {
 afterEach(() => world.closePages());
 afterAll(() => world[Symbol.asyncDispose]());
 
+const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><circle r="15"/></svg>';
+const markOfAcme = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 const widths = { wide: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const;
 const themes = ['light', 'dark'] as const;
 const looks = themes.flatMap((theme) =>
@@ -130,7 +132,7 @@ describe('the page', () => {
     expect(animation).toBe('none');
   });
 
-  it.each(themes)("takes the application's colour and keeps it readable: %s", async (theme) => {
+  it.each(themes)("takes the application's look and keeps it readable: %s", async (theme) => {
     const key = world.gateway.accountKey;
     const listed = await world.gateway.call('GET', '/environments', { key });
     const dev = (listed.body as { data: { id: number; name: string }[] }).data.find(
@@ -138,13 +140,18 @@ describe('the page', () => {
     );
     // Bright on white and dark on black: neither can be read as it is.
     const primary = theme === 'light' ? '#ffe600' : '#2b0a57';
-    const body = { connect_ui: { theme: { [theme]: { primary } }, default_theme: theme } };
+    const dressed = { logo: markOfAcme, texts: { en: { stored: 'Acme keeps it safe.' } } };
+    const look = { theme: { [theme]: { primary } }, default_theme: theme, ...dressed };
+    const body = { connect_ui: look };
     await world.gateway.call('PATCH', `/environments/${dev!.id}`, { key, body });
     const page = await world.connectPage({ allowed_integrations: ['harbour'] });
     const button = page.getByRole('button', { name: 'Connect', exact: true });
     await button.waitFor();
     const colour = await button.evaluate((element) => getComputedStyle(element).backgroundColor);
     expect(colour).toBe(theme === 'light' ? 'rgb(255, 230, 0)' : 'rgb(43, 10, 87)');
+    expect(await page.getByText('Acme keeps it safe.').isVisible()).toBe(true);
+    const mark = await page.locator('img.brand').boundingBox();
+    expect(mark?.height).toBeGreaterThan(10);
     await screenshot(page, `colour-${theme}`);
     expect(await violationsOf(page)).toEqual([]);
   });

@@ -28,6 +28,8 @@ export const sessionShape = data(
         theme: z.strictObject({ light: primary, dark: primary }),
         defaultTheme: z.enum(['light', 'dark', 'system']),
         showWatermark: z.boolean(),
+        logo: z.string().optional(),
+        texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
       }),
       allowed_integrations: z.array(z.string()).optional(),
       integrations_config_defaults: z

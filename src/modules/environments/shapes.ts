@@ -38,6 +38,8 @@ export const environmentShape = data(
         theme: z.strictObject({ light: primary, dark: primary }),
         default_theme: z.enum(['light', 'dark', 'system']),
         show_watermark: z.boolean(),
+        logo: z.string().optional(),
+        texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
       }),
       created_at: moment,
       updated_at: moment,

@@ -8,6 +8,10 @@ export type ConnectUi = {
   readonly primary: { readonly light: string; readonly dark: string };
   readonly defaultTheme: 'light' | 'dark' | 'system';
   readonly showWatermark: boolean;
+  /** Image at the top of the page, a `data:` URL; absent: none. */
+  readonly logo?: string;
+  /** Texts in place of the page's own, by language and name; absent: none. */
+  readonly texts?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 };
 
 /** Scope: `account`. Path: [uid]. Unique by name. Indexes: `id`, `name`. */

@@ -1,5 +1,6 @@
 import type { Issue } from './field-problem.ts';
 import type { ConnectRequest, ProviderForm } from './form.ts';
+import type { OwnTexts } from './texts/translate.ts';
 
 /** What the service tells of the session (contract/http.md section 5). */
 export interface Session {
@@ -20,6 +21,9 @@ export interface ConnectUiSettings {
   };
   readonly defaultTheme: 'light' | 'dark' | 'system';
   readonly showWatermark: boolean;
+  /** A `data:` URL. */
+  readonly logo?: string;
+  readonly texts?: OwnTexts;
 }
 
 export interface Integration {

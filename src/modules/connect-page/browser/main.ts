@@ -61,6 +61,7 @@ async function open(token: string): Promise<void> {
   if (settings !== undefined) {
     setColours(settings);
     setTheme(themeChoice(options.theme) ?? settings.defaultTheme);
+    shell.dress(settings);
     if (settings.showWatermark) shell.showWatermark();
   }
   let news: FlowNews | null = null;

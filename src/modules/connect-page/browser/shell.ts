@@ -1,12 +1,20 @@
 import type { Spoken, View, ViewContent } from './app.ts';
 import { h } from './dom.ts';
-import { languageCodes, languages, translator, type Language } from './texts/translate.ts';
+import {
+  languageCodes,
+  languages,
+  translator,
+  type Language,
+  type OwnTexts,
+} from './texts/translate.ts';
 
 export interface Shell {
   /** Puts the view in place of the present one, and moves the focus to it. */
   show(view: View): Promise<void>;
   say(text: string): void;
   showWatermark(): void;
+  /** The application's mark and words, in place of none and of the page's own; seen from the next view on. */
+  dress(look: { readonly logo?: string; readonly texts?: OwnTexts }): void;
 }
 
 export interface ShellOptions {
@@ -25,7 +33,9 @@ export function openShell({ root, language, onClose, onFailure }: ShellOptions):
   const main = h('main', { class: 'content', 'aria-labelledby': 'heading' });
   const status = h('p', { class: 'unseen', role: 'status' });
   const footer = h('footer', { class: 'footer' });
-  root.append(h('div', { class: 'card' }, bar, main, footer), status);
+  const card = h('div', { class: 'card' }, bar, main, footer);
+  root.append(card, status);
+  let own: OwnTexts = {};
   let spoken: Spoken = { language, t: translator(language) };
   let present: View | null = null;
   let drawing = 0;
@@ -43,7 +53,7 @@ export function openShell({ root, language, onClose, onFailure }: ShellOptions):
     place(main, drawn, isMoved);
   };
   const speak = (next: Language): void => {
-    spoken = { language: next, t: translator(next) };
+    spoken = { language: next, t: translator(next, own) };
     document.documentElement.lang = next;
     footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
     document.getElementById('language')?.focus();
@@ -63,6 +73,13 @@ export function openShell({ root, language, onClose, onFailure }: ShellOptions):
     showWatermark() {
       hasWatermark = true;
       footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
+    },
+    dress({ logo, texts = {} }) {
+      own = texts;
+      spoken = { language: spoken.language, t: translator(spoken.language, own) };
+      footer.replaceChildren(...footerOf(spoken, hasWatermark, speak));
+      // Decoration: the application's name stands in its own page and texts.
+      if (logo !== undefined) card.prepend(h('img', { class: 'brand', src: logo, alt: '' }));
     },
   };
 }

@@ -29,8 +29,13 @@ export function languageFor(wanted: readonly string[]): Language {
   return 'en';
 }
 
-export function translator(language: Language): Translate {
+/** What an application says in place of the page's texts, by language and name. */
+export type OwnTexts = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export function translator(language: Language, own: OwnTexts = {}): Translate {
   const { texts } = languages[language];
   return (key, values = {}) =>
-    texts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+    (own[language]?.[key] ?? texts[key]).replace(/\{(\w+)\}/g, (whole, name: string) =>
+      String(values[name] ?? whole),
+    );
 }

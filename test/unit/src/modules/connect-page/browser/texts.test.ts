@@ -36,6 +36,13 @@ describe('the texts of the connect page', () => {
     expect(languageFor(['nl'])).toBe('en');
   });
 
+  it('give way to those of the application in the language that they are in', () => {
+    const own = { de: { connectTo: 'Her mit {name}', unheardOf: 'x' } };
+    expect(translator('de', own)('connectTo', { name: 'A' })).toBe('Her mit A');
+    expect(translator('de', own)('back')).toBe('Zurück');
+    expect(translator('en', own)('connectTo', { name: 'A' })).toBe('Connect A');
+  });
+
   it('show what is put in as it is', () => {
     const t = translator('de');
     expect(t('connectTo', { name: 'A $& {field}' })).toBe('A $& {field} verbinden');
