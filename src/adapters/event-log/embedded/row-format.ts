@@ -80,27 +80,27 @@ export function encodeRow(
   // Also what an encoding that threw has left.
   for (const buffer of [directory, blocks, body]) buffer.clear();
   const newest = writeDirectory(messages, from, to, now, offsets);
-  const bytes = body.length;
+  const values = valuesOf(messages, from, to);
+  if (isKept) for (const value of values) body.append(value);
   const packedDirectory = isKept ? compress(directory.bytes) : null;
   const packedBody = isKept ? compress(body.bytes) : null;
-  const values = bytes - 8 - body.bytes.readUInt32LE(0) - blocks.length;
-  const data = joined(packedDirectory, packedBody);
-  const codec =
-    (packedDirectory === null ? 0 : directoryPacked) | (packedBody === null ? 0 : bodyPacked);
-  const directoryLength = packedDirectory === null ? directory.length : packedDirectory.length + 4;
-  const row: EncodedRow = {
+  const first = pieces([directory.bytes], packedDirectory);
+  // What is not compressed goes from where it is to where it stays.
+  const second = pieces(isKept ? [body.bytes] : [body.bytes, ...values], packedBody);
+  const data = joined([...first, ...second]);
+  return {
     count: to - from,
-    bytes: values,
+    bytes: lengthOf(values),
     newest,
-    codec,
-    crc: crc32(new Uint8Array(data)),
-    data,
-    directoryLength,
+    codec:
+      (packedDirectory === null ? 0 : directoryPacked) | (packedBody === null ? 0 : bodyPacked),
+    crc: crc32(data),
+    data: data.buffer,
+    directoryLength: lengthOf(first),
   };
-  return row;
 }
 
-/** Fills the directory, the header blocks and the body; returns the newest timestamp. */
+/** Fills the directory and the body up to its values; returns the newest timestamp. */
 function writeDirectory(
   messages: readonly Encodable[],
   from: number,
@@ -133,30 +133,41 @@ function writeDirectory(
   body.uint32(0, shapes);
   body.uint32(4, blocks.length);
   body.append(blocks.bytes);
-  for (let i = from; i < to; i++) {
-    const value = messages[i]?.value ?? null;
-    if (value !== null) body.append(value);
-  }
   return newest;
 }
 
-/** Both parts in memory of their own, which can move to another thread. */
-function joined(packedDirectory: Uint8Array | null, packedBody: Uint8Array | null): ArrayBuffer {
-  const first = packedDirectory === null ? directory.length : packedDirectory.length + 4;
-  const second = packedBody === null ? body.length : packedBody.length + 4;
-  const data = Buffer.from(new ArrayBuffer(first + second));
-  place(data, 0, directory, packedDirectory);
-  place(data, first, body, packedBody);
-  return data.buffer;
+function valuesOf(messages: readonly Encodable[], from: number, to: number): Uint8Array[] {
+  const values: Uint8Array[] = [];
+  for (let i = from; i < to; i++) {
+    const value = messages[i]?.value ?? null;
+    if (value !== null) values.push(value);
+  }
+  return values;
 }
 
-function place(data: Buffer, at: number, raw: GrowingBuffer, packed: Uint8Array | null): void {
-  if (packed === null) {
-    data.set(raw.bytes, at);
-  } else {
-    data.writeUInt32LE(raw.length, at);
-    data.set(packed, at + 4);
+/** What stands in the row for one of its two parts. */
+function pieces(raw: readonly Uint8Array[], packed: Uint8Array | null): readonly Uint8Array[] {
+  if (packed === null) return raw;
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(lengthOf(raw));
+  return [length, packed];
+}
+
+function lengthOf(all: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const bytes of all) length += bytes.length;
+  return length;
+}
+
+/** In memory of its own, which can move to another thread. */
+function joined(all: readonly Uint8Array[]): Buffer<ArrayBuffer> {
+  const data = Buffer.allocUnsafeSlow(lengthOf(all));
+  let at = 0;
+  for (const bytes of all) {
+    data.set(bytes, at);
+    at += bytes.length;
   }
+  return data;
 }
 
 function unpacked(bytes: Uint8Array, isPacked: boolean): Buffer {
