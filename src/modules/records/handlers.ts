@@ -149,7 +149,8 @@ async function revert(
   };
   const left: string[] = [];
   let at = 0;
-  for (const columns of packed(writer, sender.stream, checked, isSealed)) {
+  for (const packedNow of packed(writer, sender.stream, checked, isSealed)) {
+    const columns = { ...packedNow, payloads: Buffer.from(packedNow.payloads) };
     const part = records.slice(at, (at += columns.ids.length));
     const args: RevertArgs = {
       expected: part.map(({ expected }) => expected),
@@ -167,7 +168,7 @@ function packed(
   stream: Stream,
   checked: CheckedRecords,
   isSealed: boolean,
-): Columns[] {
+): Iterable<Columns> {
   const { environmentUid, connectionUid } = stream;
   const key = streamKey(stream);
   return pack(checked, {
@@ -187,7 +188,7 @@ async function send(
   writer: Writer,
   sender: Sender,
   kind: CommandKind,
-  columns: (isSealed: boolean) => readonly Columns[],
+  columns: (isSealed: boolean) => Iterable<Columns>,
   { args, commandId }: SendOptions = {},
 ): Promise<void> {
   const { codec, deps } = writer;
@@ -202,11 +203,12 @@ async function send(
     reply_to: commandId === undefined ? null : deps.replies.node,
     args: args === undefined ? null : JSON.stringify(args),
   };
-  const messages = columns(isSealed).map((part) => (n: number) => ({
+  const messageOf = (part: Columns) => (n: number) => ({
     key,
     value: codec.encode({ ...common, ...part, command_id: commandId ?? randomUUID(), n }),
     headers: { 'content-type': 'application/avro' },
-  }));
+  });
+  const messages = Iterator.from(columns(isSealed)).map(messageOf);
   await writer.outbox.send(laneOf(writer, sender), messages);
 }
 

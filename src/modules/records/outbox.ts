@@ -13,10 +13,10 @@ export interface Lane {
 
 export interface Outbox {
   /**
-   * Makes each message with its number in the lane. Resolves when the log has all of them durably.
+   * Makes each message with its number in the lane, before it returns. Resolves when the log has all of them durably.
    * @throws GatewayError `log_unavailable`: some may be in the log; `log_full`
    */
-  send(lane: Lane, messages: readonly ((n: number) => Message)[]): Promise<void>;
+  send(lane: Lane, messages: Iterable<(n: number) => Message>): Promise<void>;
 }
 
 interface Sending extends PromiseWithResolvers<undefined> {
@@ -43,7 +43,8 @@ export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clo
       if (queues.size > queuesMax) forgetIdle(queues);
       // Numbers follow the clock: a queue that was forgotten, or a process that begins anew, goes on above.
       queue.last = Math.max(queue.last, clock.nowMicros());
-      const numbered = messages.map((make) => make(++queue.last));
+      const numbered: Message[] = [];
+      for (const make of messages) numbered.push(make(++queue.last));
       const sending = { messages: numbered, ...Promise.withResolvers<undefined>() };
       queue.waiting.push(sending);
       if (!queue.isSending) void drain(log, lane, queue);

@@ -24,13 +24,17 @@ export interface Packing {
     ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
 }
 
-/** Splits into commands of up to 1000 records and 1 MB (design section 4). */
-export function pack(records: CheckedRecords, packing: Packing): Columns[] {
-  const parts: Columns[] = [];
-  for (let from = 0; from < records.ids.length; from += parts.at(-1)?.ids.length ?? 0) {
-    parts.push(partFrom(records, from, packing));
+/**
+ * Splits into commands of up to 1000 records and 1 MB (design section 4). Payloads that are not sealed stand in memory that is
+ * used again: they are to be encoded, or copied, before anything else is packed.
+ */
+export function* pack(records: CheckedRecords, packing: Packing): Generator<Columns> {
+  let from = 0;
+  while (from < records.ids.length) {
+    const part = partFrom(records, from, packing);
+    yield part;
+    from += part.ids.length;
   }
-  return parts;
 }
 
 /** Where the payloads of one command are joined, which waits for nothing: room for a record beside a full command. */
@@ -60,7 +64,7 @@ function partFrom(records: CheckedRecords, from: number, { hash, seal }: Packing
     ids,
     hashes,
     ends,
-    payloads: seal === null ? Buffer.from(payloads) : seal(payloads, { ids, ends }),
+    payloads: seal === null ? payloads : seal(payloads, { ids, ends }),
     deleted_at: deletedAt.some((at) => at > 0) ? deletedAt : [],
   };
 }
