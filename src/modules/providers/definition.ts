@@ -160,6 +160,8 @@ export interface Provider {
   readonly additional_steps?: readonly TokenStep[];
   readonly signature?: SigningRules;
   readonly token?: TokenTemplate;
+  /** Ours beside the contract's: asked for the end of tokens whose answer names none (RFC 7662). */
+  readonly introspection_url?: string;
   readonly refresh_params?: JsonObject;
   readonly refresh_url?: string;
   readonly refresh_token_params?: JsonObject;

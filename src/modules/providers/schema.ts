@@ -163,6 +163,7 @@ const token = {
   additional_steps: z.array(tokenStep).optional(),
   signature: signing.optional(),
   token: tokenTemplate.optional(),
+  introspection_url: text.optional(),
   refresh_params: params.optional(),
   refresh_url: text.optional(),
   refresh_token_params: params.optional(),

@@ -23,6 +23,7 @@ export function definitionAt(provider: Provider, base: string): Provider {
     authorization_url: provider.authorization_url && at('authorize', provider.authorization_url),
     request_url: provider.request_url && at('request', provider.request_url),
     refresh_url: provider.refresh_url && at('refresh', provider.refresh_url),
+    introspection_url: provider.introspection_url && at('introspect', provider.introspection_url),
     token_url: tokenAddress(),
     additional_steps: provider.additional_steps?.map((step, index) => ({
       ...step,
@@ -68,6 +69,8 @@ export function templateOf(definition: Provider, role: Role): string | null {
       return definition.request_url ?? null;
     case 'refresh':
       return definition.refresh_url ?? null;
+    case 'introspect':
+      return definition.introspection_url ?? null;
     case 'token':
       return (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.OAUTH2) ?? null;
     case 'installation':

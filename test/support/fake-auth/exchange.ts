@@ -3,7 +3,14 @@ import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 
 /** What an address of the fake provider is for; `step1` and so on are further calls of a token exchange. */
 export type Role =
-  'authorize' | 'request' | 'token' | 'refresh' | 'installation' | 'api' | `step${number}`;
+  | 'authorize'
+  | 'request'
+  | 'token'
+  | 'refresh'
+  | 'introspect'
+  | 'installation'
+  | 'api'
+  | `step${number}`;
 
 /** A request as the fake provider sees it. */
 export interface Incoming {

@@ -95,6 +95,17 @@ export class Oauth2Server {
     return { status: 200, body: this.#answer(this.#redeem(sent)) };
   }
 
+  /** RFC 7662: to its own client alone. */
+  introspect(request: Incoming): Answer {
+    demand(request.method === 'POST', 'wrong_method');
+    const [id, secretOfClient] = clientOf(request) ?? [];
+    const isClient = id === this.clientId && secretOfClient === this.clientSecret;
+    demand(isClient, 'wrong_client', invalidClient);
+    const end = this.tokens.endOf(paramsOf(request, 'form')['token']);
+    const told = end === null ? { active: false } : { active: true, exp: Math.floor(end / 1000) };
+    return { status: 200, body: told };
+  }
+
   /** The client proves itself where the definition says, and nowhere else (RFC 6749 section 2.3). */
   #demandClient(request: Incoming, sent: JsonObject): void {
     const { definition } = this.#stage;
@@ -132,8 +143,11 @@ export class Oauth2Server {
     const token = { access_token: accessToken, token_type: 'Bearer' };
     const body: Record<string, unknown> = {
       refresh_token: refreshToken,
-      expires_in: unit === 'milliseconds' ? expiresIn * 1000 : expiresIn,
     };
+    // Whoever is told the end elsewhere is not told it here.
+    if (definition.introspection_url === undefined) {
+      body['expires_in'] = unit === 'milliseconds' ? expiresIn * 1000 : expiresIn;
+    }
     if (nested === undefined) Object.assign(body, token);
     else withPath(body, nested, token);
     for (const path of definition.token_response_metadata ?? []) {
@@ -161,6 +175,7 @@ export function oauth2Rules(stage: Stage): Rules {
     },
     answer(request) {
       if (request.role === 'authorize') return server.authorize(request);
+      if (request.role === 'introspect') return server.introspect(request);
       if (request.role === 'token' || request.role === 'refresh') return server.token(request);
       throw new Refused(404, 'not_found', `no_such_endpoint: ${request.role}`);
     },

@@ -59,6 +59,12 @@ export class TokenStore {
     this.#access.clear();
   }
 
+  /** Milliseconds since the epoch; null: the token is not known, or ended. */
+  endOf(token: unknown): number | null {
+    const { until = 0 } = this.#access.get(String(token)) ?? {};
+    return until > Date.now() ? until : null;
+  }
+
   live(): string[] {
     const now = Date.now();
     return [...this.#access].filter(([, { until }]) => until > now).map(([token]) => token);

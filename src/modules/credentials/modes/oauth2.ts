@@ -6,6 +6,7 @@ import type { Credentials } from '../../connections/state.ts';
 import type { Provider } from '../../providers/definition.ts';
 import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
 import { oauthClient, requireClient } from './client.ts';
+import { withIntrospectedEnd } from './introspection.ts';
 import {
   bearer,
   type AuthModeRules,
@@ -172,7 +173,7 @@ export async function finishOauth2(
       provider.token_headers,
     ),
   );
-  const obtained = readToken(context, body, null);
+  const obtained = await withIntrospectedEnd(context, client, readToken(context, body, null));
   const override = kept['override'] === undefined ? {} : { config_override: kept['override'] };
   return {
     ...obtained,
@@ -259,5 +260,5 @@ export async function renewOauth2(held: Credentials, context: ModeContext): Prom
   );
   const { body } = await askForToken(context, request);
   const paths = provider.refresh_token_response_metadata ?? [];
-  return readToken(context, body, held, paths);
+  return withIntrospectedEnd(context, client, readToken(context, body, held, paths));
 }

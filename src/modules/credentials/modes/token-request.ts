@@ -16,7 +16,7 @@ import { ProviderAuthError } from './provider-auth-error.ts';
 import { xmlOf } from './xml.ts';
 
 /** A provider has that long for a token; shorter than the lease of a refresh (design section 5). */
-const timeoutMs = 10_000;
+const tokenTimeoutMs = 10_000;
 const answerBytesMax = 1024 ** 2;
 /** Statuses that say nothing about what was presented (contract/reliability.md section 4). */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
@@ -28,6 +28,8 @@ export interface TokenRequest {
   readonly format?: 'form' | 'json' | 'query' | 'xml' | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly certificate?: OutgoingRequest['certificate'];
+  /** Shorter than a token call may take. */
+  readonly timeoutMs?: number;
   /** What a caller is told when the provider gives no token. */
   readonly failure: ErrorCode;
 }
@@ -80,6 +82,7 @@ const skipsOf = {
   token_url: 'token_url_skip_encode',
   request_url: null,
   refresh_url: null,
+  introspection_url: null,
 } as const;
 type AddressField = keyof typeof skipsOf;
 
@@ -152,7 +155,15 @@ function refusal(
   });
 }
 
-function outgoing({ url, method = 'POST', params, format, headers, certificate }: TokenRequest) {
+function outgoing({
+  url,
+  method = 'POST',
+  params,
+  format,
+  headers,
+  certificate,
+  timeoutMs = tokenTimeoutMs,
+}: TokenRequest) {
   const isQuery = method === 'GET' || format === 'query';
   const { type, body } = isQuery ? { type: null, body: undefined } : encoded(params, format);
   return {

@@ -46,6 +46,7 @@ describe('a connection through the redirect', () => {
     ['headers of its own', { token_headers: { 'x-version': '3' } }],
     ['a nested token', { alternate_access_token_response_path: 'authed_user' }],
     ['an end in milliseconds', { expires_in_unit: 'milliseconds' }],
+    ['an end that introspection tells', { introspection_url: 'https://crm.example/introspect' }],
     ['a code under another name', { authorization_code_param_in_callback: 'oauth_code' }],
   ])('of a provider with %s gives a token that the API takes', async (_, more) => {
     const crmCaller = play(more);
@@ -54,6 +55,20 @@ describe('a connection through the redirect', () => {
     expect(Math.abs((obtained.expiresAt ?? 0) - Date.now() - hourMs)).toBeLessThan(60_000);
     expect(await crmCaller.call(obtained)).toBe(200);
     expect(crmCaller.outcomes('token')).toEqual(['granted']);
+  });
+
+  it('has no end where introspection is refused: the token is good all the same', async () => {
+    const crmCaller = play({ introspection_url: 'https://crm.example/introspect' });
+    crmCaller.plan('introspect', { status: 403, body: { error: 'not_permitted' } });
+    const obtained = await crmCaller.connect();
+    expect(obtained.expiresAt).toBeNull();
+    expect(await crmCaller.call(obtained)).toBe(200);
+    const renewed = await crmCaller.rules.renewal!.renew(
+      obtained.credentials as Credentials,
+      crmCaller.context(),
+    );
+    expect(renewed.expiresAt).toBeGreaterThan(Date.now());
+    expect(renewed.credentials).toMatchObject({ expires_at: expect.any(String) as string });
   });
 
   it('keeps what answer and redirect tell of the connection', async () => {
