@@ -139,7 +139,9 @@ export class Committer {
       if ('value' in outcome) group[i]?.promise.resolve(outcome.value);
       else group[i]?.promise.reject(outcome.refusal);
     });
-    this.onCommitted(this.state.takeTouched());
+    const touched = this.state.takeTouched();
+    // Once the answers are out: to wake the threads of all followers takes longer than to answer.
+    setImmediate(() => this.onCommitted(touched));
   }
 
   private transaction<T>(apply: () => T): T {
