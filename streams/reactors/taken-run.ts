@@ -28,9 +28,13 @@ export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
       return end;
     },
     ended,
-    begin({ input, depth }) {
+    begin({ input, depth, started }) {
       hasBegun = true;
-      const given = { input: Promise.resolve(input), depth, keepBody };
+      const hasStarted = started.then(
+        () => true,
+        () => false,
+      );
+      const given = { input: Promise.resolve(input), depth, keepBody, started: hasStarted };
       const told = (isTaken: boolean) => {
         if (isTaken && end !== null) resolve(end);
       };

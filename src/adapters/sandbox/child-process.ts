@@ -29,6 +29,8 @@ export interface ChildOrder {
   readonly order: string;
   readonly limits: RunLimits;
   readonly signal: AbortSignal;
+  /** As in `RunRequest`. */
+  readonly mayBegin?: Promise<boolean> | undefined;
 }
 
 interface Running {
@@ -117,7 +119,7 @@ export class SandboxChild {
 
   /** Resolves with the end of the run, also when the process dies. */
   async run(order: ChildOrder, host: HostCalls): Promise<RunResult> {
-    const { signal, ...rest } = order;
+    const { signal, mayBegin, ...rest } = order;
     const run = ++this.#lastRun;
     this.started += 1;
     const { promise, resolve } = Promise.withResolvers<RunResult>();
@@ -125,12 +127,24 @@ export class SandboxChild {
     this.#runs.set(run, entry);
     this.#watch ??= setInterval(() => this.#checkMemory(), watchEveryMs);
     const { wallMs, graceMs } = order.limits;
-    this.#setDeadline(entry, wallMs + graceMs);
+    const setEnd = () => this.#setDeadline(entry, wallMs + graceMs);
     const abort = () => {
       this.#tell({ kind: 'abort', run, reason: reasonOf(signal) });
       this.#setDeadline(entry, graceMs);
     };
-    if (!this.#tell({ kind: 'run', run, ...rest })) this.#end(run, fail(interrupted));
+    const release = (may: boolean) => {
+      if (!this.#runs.has(run) || signal.aborted) return;
+      if (!may) {
+        abort();
+        return;
+      }
+      setEnd();
+      this.#tell({ kind: 'begin', run });
+    };
+    const isHeld = mayBegin !== undefined;
+    if (isHeld) void mayBegin.then(release);
+    else setEnd();
+    if (!this.#tell({ kind: 'run', run, isHeld, ...rest })) this.#end(run, fail(interrupted));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     try {

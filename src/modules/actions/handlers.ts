@@ -206,12 +206,13 @@ async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Prom
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // Nobody looks for a taken run in the view: it goes on here.
-  await deps.control.ask(actionRunRef(of), body, {
+  const started = deps.control.ask(actionRunRef(of), body, {
     actor,
     isViewAwaited: taken === null,
     isDirect: true,
   });
-  taken?.begin({ input: json ?? undefined, depth: body.depth });
+  taken?.begin({ input: json ?? undefined, depth: body.depth, started });
+  await started;
 }
 
 /** What is run here is given its input here. */
