@@ -2,14 +2,19 @@
 
 export const matchMin = 3;
 export const matchMax = 258;
+/** Nothing further back is pointed at. */
+export const distanceMax = 32_768;
 /** Kind, length, and the length once more inverted. */
 export const storedHeadBytes = 5;
 
 /** By value: the bits to write, the lowest first, and how many. */
-export interface Codes {
+interface Codes {
   readonly bits: Uint32Array;
   readonly counts: Uint8Array;
 }
+
+/** How many bits a packed code has stands in its lowest bits, the code itself above them. */
+export const packedCountBits = 5;
 
 /** By code: how many bits follow. */
 export const lengthExtras = [
@@ -28,34 +33,49 @@ export const literalCodes = codesOf(288, (value): [code: number, count: number] 
   return value < 280 ? [value - 256, 7] : [0xc0 + value - 280, 8];
 });
 
-/** By length of a match: the code with its extra bits. */
-export const matchCodes: Codes = { bits: new Uint32Array(259), counts: new Uint8Array(259) };
-for (let length = matchMin; length <= matchMax; length++) {
-  let code = 28;
-  while ((lengthBases[code] ?? 0) > length) code--;
-  const count = literalCodes.counts[257 + code] ?? 0;
-  const extra = length - (lengthBases[code] ?? 0);
-  matchCodes.bits[length] = (literalCodes.bits[257 + code] ?? 0) | (extra << count);
-  matchCodes.counts[length] = count + (lengthExtras[code] ?? 0);
-}
-
-const distanceBases = basesOf(distanceExtras, 1);
-const nearCodes = Uint8Array.from({ length: 257 }, (_, distance) => codeOf(distance));
-/** By whole 128s of distances above 256. */
-const farCodes = Uint8Array.from({ length: 256 }, (_, far) => codeOf(far * 128 + 1));
-
 export const distanceCodes = {
   ...codesOf(30, (code) => [code, 5]),
-  bases: distanceBases,
+  bases: basesOf(distanceExtras, 1),
   extras: distanceExtras,
-  of: (distance: number): number =>
-    (distance <= 256 ? nearCodes[distance] : farCodes[(distance - 1) >> 7]) ?? 0,
 };
 
-function codeOf(distance: number): number {
-  let code = 29;
-  while (code > 0 && (distanceBases[code] ?? 0) > distance) code--;
-  return code;
+/** By byte, packed. */
+export const packedLiterals = Uint32Array.from({ length: 256 }, (_, byte) =>
+  packed(literalCodes.bits[byte] ?? 0, literalCodes.counts[byte] ?? 0),
+);
+/** By length of a match: its code with the extra bits, at most 13, packed. */
+export const packedLengths = packedRanges(matchMax, 29, (code) => ({
+  base: lengthBases[code] ?? 0,
+  bits: literalCodes.bits[257 + code] ?? 0,
+  count: literalCodes.counts[257 + code] ?? 0,
+  extra: lengthExtras[code] ?? 0,
+}));
+/** By distance of a match: its code with the extra bits, at most 18, packed. */
+export const packedDistances = packedRanges(distanceMax, 30, (code) => ({
+  base: distanceCodes.bases[code] ?? 0,
+  bits: distanceCodes.bits[code] ?? 0,
+  count: distanceCodes.counts[code] ?? 0,
+  extra: distanceExtras[code] ?? 0,
+}));
+
+function packed(bits: number, count: number): number {
+  return (bits << packedCountBits) | count;
+}
+
+/** By value up to `max`: of the codes of ranges that of the last which has it, with the rest as extra bits. */
+function packedRanges(
+  max: number,
+  codes: number,
+  of: (code: number) => { base: number; bits: number; count: number; extra: number },
+): Uint32Array {
+  const all = new Uint32Array(max + 1);
+  for (let code = 0; code < codes; code++) {
+    const { base, bits, count, extra } = of(code);
+    for (let more = 0; more < 1 << extra && base + more <= max; more++) {
+      all[base + more] = packed(bits | (more << count), count + extra);
+    }
+  }
+  return all;
 }
 
 function basesOf(extras: readonly number[], first: number): number[] {

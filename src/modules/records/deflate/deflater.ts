@@ -4,11 +4,13 @@
  * the runtime takes some 20 µs for each text, nearly all of it to set up a stream and take it down again.
  */
 import {
-  distanceCodes,
-  literalCodes,
-  matchCodes,
+  distanceMax,
   matchMax,
   matchMin,
+  packedCountBits,
+  packedDistances,
+  packedLengths,
+  packedLiterals,
   storedHeadBytes,
 } from './codes.ts';
 
@@ -17,12 +19,16 @@ const hashBits = 12;
 const chainMax = 8;
 /** A shorter match waits for whether one from the next byte is longer. */
 const lazyBelow = 8;
-/** DEFLATE looks back no further. */
-const distanceMax = 32_768;
 export const dictionaryBytesMax = 16_384;
 const storedMax = 0xffff;
 /** A text is shorter than what is left of 31 bits. */
 const epochMax = 2 ** 30;
+const packedCountMask = (1 << packedCountBits) - 1;
+/** A match is a number: its length above its distance. */
+const distanceBits = 16;
+const distanceMask = (1 << distanceBits) - 1;
+/** Beyond the end of the codes: whole words are written, of which the next overwrites what is too much. */
+const slackBytes = 8;
 
 /** What both sides have, prepared for the many texts that are deflated against it. */
 export class DeflateDictionary {
@@ -46,95 +52,121 @@ export class DeflateDictionary {
 
 /** Writes one text after another with the same tables. */
 export class Deflater {
-  /** Places in the text at hand by hash, counted on from text to text: lower than `#epoch` is of an earlier one. */
+  /** Places in the window by hash, counted on from text to text: lower than `#epoch` is of an earlier one. */
   readonly #places = new Int32Array(1 << hashBits);
   #epoch = 1;
-  #text: Uint8Array = new Uint8Array();
+  /** The dictionary, then the text. */
+  #window = new Uint8Array(1 << 14);
   #dictionary = new DeflateDictionary(new Uint8Array());
-  #length = 0;
-  #distance = 0;
+  #end = 0;
   #out = Buffer.alloc(1 << 14);
-  #outAt = 0;
-  #bits = 0;
-  #bitCount = 0;
 
   /** The bytes are a view that the next call overwrites. */
   deflate(text: Uint8Array, dictionary: DeflateDictionary): Buffer {
-    const room = text.length * 2 + 64;
+    const start = dictionary.bytes.length;
+    this.#end = start + text.length;
+    const room = text.length * 2 + slackBytes;
     if (this.#out.length < room) this.#out = Buffer.alloc(room);
-    this.#text = text;
-    this.#dictionary = dictionary;
-    this.#outAt = 0;
-    this.#bits = 0;
-    this.#bitCount = 0;
-    // The last block, of fixed codes.
-    this.#put(0b011, 3);
-    this.#body();
-    // Its end, and zeros up to the next byte.
-    this.#put(0, 7);
-    if (this.#bitCount > 0) this.#put(0, 8 - this.#bitCount);
-    this.#epoch += text.length;
+    this.#load(text, dictionary);
+    const length = this.#write(start);
+    this.#epoch += this.#end;
     if (this.#epoch > epochMax) this.#forget();
-    if (this.#outAt >= text.length + storedHeadBytes && text.length <= storedMax) this.#store();
-    return this.#out.subarray(0, this.#outAt);
+    if (length < text.length + storedHeadBytes || text.length > storedMax)
+      return this.#out.subarray(0, length);
+    return this.#stored(text);
   }
 
-  #body(): void {
-    const text = this.#text;
-    const last = text.length - matchMin;
-    let at = 0;
-    while (at < text.length) {
-      if (at > last || !this.#find(at)) {
-        this.#literal(at++);
-        continue;
-      }
-      if (this.#length < lazyBelow && at < last) {
-        const length = this.#length;
-        const distance = this.#distance;
-        if (this.#find(at + 1) && this.#length > length + 1) this.#literal(at++);
-        else {
-          this.#length = length;
-          this.#distance = distance;
-        }
-      }
-      this.#put(matchCodes.bits[this.#length] ?? 0, matchCodes.counts[this.#length] ?? 0);
-      this.#putDistance(this.#distance);
-      at += this.#length;
+  #load(text: Uint8Array, dictionary: DeflateDictionary): void {
+    if (this.#window.length < this.#end) this.#window = new Uint8Array(2 * this.#end);
+    else if (this.#dictionary === dictionary) {
+      this.#window.set(text, dictionary.bytes.length);
+      return;
     }
+    this.#dictionary = dictionary;
+    this.#window.set(dictionary.bytes);
+    this.#window.set(text, dictionary.bytes.length);
   }
 
-  /** The longest match of the text at the place, whose place is noted. */
-  #find(at: number): boolean {
-    const text = this.#text;
-    const { bytes, heads, before } = this.#dictionary;
-    const hash = hashAt(text, at);
-    const lengthMax = Math.min(matchMax, text.length - at);
+  /** The last block, of fixed codes. Returns its length. */
+  #write(start: number): number {
+    const window = this.#window;
+    const out = this.#out;
+    const end = this.#end;
+    let outAt = 0;
+    let bits = 0b011;
+    let count = 3;
+    let next = 0;
+    for (let at = start; at < end;) {
+      let match = next === 0 ? this.#find(at) : next;
+      const isShort = next === 0 && match !== 0 && match < lazyBelow << distanceBits;
+      next = isShort ? this.#longer(at + 1, match) : 0;
+      if (next !== 0) match = 0;
+      const length = match >>> distanceBits;
+      const code = (length === 0 ? packedLiterals[window[at] ?? 0] : packedLengths[length]) ?? 0;
+      bits |= (code >>> packedCountBits) << count;
+      count += code & packedCountMask;
+      // Fewer than 24 bits: whole bytes are done with, the rest is written once more with what follows.
+      out[outAt] = bits;
+      out[outAt + 1] = bits >>> 8;
+      outAt += count >>> 3;
+      bits >>>= count & ~7;
+      count &= 7;
+      at += length === 0 ? 1 : length;
+      if (length === 0) continue;
+      const distance = packedDistances[match & distanceMask] ?? 0;
+      bits |= (distance >>> packedCountBits) << count;
+      count += distance & packedCountMask;
+      out[outAt] = bits;
+      out[outAt + 1] = bits >>> 8;
+      out[outAt + 2] = bits >>> 16;
+      outAt += count >>> 3;
+      bits >>>= count & ~7;
+      count &= 7;
+    }
+    // The end of the block are seven zeros.
+    out[outAt] = bits;
+    out[outAt + 1] = 0;
+    return outAt + ((count + 7 + 7) >>> 3);
+  }
+
+  /** A match at the place that pays for a literal before it; 0 for none. */
+  #longer(at: number, match: number): number {
+    const next = this.#find(at);
+    return next >>> distanceBits > (match >>> distanceBits) + 1 ? next : 0;
+  }
+
+  /** The longest match of the text at the place; 0 for none. */
+  #find(at: number): number {
+    const window = this.#window;
+    const { heads, before } = this.#dictionary;
+    const lengthMax = Math.min(matchMax, this.#end - at);
+    if (lengthMax < matchMin) return 0;
+    const hash = hashAt(window, at);
     const own = (this.#places[hash] ?? 0) - this.#epoch;
     this.#places[hash] = this.#epoch + at;
     let best = matchMin - 1;
+    let bestFrom = at;
     if (own >= 0 && own < at && at - own <= distanceMax) {
-      const length = common(text, own, text, at, lengthMax);
+      const length = common(window, own, at, lengthMax);
       if (length > best) {
         best = length;
-        this.#distance = at - own;
+        bestFrom = own;
       }
     }
-    const reach = at + bytes.length;
     let place = heads[hash] ?? 0;
-    for (let tried = 0; place > 0 && tried < chainMax; tried++) {
+    for (let tried = 0; place > 0 && tried < chainMax && best < lengthMax; tried++) {
       const from = place - 1;
-      if (reach - from > distanceMax) break;
-      if (best < lengthMax && bytes[from + best] === text[at + best]) {
-        const length = common(bytes, from, text, at, Math.min(lengthMax, bytes.length - from));
+      if (at - from > distanceMax) break;
+      if (window[from + best] === window[at + best]) {
+        const length = common(window, from, at, lengthMax);
         if (length > best) {
           best = length;
-          this.#distance = reach - from;
+          bestFrom = from;
         }
       }
       place = before[from] ?? 0;
     }
-    this.#length = best;
-    return best >= matchMin;
+    return best < matchMin ? 0 : (best << distanceBits) | (at - bestFrom);
   }
 
   #forget(): void {
@@ -142,37 +174,15 @@ export class Deflater {
     this.#epoch = 1;
   }
 
-  #literal(at: number): void {
-    const byte = this.#text[at] ?? 0;
-    this.#put(literalCodes.bits[byte] ?? 0, literalCodes.counts[byte] ?? 0);
-  }
-
-  #putDistance(distance: number): void {
-    const code = distanceCodes.of(distance);
-    this.#put(distanceCodes.bits[code] ?? 0, 5);
-    const extra = distanceCodes.extras[code] ?? 0;
-    if (extra > 0) this.#put(distance - (distanceCodes.bases[code] ?? 0), extra);
-  }
-
-  /** Up to 13 bits, the lowest first. */
-  #put(bits: number, count: number): void {
-    this.#bits |= bits << this.#bitCount;
-    this.#bitCount += count;
-    while (this.#bitCount >= 8) {
-      this.#out[this.#outAt++] = this.#bits;
-      this.#bits >>>= 8;
-      this.#bitCount -= 8;
-    }
-  }
-
   /** As one stored block. */
-  #store(): void {
-    const { length } = this.#text;
-    this.#out[0] = 1;
-    this.#out.writeUInt16LE(length, 1);
-    this.#out.writeUInt16LE(~length & 0xffff, 3);
-    this.#out.set(this.#text, storedHeadBytes);
-    this.#outAt = length + storedHeadBytes;
+  #stored(text: Uint8Array): Buffer {
+    const out = this.#out;
+    const { length } = text;
+    out[0] = 1;
+    out.writeUInt16LE(length, 1);
+    out.writeUInt16LE(~length & 0xffff, 3);
+    out.set(text, storedHeadBytes);
+    return out.subarray(0, length + storedHeadBytes);
   }
 }
 
@@ -182,8 +192,8 @@ function hashAt(bytes: Uint8Array, at: number): number {
 }
 
 /** How many bytes are the same from the two places on. */
-function common(a: Uint8Array, from: number, b: Uint8Array, at: number, max: number): number {
+function common(window: Uint8Array, from: number, at: number, max: number): number {
   let length = 0;
-  while (length < max && a[from + length] === b[at + length]) length++;
+  while (length < max && window[from + length] === window[at + length]) length++;
   return length;
 }
