@@ -145,7 +145,10 @@ export class PayloadSealer {
 }
 
 interface OpenedDictionary {
-  readonly sealed: Buffer;
+  readonly streamKey: string;
+  /** What a payload begins with that has it: its length, and itself sealed. */
+  readonly head: Buffer;
+  readonly tag: string;
   readonly bytes: Buffer;
 }
 
@@ -156,6 +159,8 @@ export class PayloadOpener {
   readonly #vault: Pick<Vault, 'openBytes'>;
   readonly #inflater = new Inflater();
   readonly #dictionaries = new Map<string, OpenedDictionary>();
+  /** Neighbours mostly have the same. */
+  #last: OpenedDictionary | null = null;
 
   constructor(vault: Pick<Vault, 'openBytes'>) {
     this.#vault = vault;
@@ -172,13 +177,10 @@ export class PayloadOpener {
     if (encoding === 'json+aes256gcm') {
       return this.#vault.openBytes(connectionUid, given, payloadContext(key, recordId));
     }
-    const bodyAt = lengthBytes + (given.length < lengthBytes ? 0 : given.readUInt16BE());
-    if (given.length < bodyAt) throw new GatewayError('invalid_credentials');
-    const sealed = given.subarray(lengthBytes, bodyAt);
-    const tag = sealed.toString('hex', Math.max(0, sealed.length - tagBytes));
+    const { head, tag, bytes: known } = this.#dictionary(owner, given);
     const context = deflatedContext(key, recordId, tag);
-    const deflated = this.#vault.openBytes(connectionUid, given.subarray(bodyAt), context);
-    return this.#inflated(deflated, this.#dictionary(owner, sealed, tag));
+    const deflated = this.#vault.openBytes(connectionUid, given.subarray(head.length), context);
+    return this.#inflated(deflated, known);
   }
 
   #inflated(deflated: Uint8Array, dictionary: Uint8Array): Buffer {
@@ -191,18 +193,38 @@ export class PayloadOpener {
     }
   }
 
-  #dictionary({ key, connectionUid }: PayloadOwner, sealed: Buffer, tag: string): Buffer {
-    if (sealed.length === 0) return noDictionary.texts.bytes;
-    const name = key + tag;
-    const known = this.#dictionaries.get(name);
-    if (known?.sealed.equals(sealed) === true) return known.bytes;
+  #dictionary(owner: PayloadOwner, given: Buffer): OpenedDictionary {
+    const { key } = owner;
+    const last = this.#last;
+    if (last?.streamKey === key && beginsWith(given, last.head)) return last;
+    const bodyAt = lengthBytes + (given.length < lengthBytes ? 0 : given.readUInt16BE());
+    if (given.length < bodyAt) throw new GatewayError('invalid_credentials');
+    const head = given.subarray(0, bodyAt);
+    const tag = head.toString('hex', Math.max(lengthBytes, bodyAt - tagBytes));
+    const known = this.#dictionaries.get(key + tag);
+    const isKnown = known !== undefined && beginsWith(given, known.head);
+    const opened = isKnown ? known : this.#opened(owner, Buffer.from(head), tag);
+    this.#last = opened;
+    return opened;
+  }
+
+  #opened({ key, connectionUid }: PayloadOwner, head: Buffer, tag: string): OpenedDictionary {
+    const sealed = head.subarray(lengthBytes);
+    if (sealed.length === 0) {
+      return { streamKey: key, head, tag, bytes: noDictionary.texts.bytes };
+    }
     const packed = this.#vault.openBytes(connectionUid, sealed, dictionaryContext(key));
     const bytes = inflateRawSync(packed, { maxOutputLength: dictionaryBytesMax });
+    const opened = { streamKey: key, head, tag, bytes };
     const [oldest] = this.#dictionaries.keys();
     if (this.#dictionaries.size >= openedMax && oldest !== undefined) {
       this.#dictionaries.delete(oldest);
     }
-    this.#dictionaries.set(name, { sealed: Buffer.from(sealed), bytes });
-    return bytes;
+    this.#dictionaries.set(key + tag, opened);
+    return opened;
   }
 }
+
+/** A head begins with its length, so that none is the begin of another. */
+const beginsWith = (given: Buffer, head: Buffer): boolean =>
+  given.length >= head.length && head.compare(given, 0, head.length) === 0;

@@ -3,6 +3,7 @@ import {
   lengthBases,
   lengthExtras,
   literalCodes,
+  matchMax,
   storedHeadBytes,
 } from './codes.ts';
 
@@ -12,98 +13,99 @@ export class InflateError extends Error {
 }
 
 const cut = 'It does not end where it should.';
+const unknownCode = 'It has a code that stands for nothing.';
 const endOfBlock = 256;
 const distanceBits = 5;
+const distanceMask = (1 << distanceBits) - 1;
+const distanceCodesEnd = 30;
 const valueBits = 9;
 const valueMask = (1 << valueBits) - 1;
 const countBits = 4;
 const countMask = (1 << countBits) - 1;
-/** By the next nine bits: what they begin with, and the length of its code. */
+/** By the next nine bits: what they begin with, and the length of its code; 0 for nothing. */
 const valueOf = new Uint16Array(1 << valueBits);
 /** By the next five bits: the code of a distance. */
 const distanceOf = new Uint8Array(1 << distanceBits);
 fillTables();
+/** Zeros behind the bytes: the end of a block, so that nothing is read beyond them. */
+const slackBytes = 16;
 
 /** Reads what `Deflater` writes, one text after another. */
 export class Inflater {
-  #bytes: Uint8Array = new Uint8Array();
-  #at = 0;
-  #bits = 0;
-  #bitCount = 0;
-  #out = Buffer.alloc(1 << 14);
-  #length = 0;
+  /** The bytes, then zeros. */
+  #in = new Uint8Array(1 << 14);
+  /** The dictionary, then the text. */
+  #window = new Uint8Array(1 << 14);
+  #dictionary: Uint8Array = new Uint8Array();
 
   /**
-   * The text, as a copy.
+   * The text, as a copy. `dictionary` must not be changed between two calls.
    * @throws InflateError for another block than a stored one or one of fixed codes, and where bytes are missing
    */
   inflate(bytes: Uint8Array, dictionary: Uint8Array): Buffer {
-    this.#bytes = bytes;
-    this.#at = 0;
-    this.#bits = 0;
-    this.#bitCount = 0;
-    this.#length = 0;
-    const kind = this.#take(3);
+    const kind = (bytes[0] ?? 0) & 0b111;
     if (kind === 0b001) return stored(bytes);
     if (kind !== 0b011) throw new InflateError('It is not one block of fixed codes.');
-    for (let value = this.#value(); value !== endOfBlock; value = this.#value()) {
-      if (value < endOfBlock) this.#literal(value);
-      else this.#match(value - endOfBlock - 1, dictionary);
+    if (this.#in.length < bytes.length + slackBytes) this.#in = new Uint8Array(2 * bytes.length);
+    this.#in.set(bytes);
+    this.#in.fill(0, bytes.length, bytes.length + slackBytes);
+    if (this.#dictionary !== dictionary) {
+      if (this.#window.length < dictionary.length) this.#grow(dictionary.length, 0);
+      this.#window.set(dictionary);
+      this.#dictionary = dictionary;
     }
-    if (this.#at - (this.#bitCount >> 3) !== bytes.length) throw new InflateError(cut);
-    return Buffer.from(this.#out.subarray(0, this.#length));
+    const end = this.#read(bytes.length, dictionary.length);
+    return Buffer.from(this.#window.subarray(dictionary.length, end));
   }
 
-  #literal(value: number): void {
-    if (this.#length === this.#out.length) this.#grow(this.#length + 1);
-    this.#out[this.#length++] = value;
-  }
-
-  #match(lengthCode: number, dictionary: Uint8Array): void {
-    const count = (lengthBases[lengthCode] ?? 0) + this.#take(lengthExtras[lengthCode] ?? 0);
-    const code = distanceOf[this.#take(distanceBits)] ?? 0;
-    const distance = (distanceCodes.bases[code] ?? 0) + this.#take(distanceCodes.extras[code] ?? 0);
-    const start = this.#length;
-    const end = start + count;
-    if (distance > start + dictionary.length) throw new InflateError('It looks back too far.');
-    if (end > this.#out.length) this.#grow(end);
-    const out = this.#out;
-    let at = start;
-    let from = dictionary.length + start - distance;
-    while (at < end && from < dictionary.length) out[at++] = dictionary[from++] ?? 0;
-    for (from -= dictionary.length; at < end; from++) out[at++] = out[from] ?? 0;
-    this.#length = end;
-  }
-
-  /** The next literal, end or length. */
-  #value(): number {
-    this.#fill();
-    const entry = valueOf[this.#bits & valueMask] ?? 0;
-    this.#bits >>>= entry & countMask;
-    this.#bitCount -= entry & countMask;
-    return entry >>> countBits;
-  }
-
-  #take(count: number): number {
-    this.#fill();
-    const value = this.#bits & ((1 << count) - 1);
-    this.#bits >>>= count;
-    this.#bitCount -= count;
-    return value;
-  }
-
-  /** Has at least 17 bits at hand; past the end come zeros, which soon are an end of the block. */
-  #fill(): void {
-    while (this.#bitCount < 17) {
-      this.#bits |= (this.#bytes[this.#at++] ?? 0) << this.#bitCount;
-      this.#bitCount += 8;
+  /** Up to the end of the block. Returns the end of the text in the window. */
+  #read(inputEnd: number, start: number): number {
+    const input = this.#in;
+    let window: Uint8Array = this.#window;
+    let to = start;
+    let at = 1;
+    let bits = (input[0] ?? 0) >>> 3;
+    let count = 5;
+    for (;;) {
+      // At least 24 bits: a value with its extra bits and the code of a distance take 19.
+      for (; count < 24; count += 8) bits |= (input[at++] ?? 0) << count;
+      const entry = valueOf[bits & valueMask] ?? 0;
+      const value = entry >>> countBits;
+      bits >>>= entry & countMask;
+      count -= entry & countMask;
+      if (to + matchMax > window.length) window = this.#grow(to + matchMax, to);
+      if (value < endOfBlock) {
+        if (entry === 0) throw new InflateError(unknownCode);
+        window[to++] = value;
+        continue;
+      }
+      if (value === endOfBlock) break;
+      const lengthExtra = lengthExtras[value - endOfBlock - 1] ?? 0;
+      const end =
+        to + (lengthBases[value - endOfBlock - 1] ?? 0) + (bits & ((1 << lengthExtra) - 1));
+      bits >>>= lengthExtra;
+      const code = distanceOf[bits & distanceMask] ?? 0;
+      if (code >= distanceCodesEnd) throw new InflateError(unknownCode);
+      bits >>>= distanceBits;
+      count -= lengthExtra + distanceBits;
+      for (; count < 24; count += 8) bits |= (input[at++] ?? 0) << count;
+      const extra = distanceCodes.extras[code] ?? 0;
+      const distance = (distanceCodes.bases[code] ?? 0) + (bits & ((1 << extra) - 1));
+      bits >>>= extra;
+      count -= extra;
+      if (distance > to) throw new InflateError('It looks back too far.');
+      // Byte by byte: it may reach into what it makes.
+      for (; to < end; to++) window[to] = window[to - distance] ?? 0;
     }
+    if (at - (count >> 3) !== inputEnd) throw new InflateError(cut);
+    return to;
   }
 
-  #grow(bytes: number): void {
-    const grown = Buffer.alloc(Math.max(bytes, 2 * this.#out.length));
-    this.#out.copy(grown);
-    this.#out = grown;
+  #grow(bytes: number, used: number): Uint8Array {
+    const grown = new Uint8Array(Math.max(2 * bytes, 2 * this.#window.length));
+    grown.set(this.#window.subarray(0, used));
+    this.#window = grown;
+    return grown;
   }
 }
 
@@ -121,5 +123,7 @@ function fillTables(): void {
       valueOf[(bits[value] ?? 0) | (more << count)] = (value << countBits) | count;
     }
   }
-  for (let code = 0; code < 30; code++) distanceOf[distanceCodes.bits[code] ?? 0] = code;
+  distanceOf.fill(distanceCodesEnd);
+  for (let code = 0; code < distanceCodesEnd; code++)
+    distanceOf[distanceCodes.bits[code] ?? 0] = code;
 }

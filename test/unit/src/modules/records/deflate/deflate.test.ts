@@ -50,7 +50,7 @@ describe(`DEFLATE of short texts (seed ${seed})`, () => {
     expect(() => new DeflateDictionary(Buffer.alloc(dictionaryBytesMax + 1))).toThrow(RangeError);
   });
 
-  it('refuses what was cut, lengthened, looks back too far or has other blocks', () => {
+  it('refuses what was cut, lengthened, looks back too far or has other blocks or codes', () => {
     const text = Buffer.from('{"name":"Ada","name_of_it":"Ada"}');
     const short = deflated(text);
     const looking = deflated(text, text);
@@ -62,6 +62,8 @@ describe(`DEFLATE of short texts (seed ${seed})`, () => {
       looking,
       stored.subarray(0, 200),
       Buffer.from([0b101, 0, 0]),
+      // A length of number 286, which the format leaves out.
+      Buffer.from([0b11_011, 0b011, 0, 0]),
     ]) {
       expect(() => inflater.inflate(wrong, none)).toThrow(InflateError);
     }
