@@ -3,7 +3,8 @@ import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.t
 import { openapiDocument } from '../http/openapi/document.ts';
 import { clientTypes } from '../http/openapi/typescript.ts';
 import { routes, streamRoutes } from '../http/routes.ts';
-import { catalogue } from '../kernel/errors.ts';
+import { catalogue, type ErrorCode } from '../kernel/errors.ts';
+import { remedies } from '../kernel/remedies.ts';
 import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
 import { loadConfig } from './config.ts';
@@ -33,13 +34,14 @@ function errorsPage(): string {
     String(kind.status),
     'isRetryable' in kind ? 'yes' : '',
     kind.message,
+    remedies[code as ErrorCode],
   ]);
   return `# Errors
 
-The codes of \`error.code\`. The message is what is said when there is nothing more exact; a few endpoints
-answer a code with another status, where the contract asks for it. ${hint}
+The codes of \`error.code\`. The message is what is said when there is nothing more exact; what to do about it is
+\`error.fix\`. A few endpoints answer a code with another status, where the contract asks for it. ${hint}
 
-${table(['Code', 'Status', 'Retry may help', 'Message'], rows)}
+${table(['Code', 'Status', 'Retry may help', 'Message', 'What to do'], rows)}
 `;
 }
 

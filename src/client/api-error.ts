@@ -5,16 +5,23 @@ export class ApiError extends Error {
   readonly code: string;
   /** Of the answer; null when there was none. */
   readonly status: number | null;
+  /** What to do about it, in a sentence; null when the answer does not say. */
+  readonly fix: string | null;
   /** The whole body as it was read. */
   readonly body: unknown;
 
   constructor(
     code: string,
     message: string,
-    options: ErrorOptions & { readonly status?: number; readonly body?: unknown } = {},
+    options: ErrorOptions & {
+      readonly status?: number;
+      readonly fix?: string | null;
+      readonly body?: unknown;
+    } = {},
   ) {
     super(message, options);
     this.code = code;
+    this.fix = options.fix ?? null;
     this.status = options.status ?? null;
     this.body = options.body;
   }
@@ -27,7 +34,7 @@ export function refusal(status: number, text: string): ApiError {
   const code = textOf(error['code']) ?? textOf(isObject(body) ? body['error_type'] : null);
   const message = textOf(error['message']) ?? `The service answered ${status}.`;
   const issues = Array.isArray(error['errors']) ? error['errors'].flatMap(issueText) : [];
-  const options = { status, body };
+  const options = { status, fix: textOf(error['fix']), body };
   return new ApiError(code ?? `http_${status}`, [message, ...issues].join('\n  '), options);
 }
 

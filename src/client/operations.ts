@@ -3,7 +3,7 @@
  * not edit.
  */
 
-export type Error = { readonly error: { readonly code: string; readonly message?: string; readonly errors?: readonly ({ readonly code: string; readonly message: string; readonly path: readonly string[] })[]; readonly payload?: unknown; readonly upstream?: unknown; readonly method?: string; readonly path?: string; readonly request_id?: string } };
+export type Error = { readonly error: { readonly code: string; readonly message?: string; readonly fix?: string; readonly errors?: readonly ({ readonly code: string; readonly message: string; readonly path: readonly string[] })[]; readonly payload?: unknown; readonly upstream?: unknown; readonly method?: string; readonly path?: string; readonly request_id?: string } };
 
 export type Provider = { readonly name: string; readonly display_name: string; readonly categories: readonly string[]; readonly auth_mode: 'OAUTH1' | 'OAUTH2' | 'OAUTH2_CC' | 'BASIC' | 'API_KEY' | 'APP_STORE' | 'CUSTOM' | 'APP' | 'NONE' | 'TBA' | 'JWT' | 'BILL' | 'TWO_STEP' | 'SIGNATURE'; readonly docs: string; readonly logo_url: string; readonly [name: string]: unknown };
 
@@ -739,6 +739,10 @@ export interface Operations {
   };
   /** The style of the page. */
   'GET /docs/style.css': {
+    readonly answer: string;
+  };
+  /** This API for language models. */
+  'GET /llms.txt': {
     readonly answer: string;
   };
   /** Where webhooks go: the addresses of the environment, then the endpoints, oldest first. */

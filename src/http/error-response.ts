@@ -1,14 +1,15 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { GatewayError, type Issue } from '../kernel/errors.ts';
+import { remedies } from '../kernel/remedies.ts';
 import type { RouteAnswer } from './define-route.ts';
 
 /** Seconds that a client is asked to wait after a 503 that names no time. */
 const retryAfterDefaultS = 1;
 
-/** The uniform error body with its status (contract/errors.md section 1). */
+/** The uniform error body with its status (contract/errors.md section 1), and what to do about it. */
 export function errorAnswer(error: GatewayError) {
-  const { errors, payload, retryAfterS } = error.details;
+  const { errors, payload, retryAfterS, fix = remedies[error.code] } = error.details;
   const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);
   return {
     status: error.status,
@@ -16,6 +17,7 @@ export function errorAnswer(error: GatewayError) {
       error: {
         code: error.code,
         message: error.message,
+        fix,
         ...(errors ? { errors } : {}),
         ...(payload === undefined ? {} : { payload }),
       },
@@ -43,7 +45,8 @@ export function refusalOf(
   else if (error.status >= 500) logger.warn(facts, 'request refused');
   const answer = errorAnswer(known ? error : new GatewayError('server_error'));
   const isLimited = known && error.code === 'too_many_request';
-  const shown = isLimited ? { code: error.code, method, path } : answer.body.error;
+  const { code, fix } = answer.body.error;
+  const shown = isLimited ? { code, fix, method, path } : answer.body.error;
   return { ...answer, body: { error: { ...shown, request_id: requestId } } };
 }
 

@@ -137,7 +137,8 @@ function observeRequest(
 function find(context: Context, router: Router, path: string): Match | null {
   const routed = router.route(context.method, path);
   if (routed.kind === 'unknown') {
-    throw new GatewayError('not_found', { message: 'No such endpoint.' });
+    const fix = 'Compare the path with those of GET /docs; there is no slash at its end.';
+    throw new GatewayError('not_found', { message: 'No such endpoint.', fix });
   }
   if (routed.kind === 'found') return routed.match;
   if (context.method === 'OPTIONS') {

@@ -193,6 +193,8 @@ export type ErrorCode = keyof typeof catalogue;
 export interface ErrorDetails {
   /** Replaces the catalogue's sentence; names the thing and says how to mend it. */
   readonly message?: string;
+  /** Replaces the sentence of `remedies`. */
+  readonly fix?: string;
   readonly errors?: readonly Issue[];
   readonly payload?: unknown;
   /** What the provider answered, beside `payload` (contract/errors.md section 1). */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { catalogue, type ErrorCode } from '../../kernel/errors.ts';
+import { remedies } from '../../kernel/remedies.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import { anyJson } from '../answers.ts';
 import type { AnyRoute } from '../define-route.ts';
@@ -19,6 +20,7 @@ export const refusalShape = z
     error: z.strictObject({
       code: z.string().meta({ description: 'Stable name of what went wrong.' }),
       message: z.string().optional(),
+      fix: z.string().optional().meta({ description: 'What to do about it.' }),
       errors: z.array(issue).optional().meta({ description: 'What is wrong with which part.' }),
       payload: anyJson.optional(),
       upstream: anyJson.optional().meta({ description: 'What the provider answered.' }),
@@ -55,8 +57,9 @@ export function refusalResponse(
   error: JsonObject,
 ): Record<string, Json> {
   const named = { properties: { code: { enum: codes } } };
-  const [first] = codes;
-  const example = { error: { code: first ?? '', message: first ? catalogue[first].message : '' } };
+  const [first = 'server_error'] = codes;
+  const { message } = catalogue[first];
+  const example = { error: { code: first, message, fix: remedies[first] } };
   const schema = { ...error, properties: { error: named } };
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),

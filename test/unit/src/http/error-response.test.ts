@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { issuesOf } from '../../../../src/http/error-response.ts';
+import { errorAnswer, issuesOf } from '../../../../src/http/error-response.ts';
 import { webhookUrl } from '../../../../src/http/fields.ts';
+import { catalogue, GatewayError, type ErrorCode } from '../../../../src/kernel/errors.ts';
 
 const reference = z.union([
   z.string().refine((text) => /^[a-z]+$/.test(text), 'Send a name.'),
@@ -26,5 +27,20 @@ describe('the issues of a value with alternatives', () => {
     expect(error && issuesOf(error)).toEqual([
       { code: 'custom', message: 'Not a URL.', path: ['url'] },
     ]);
+  });
+});
+
+describe('a refusal', () => {
+  it('says what to do about it in a sentence of its own, whatever its code', () => {
+    for (const code of Object.keys(catalogue) as ErrorCode[]) {
+      const { message, fix } = errorAnswer(new GatewayError(code)).body.error;
+      expect(fix, code).toMatch(/^\p{Lu}[^\n]+\.$/u);
+      expect(fix, code).not.toBe(message);
+    }
+  });
+
+  it('says what its place knows better', () => {
+    const error = new GatewayError('not_found', { fix: 'Look elsewhere.' });
+    expect(errorAnswer(error).body.error.fix).toBe('Look elsewhere.');
   });
 });

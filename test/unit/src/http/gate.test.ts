@@ -262,7 +262,12 @@ describe('answers', () => {
     expect(response.status).toBe(500);
     const request_id = response.headers.get('x-request-id')!;
     expect(await response.json()).toEqual({
-      error: { code: 'server_error', message: 'Something went wrong.', request_id },
+      error: {
+        code: 'server_error',
+        message: 'Something went wrong.',
+        fix: expect.stringContaining('error.request_id') as string,
+        request_id,
+      },
     });
     expect(app.log.join('')).toContain('hunter2');
     expect(app.log.join('')).toContain(request_id);
@@ -302,6 +307,7 @@ describe('the rate limit', () => {
     expect(await over.json()).toEqual({
       error: {
         code: 'too_many_request',
+        fix: expect.stringContaining('Retry-After') as string,
         method: 'GET',
         path: '/bytes',
         request_id: over.headers.get('x-request-id'),

@@ -14,6 +14,7 @@ const open = new Set([
   'GET /openapi.json',
   'GET /docs',
   'GET /docs/style.css',
+  'GET /llms.txt',
   'GET /providers.json',
   'GET /images/template-logos/{file}',
   // The state of the authorization speaks for the browser.
