@@ -51,12 +51,23 @@ describe('the client', () => {
       name: 'ApiError',
       code: 'not_found',
       status: 404,
+      fix: expect.stringContaining('Check the id or the name') as string,
     });
     const wrong = client.send('POST', '/connections', { body: { provider_config_key: 1 } });
     await expect(wrong).rejects.toMatchObject({
       code: 'invalid_body',
       message: expect.stringContaining('provider_config_key: ') as string,
     });
+  });
+
+  it('reads the lines for language models, whose links lead to places of the page', async () => {
+    const lines = await client.request('GET /llms.txt');
+    expect(lines).toMatch(/^# svc\n\n> Integration gateway/);
+    expect(lines).toMatch(/^- \[GET \/records\]\(\S+\/docs#\w+\): Records of a model/m);
+    const page = await client.request('GET /docs');
+    const places = [...lines.matchAll(/\/docs#(\w+)\)/g)].map(([, id]) => id);
+    expect(places.length).toBeGreaterThan(100);
+    expect(places.filter((id) => !page.includes(`id="${id}"`))).toEqual([]);
   });
 
   it('answers text as text and nothing as nothing, and says when nobody is there', async () => {

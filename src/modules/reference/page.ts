@@ -2,7 +2,7 @@ import { setImmediate as breath } from 'node:timers/promises';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { typeText } from './type-text.ts';
 
-const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** The document for people: one section a tag, one entry an operation; between them others get their turn. */
 export async function referencePage(document: JsonObject): Promise<string> {
@@ -29,11 +29,11 @@ export async function referencePage(document: JsonObject): Promise<string> {
 `;
 }
 
-const tagOf = (path: string): string => path.split('/')[1] ?? '';
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+export const tagOf = (path: string): string => path.split('/')[1] ?? '';
+export const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : [];
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 function escaped(text: string): string {
   return text

@@ -4,6 +4,7 @@ import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { jsonObject } from '../../http/fields.ts';
 import { openapiDocument, type Endpoints } from '../../http/openapi/document.ts';
 import type { Services } from '../../http/services.ts';
+import { llmsText } from './llms-text.ts';
 import { referencePage } from './page.ts';
 
 const pageHeaders = {
@@ -16,9 +17,27 @@ const pageHeaders = {
 
 const styleFile = new URL('page.css', import.meta.url);
 
+const style = defineRoute({
+  method: 'GET',
+  path: '/docs/style.css',
+  credential: 'none',
+  scopes: [],
+  summary: 'The style of the page.',
+  answers: { 200: content('The style.', 'text/css') },
+  errors: [],
+  async handle() {
+    const headers = {
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'max-age=3600',
+    };
+    return { status: 200, body: await readFile(styleFile), headers };
+  },
+});
+
 interface Texts {
   readonly document: Buffer;
   readonly page: Buffer;
+  readonly llms: Buffer;
 }
 
 /** @param endpoints asked for with the first request: these routes are among them */
@@ -57,27 +76,32 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
     },
   });
 
-  const style = defineRoute({
+  const llms = defineRoute({
     method: 'GET',
-    path: '/docs/style.css',
+    path: '/llms.txt',
     credential: 'none',
     scopes: [],
-    summary: 'The style of the page.',
-    answers: { 200: content('The style.', 'text/css') },
+    summary: 'This API for language models.',
+    answers: { 200: content('The text.', 'text/plain') },
     errors: [],
-    async handle() {
-      const headers = {
-        'content-type': 'text/css; charset=utf-8',
-        'cache-control': 'max-age=3600',
-      };
-      return { status: 200, body: await readFile(styleFile), headers };
+    async handle({ services }) {
+      const headers = { 'content-type': 'text/plain; charset=utf-8' };
+      return { status: 200, body: (await texts(services)).llms, headers };
     },
   });
-  return [openapi, docs, style];
+  return [openapi, docs, style, llms];
 }
 
-async function textsOf(...of: Parameters<typeof openapiDocument>): Promise<Texts> {
-  const document = await openapiDocument(...of);
+async function textsOf(
+  endpoints: Endpoints,
+  info: { readonly version: string; readonly publicUrl: string },
+): Promise<Texts> {
+  const document = await openapiDocument(endpoints, info);
   const page = await referencePage(document);
-  return { document: Buffer.from(JSON.stringify(document)), page: Buffer.from(page) };
+  const llms = llmsText(document, info.publicUrl.replace(/\/+$/, ''));
+  return {
+    document: Buffer.from(JSON.stringify(document)),
+    page: Buffer.from(page),
+    llms: Buffer.from(llms),
+  };
 }

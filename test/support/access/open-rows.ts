@@ -9,6 +9,7 @@ const openRows: readonly Row[] = [
   row('GET /openapi.json', open, 200),
   row('GET /docs', open, 200),
   row('GET /docs/style.css', open, 200),
+  row('GET /llms.txt', open, 200),
   row('GET /images/template-logos/{file}', open, 200, () => ({
     path: '/images/template-logos/crm.svg',
   })),
