@@ -131,7 +131,8 @@ async function fetched(url: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ApiError('unreachable', `Could not reach ${url}: ${reason}`, { cause: error });
+    const message = `Could not reach ${url}: ${reason}. Start the service, or name its address in SVC_HOSTPORT.`;
+    throw new ApiError('unreachable', message, { cause: error });
   }
 }
 

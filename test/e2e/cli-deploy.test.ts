@@ -38,7 +38,9 @@ const deploy = (...more: string[]) =>
 it('the command line deploys the example to a running service, and a second time changes nothing', async () => {
   const refused = await deploy();
   expect(refused.exitCode).toBe(11);
-  expect(refused.err).toContain('(integration_not_found)');
+  expect(refused.err).toContain(
+    '(integration_not_found)\n  Make it with svc connect <integration>',
+  );
 
   const providers = await gateway.call('GET', '/providers');
   const { data } = providers.body as { data: { name: string; auth_mode: string }[] };

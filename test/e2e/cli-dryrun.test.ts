@@ -115,6 +115,36 @@ describe('what svc dryrun prints', () => {
   });
 });
 
+describe('svc connect', () => {
+  const svc = (line: string) => world.svc(line.split(' '));
+
+  it('an account, by a link or with its credentials', async () => {
+    const link = await svc('connect stripe -e dev');
+    expect(link).toMatchObject({ exitCode: 0 });
+    expect(link.out).toMatch(/^http\S+\/connect\/ui\/\?session_token=\S+\n$/);
+    const again = await svc('connect stripe demo -e dev --json');
+    expect(JSON.parse(again.out)).toHaveProperty('connect_link');
+    const { apiKey } = world.providers;
+    const credentials = JSON.stringify({ type: 'API_KEY', apiKey });
+    const options = ['-e', 'dev', '--provider', 'stripe', '--credentials', credentials];
+    const made = await world.svc(['connect', 'payments', 'me', ...options]);
+    expect(made).toMatchObject({ exitCode: 0, out: 'Connected me of payments\n' });
+    expect(made.err).toContain('Made the integration payments of stripe');
+    const renewed = await world.svc(['connect', 'payments', 'me', ...options, '--json']);
+    expect(JSON.parse(renewed.out)).toMatchObject({ connection_id: 'me', provider: 'stripe' });
+    expect(renewed.out + renewed.err).not.toContain(apiKey);
+  });
+
+  it('no account where something is wrong, and no secret in what is said of it', async () => {
+    const wrong = await world.svc(['connect', 'stripe', 'x', '-e', 'dev', '--credentials', 'k3y']);
+    expect(wrong).toMatchObject({ exitCode: 1, out: '' });
+    expect(wrong.err).toBe('Failed to parse --credentials: it is not JSON\n');
+    expect(await svc('connect -e dev')).toMatchObject({ exitCode: 1, out: '' });
+    const { exitCode, err } = await svc('connect nothing -e dev --provider nowhere');
+    expect([exitCode, err]).toEqual([1, expect.stringContaining('nowhere')]);
+  });
+});
+
 describe('svc dryrun --replay', () => {
   it('gives the saved answers, without a service', async () => {
     const variables = { SVC_HOSTPORT: 'http://127.0.0.1:9', CI: '1' };
@@ -166,7 +196,11 @@ describe('a dry run that fails', () => {
       ['odd', 'demo', '--validate'],
       'invalid_sync_record\n  Unrecognized key: "more"',
     ],
-    ['an unknown function', ['nothing', 'demo'], 'index.ts names no function "nothing"'],
+    [
+      'an unknown function',
+      ['nothing', 'demo'],
+      'index.ts names no function "nothing". It names\n  github/syncs/issues\n',
+    ],
     ['an unknown connection', ['companies', 'nobody'], '(not_found)'],
     ['a name of two functions', ['issues', 'demo'], 'choose with --integration-id'],
   ])('ends with 12 for %s', async (_what, args, message) => {

@@ -34,6 +34,34 @@ describe('what is in an environment', () => {
     expect(await svc('connections nobody -i stripe -e dev')).toMatchObject({ exitCode: 1 });
   });
 
+  it('syncs: how they stand, and a run, a pause and a start of one', async () => {
+    expect((await svc('sync list companies -e dev')).out).toMatch(
+      /^sync +integration +connection +status +every +ended +next +records\ncompanies +freshdesk +demo /,
+    );
+    const all = await svc('sync list -e dev --json');
+    const names = (JSON.parse(all.out) as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['companies', 'charges']));
+    const run = await svc('sync run companies -e dev --connection demo --reset');
+    expect(run).toMatchObject({ exitCode: 0, out: 'Running companies of demo of freshdesk\n' });
+    const paused = await svc('sync pause companies -i freshdesk -e dev');
+    expect(paused.out).toBe('Paused companies of every connection of freshdesk\n');
+    await until(async () => {
+      const [one] = JSON.parse((await svc('sync list companies -e dev --json')).out) as object[];
+      return one !== undefined && 'status' in one && one.status === 'PAUSED' ? one : null;
+    });
+    expect(await svc('sync start companies -e dev --json')).toMatchObject({
+      exitCode: 0,
+      out: '{"success":true}\n',
+    });
+  });
+
+  it('syncs: what needs to be said more clearly', async () => {
+    expect((await svc('sync run nothing -e dev')).err).toContain('No integration has');
+    expect((await svc('sync run issues -e dev')).err).toContain('choose with --integration');
+    const emptied = await svc('sync run companies -e dev --reset --empty-cache');
+    expect(emptied, 'nobody has agreed').toMatchObject({ exitCode: 4, out: '' });
+  });
+
   it('records, line by line, to the end', async () => {
     const of = { provider_config_key: 'freshdesk', connection_id: 'demo' };
     await world.gateway.call('POST', '/sync/trigger', { body: { ...of, syncs: ['companies'] } });

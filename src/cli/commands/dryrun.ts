@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
@@ -12,6 +10,7 @@ import { saveMocks } from '../dryrun/save.ts';
 import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
 import type { DryOrder, DryWorld } from '../dryrun/world.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
+import { jsonOption } from '../json-option.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
 import { targetOf } from '../secret-key.ts';
@@ -235,8 +234,20 @@ function functionsNamed(
       (entry.name === name || entry.file === `${name.replace(/\.ts$/, '')}.ts`) &&
       (integrationKey === undefined || entry.integrationKey === integrationKey),
   );
-  if (first === undefined) throw new CommandFailure(`index.ts names no function "${name}"`, failed);
+  if (first === undefined) throw unknownFunction(functions, name, integrationKey);
   return [first, ...others];
+}
+
+/** With those that there are: a name is easily mistyped. */
+function unknownFunction(
+  functions: readonly CompiledFunction[],
+  name: string,
+  integrationKey: string | undefined,
+): CommandFailure {
+  const of = integrationKey === undefined ? '' : ` of "${integrationKey}"`;
+  const files = functions.map(({ entry }) => `  ${entry.file.replace(/\.ts$/, '')}`);
+  const message = `index.ts names no function "${name}"${of}. It names\n${files.join('\n')}`;
+  return new CommandFailure(message, failed);
 }
 
 function ambiguous(name: string, found: readonly CompiledFunction[]): CommandFailure {
@@ -259,8 +270,8 @@ async function isThere(
 }
 
 function givenOf(context: Context, values: Values): Pick<DryOrder, 'input' | 'stubs'> {
-  const metadata = jsonOf(context, 'metadata', values.metadata);
-  const checkpoint = jsonOf(context, 'checkpoint', values.checkpoint);
+  const metadata = jsonOption(context, 'metadata', values.metadata);
+  const checkpoint = jsonOption(context, 'checkpoint', values.checkpoint);
   const last = values.lastSyncDate;
   const lastSync = last === undefined ? null : new Date(last);
   if (lastSync !== null && Number.isNaN(lastSync.getTime())) {
@@ -275,7 +286,7 @@ function givenOf(context: Context, values: Values): Pick<DryOrder, 'input' | 'st
     );
   }
   return {
-    input: jsonOf(context, 'input', values.input),
+    input: jsonOption(context, 'input', values.input),
     stubs: {
       metadata: metadata ?? null,
       checkpoint: checkpoint ?? null,
@@ -288,16 +299,3 @@ function givenOf(context: Context, values: Values): Pick<DryOrder, 'input' | 'st
 const isFlat = (value: Json): value is JsonObject =>
   isJsonObject(value) &&
   Object.values(value).every((item) => ['string', 'number', 'boolean'].includes(typeof item));
-
-function jsonOf(context: Context, option: string, given: string | undefined): Json | undefined {
-  if (given === undefined) return undefined;
-  try {
-    const text = given.startsWith('@')
-      ? readFileSync(resolve(context.root, given.slice(1)), 'utf8')
-      : given;
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(`Failed to parse --${option}: ${reason}`);
-  }
-}

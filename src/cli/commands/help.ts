@@ -3,6 +3,7 @@ import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { audit } from './audit.ts';
 import { compile } from './compile.ts';
+import { connect } from './connect.ts';
 import { connections } from './connections.ts';
 import { consumers } from './consumers.ts';
 import { create } from './create.ts';
@@ -22,6 +23,7 @@ import { pull } from './pull.ts';
 import { records } from './records.ts';
 import { rootKeys } from './root-keys.ts';
 import { runs } from './runs.ts';
+import { sync } from './sync.ts';
 import { version } from './version.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -51,7 +53,9 @@ export const commands: readonly Command[] = [
   pull,
   generateTests,
   generateDocs,
+  connect,
   connections,
+  sync,
   records,
   runs,
   logs,
@@ -74,13 +78,17 @@ export const findCommand = (name: string): Command | undefined =>
 export const unknownCommand = (name: string): CommandFailure =>
   new CommandFailure(`Unknown command "${name}"; "svc help" lists what there is`);
 
-/** Column at which the summaries of the overview begin. */
-const summaryColumn = 34;
+/** Column at which the summaries of the overview begin; below a command that reaches it, on a line of their own. */
+const summaryColumn = 36;
 
 export function overview(): string {
-  const lines = commands.map(({ name, usage, summary }) =>
-    `  svc ${name} ${usage}`.padEnd(summaryColumn).concat(summary),
-  );
+  const lines = commands.map(({ name, usage, summary }) => {
+    const line = `  svc ${name} ${usage}`;
+    const isLong = line.length >= summaryColumn;
+    return isLong
+      ? `${line}\n${' '.repeat(summaryColumn)}${summary}`
+      : line.padEnd(summaryColumn).concat(summary);
+  });
   return `svc: functions of the integration gateway, from the command line
 
 Commands

@@ -45,7 +45,8 @@ Examples
       await compileStep({ ...context, root }, values, sandbox);
     }
     context.output.result(
-      'The project is ready: put your API keys into .env, then run svc deploy dev',
+      'The project is ready: put your API keys into .env, then run svc deploy dev.\n' +
+        'Its examples are of an integration demo: svc connect demo -e dev --provider <provider> makes it.',
     );
   },
 };

@@ -50,9 +50,17 @@ export async function performDeployment(
     for (const line of resultLines(done, deployment.version)) output.result(line);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new CommandFailure(`Error deploying:\n  ${error.message} (${error.code})`, deployFailed);
+    const hint = hints[error.code] ?? '';
+    const message = `Error deploying:\n  ${error.message} (${error.code})${hint}`;
+    throw new CommandFailure(message, deployFailed);
   }
 }
+
+/** What to do about a refusal, where the command line has a way. */
+const hints: Readonly<Record<string, string>> = {
+  integration_not_found:
+    '\n  Make it with svc connect <integration> --provider <provider>, or take its functions out of index.ts.',
+};
 
 /** @throws CommandFailure unless the plan removes nothing, or somebody agreed to it */
 async function confirm(

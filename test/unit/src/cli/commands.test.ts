@@ -45,6 +45,7 @@ describe('svc', () => {
     const ended = await svc([word]);
     expect(ended).toMatchObject({ exitCode: 0, err: '' });
     expect(ended.out).toContain('Exit codes');
+    expect(ended.out, 'a summary stands apart from its command').not.toMatch(/[\]>][A-Z]/);
   });
 
   it.each([
@@ -62,6 +63,28 @@ describe('svc', () => {
     const ended = await svc(line.split(' '));
     expect(ended.exitCode).toBe(1);
     expect(ended.err).toContain('Unknown command "frobnicate"');
+  });
+});
+
+describe('a service that does not answer', () => {
+  it('is named, with how to name another', async () => {
+    const variables = { SVC_HOSTPORT: 'http://127.0.0.1:9', SVC_SECRET_KEY: 'k' };
+    const ended = await svc(['connections', '-e', 'dev'], { variables });
+    expect(ended).toMatchObject({ exitCode: 1, out: '' });
+    expect(ended.err).toMatch(/^Could not reach \S+ .*SVC_HOSTPORT/);
+  });
+});
+
+describe('svc sync', () => {
+  it.each([
+    ['run', 'takes the names of syncs'],
+    ['stop contacts', 'sync has no "stop"'],
+    ['pause contacts --reset', 'go with run'],
+    ['run contacts --empty-cache', 'goes with --reset'],
+  ])('refuses %s', async (line, message) => {
+    const ended = await svc(['sync', ...line.split(' '), '-e', 'dev']);
+    expect(ended).toMatchObject({ exitCode: 1, out: '' });
+    expect(ended.err).toContain(message);
   });
 });
 

@@ -1,0 +1,187 @@
+import { confirm } from '../account.ts';
+import type { ApiClient } from '../client.ts';
+import type { Command, Context } from '../context.ts';
+import { CommandFailure } from '../exit.ts';
+import { parseCommand } from '../options.ts';
+import {
+  inEnvironment,
+  queryOf,
+  serviceHelp,
+  serviceOptions,
+  showRows,
+} from '../service-command.ts';
+
+const options = {
+  ...serviceOptions,
+  integration: { type: 'string', short: 'i' },
+  connection: { type: 'string' },
+  reset: { type: 'boolean' },
+  'empty-cache': { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y' },
+} as const;
+type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
+
+/** What is said of syncs that were told to. */
+const told = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
+type Word = keyof typeof told;
+const paths = { run: '/sync/trigger', pause: '/sync/pause', start: '/sync/start' } as const;
+
+/** Mirrors an entry of `GET /sync/status`. */
+interface ShownSync {
+  readonly name: string;
+  readonly variant: string;
+  readonly connection_id: string;
+  readonly status: string;
+  readonly frequency: string;
+  readonly finishedAt?: string;
+  readonly nextScheduledSyncAt: string | null;
+  readonly recordCount: Readonly<Record<string, number>>;
+}
+
+/** Mirrors an entry of `GET /scripts/config`. */
+interface ShownIntegration {
+  readonly providerConfigKey: string;
+  readonly syncs: readonly { readonly name: string }[];
+}
+
+export const sync: Command = {
+  name: 'sync',
+  usage: '<list|run|pause|start> [sync…]',
+  summary: 'See how syncs stand, run them, and stop or start their schedules',
+  help: `Words
+  list [sync…]    state, schedule and records of the syncs, of all when none is named
+  run <sync…>     run them once, now
+  pause <sync…>   stop their schedules
+  start <sync…>   start their schedules, with a run now
+
+A sync of a variant is written name::variant.
+
+Options
+  -e, --environment <name>   environment of the service
+  -i, --integration <id>     where several integrations have a sync of that name
+      --connection <id>      only of this connection (all of the integration)
+      --reset                run: forget the checkpoint and the date of the last run first
+      --empty-cache          run, with --reset: delete all records of the syncs first; asks
+  -y, --yes                  --empty-cache: without asking
+      --json                 the answer as JSON on stdout
+
+${serviceHelp}
+
+Examples
+  svc sync list -e dev --integration crm
+  svc sync run contacts -e dev
+  svc sync run contacts -e dev --connection acme --reset
+  svc sync pause contacts deals::eu -i crm -e dev`,
+
+  async run(args, context) {
+    const { values, positionals } = parseCommand(args, options);
+    const [word = 'list', ...names] = positionals;
+    if (word !== 'list' && !isWord(word)) {
+      throw new CommandFailure(`sync has no "${word}"`, { isUsage: true });
+    }
+    check(word, names, values);
+    await inEnvironment(context, values, async (client) => {
+      if (word === 'list') await list(context, client, names, values);
+      else await tell(context, client, { word, names }, values);
+    });
+  },
+};
+
+const isWord = (word: string): word is Word => Object.hasOwn(told, word);
+
+function check(word: Word | 'list', names: readonly string[], values: Values): void {
+  const refuse = (message: string): never => {
+    throw new CommandFailure(message, { isUsage: true });
+  };
+  if (word !== 'list' && names.length === 0) refuse(`sync ${word} takes the names of syncs`);
+  if (word !== 'run' && (values.reset === true || values['empty-cache'] === true)) {
+    refuse('--reset and --empty-cache go with run');
+  }
+  if (values['empty-cache'] === true && values.reset !== true) {
+    refuse('--empty-cache goes with --reset');
+  }
+}
+
+async function list(
+  context: Context,
+  client: ApiClient,
+  names: readonly string[],
+  { integration, connection, json }: Values,
+): Promise<void> {
+  const keys = integration === undefined ? await integrationsWith(client, names) : [integration];
+  const found = await Promise.all(
+    keys.map(async (key) => {
+      const syncs = names.length === 0 ? '*' : names.join(',');
+      const query = queryOf({ syncs, provider_config_key: key, connection_id: connection });
+      // The shape is the service's promise.
+      const answer = (await client.call('GET', `/sync/status${query}`)) as unknown as {
+        syncs: ShownSync[];
+      };
+      return answer.syncs.map((one) => ({ integration: key, ...one }));
+    }),
+  );
+  const heads = [
+    'sync',
+    'integration',
+    'connection',
+    'status',
+    'every',
+    'ended',
+    'next',
+    'records',
+  ];
+  showRows(context, json, found.flat(), heads, (one) => [
+    one.variant === 'base' ? one.name : `${one.name}::${one.variant}`,
+    one.integration,
+    one.connection_id,
+    one.status,
+    one.frequency,
+    one.finishedAt ?? '',
+    one.nextScheduledSyncAt ?? '',
+    Object.values(one.recordCount).reduce((sum, count) => sum + count, 0),
+  ]);
+}
+
+async function tell(
+  context: Context,
+  client: ApiClient,
+  { word, names }: { readonly word: Word; readonly names: readonly string[] },
+  values: Values,
+): Promise<void> {
+  const { connection, reset = false, 'empty-cache': emptyCache = false } = values;
+  const shown = names.join(', ');
+  const key = values.integration ?? (await onlyIntegrationWith(client, names));
+  const where = `of ${connection === undefined ? 'every connection' : connection} of ${key}`;
+  if (emptyCache)
+    await confirm(context, values, `Delete all records ${where} that ${shown} saved?`);
+  const answer = await client.call('POST', paths[word], {
+    syncs: [...names],
+    provider_config_key: key,
+    ...(connection === undefined ? {} : { connection_id: connection }),
+    ...(word === 'run' ? { opts: { reset, emptyCache } } : {}),
+  });
+  if (values.json === true) context.output.result(JSON.stringify(answer));
+  else context.output.result(`${told[word]} ${shown} ${where}`);
+  if (word !== 'pause') context.output.note('svc sync list and svc runs list show how it goes');
+}
+
+/** Keys of the integrations that have all of the syncs. */
+async function integrationsWith(client: ApiClient, names: readonly string[]): Promise<string[]> {
+  // The shape is the service's promise.
+  const all = (await client.call('GET', '/scripts/config')) as unknown as ShownIntegration[];
+  const wanted = names.map((name) => name.split('::', 1)[0]);
+  return all
+    .filter(({ syncs }) => syncs.length > 0)
+    .filter(({ syncs }) => wanted.every((name) => syncs.some((one) => one.name === name)))
+    .map(({ providerConfigKey }) => providerConfigKey);
+}
+
+/** @throws CommandFailure unless it is just one */
+async function onlyIntegrationWith(client: ApiClient, names: readonly string[]): Promise<string> {
+  const [key, ...others] = await integrationsWith(client, names);
+  const shown = names.join(', ');
+  if (key === undefined) throw new CommandFailure(`No integration has the sync ${shown}`);
+  if (others.length === 0) return key;
+  const list = [key, ...others].join(', ');
+  throw new CommandFailure(`${shown} is of ${list}: choose with --integration`);
+}

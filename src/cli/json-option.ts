@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Json } from '../kernel/stable-json.ts';
+import type { Context } from './context.ts';
+import { CommandFailure } from './exit.ts';
+
+/**
+ * The JSON that an option holds, or the file that it names as `@file.json`; undefined where it is not given.
+ * @throws CommandFailure where it is no JSON
+ */
+export function jsonOption(
+  { root }: Pick<Context, 'root'>,
+  option: string,
+  given: string | undefined,
+  { isSecret = false }: { readonly isSecret?: boolean } = {},
+): Json | undefined {
+  if (given === undefined) return undefined;
+  try {
+    const text = given.startsWith('@')
+      ? readFileSync(resolve(root, given.slice(1)), 'utf8')
+      : given;
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    // A parser quotes what it could not read.
+    const isQuoted = isSecret && error instanceof SyntaxError;
+    const reason = isQuoted
+      ? 'it is not JSON'
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    throw new CommandFailure(`Failed to parse --${option}: ${reason}`);
+  }
+}
