@@ -1,3 +1,5 @@
+// eslint-disable-next-line @typescript-eslint/triple-slash-reference -- it declares a module and is none
+/// <reference path="./unzipper.d.ts" />
 /**
  * The module `svc`: what a file of functions imports. The three `create*` functions only add the kind;
  * everything happens through the handle that a run gives to `exec`.

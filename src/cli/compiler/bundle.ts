@@ -12,6 +12,7 @@ const allowed: ReadonlyMap<string, string> = new Map([
   ['node:crypto', 'crypto'],
   ['url', 'url'],
   ['node:url', 'url'],
+  ['unzipper', 'unzipper'],
 ]);
 
 /** Packages that other gateways offer and this one refuses, with the reason. */

@@ -22,6 +22,10 @@ const present =
   'Buffer setTimeout clearTimeout Error URL URLSearchParams TextEncoder TextDecoder structuredClone atob btoa AbortController FormData Blob Headers';
 const missing = 'process fetch setInterval WebAssembly';
 
+/** A ZIP archive of three entries: a folder, a file stored as it is, a packed one. */
+const archive =
+  'UEsDBBQAAAAAAAAAIQAAAAAAAAAAAAAAAAAHAAAAZm9sZGVyL1BLAwQUAAAAAAAAACEAC/lDVgYAAAAGAAAAEAAAAGZvbGRlci9wbGFpbi50eHRzdG9yZWRQSwMEFAAACAgAAAAhAJs0OiIQAAAAmAEAAAwAAABncsO2w59lLmpzb26rVkpUslJKTBqFgwkq1QIAUEsBAhQDFAAAAAAAAAAhAAAAAAAAAAAAAAAAAAcAAAAAAAAAAAAAAIABAAAAAGZvbGRlci9QSwECFAMUAAAAAAAAACEAC/lDVgYAAAAGAAAAEAAAAAAAAAAAAAAAgAElAAAAZm9sZGVyL3BsYWluLnR4dFBLAQIUAxQAAAgIAAAAIQCbNDoiEAAAAJgBAAAMAAAAAAAAAAAAAACAAVkAAABncsO2w59lLmpzb25QSwUGAAAAAAMAAwCtAAAAkwAAAAkAYSBjb21tZW50';
+
 export const moduleRows: readonly ActionRow[] = [
   {
     row: '§1 the module svc has the three create functions and ActionError',
@@ -42,6 +46,15 @@ export const moduleRows: readonly ActionRow[] = [
     row: '§1 soap opens sockets and is refused (design section 6)',
     body: caught(`require('soap')`),
     expected: "Module 'soap' is not allowed",
+  },
+  {
+    row: '§1 unzipper: archives in memory',
+    body: `const { Open } = require('unzipper'); const { files } = await Open.buffer(Buffer.from('${archive}', 'base64')); return Promise.all(files.map(async (file) => [file.path, file.type, (await file.buffer()).toString().slice(0, 8)]));`,
+    expected: [
+      ['folder/', 'Directory', ''],
+      ['folder/plain.txt', 'File', 'stored'],
+      ['größe.json', 'File', '{"a":"ab'],
+    ],
   },
   {
     row: '§1 node: forms resolve to the same modules',

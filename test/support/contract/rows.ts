@@ -17,6 +17,7 @@ export const rowsOfFunctions: readonly string[] = [
   '§1 zod is version 4',
   '§1 crypto: randomUUID, createHash and the default import',
   '§1 url: URLSearchParams',
+  '§1 unzipper: archives in memory',
   '§2 models',
   '§2 metadata and checkpoint',
   '§2 input and output',

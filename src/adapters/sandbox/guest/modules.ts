@@ -11,6 +11,7 @@ import {
   timingSafeEqual,
 } from './crypto.ts';
 import { ActionError } from './errors.ts';
+import { Open } from './unzipper.ts';
 import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
@@ -37,6 +38,8 @@ const crypto = module({
   webcrypto: { getRandomValues, randomUUID },
 });
 
+const unzipper = module({ Open });
+
 /** The same values as the package's own: `z` is all of them. */
 const zod = module({ ...z, z }, z);
 
@@ -48,6 +51,7 @@ const modules: Readonly<Record<string, object>> = {
   'node:url': url,
   crypto,
   'node:crypto': crypto,
+  unzipper,
 };
 
 /** @throws Error `Module '<name>' is not allowed` */

@@ -24,6 +24,10 @@ export type LocalHandle = Parameters<(typeof action)['exec']>[0];
   ),
   'r/actions/erased.ts': `/// <reference path="../../package-of-types.d.ts" />
 ${actionText('const nothing: Nothing = undefined;\nawait svc.log(nothing);', "import type { Nothing } from 'package-of-types';")}`,
+  'r/actions/unzips.ts': actionText(
+    'const { files } = await unzipper.Open.buffer(Buffer.from("", "base64"));\nfor (const file of files) await svc.log(file.path, (await file.buffer()).toString());',
+    "import unzipper from 'unzipper';",
+  ),
   'r/said.ts': "export const said = (): string => 'said-by-another-file';\n",
   'package-of-types.d.ts':
     "declare module 'package-of-types' { export type Nothing = undefined; }\n",
@@ -77,6 +81,10 @@ describe('a module', () => {
     ['§1 types of any package', 'erased'],
   ])('%s', (_row, name) => {
     expect(built(name)?.artifact).toMatchObject({ type: 'action', name });
+  });
+
+  it('§1 unzipper: archives in memory, typed', () => {
+    expect(built('unzips')?.bundle).toContain('require("unzipper")');
   });
 
   it('§1 relative imports', () => {
