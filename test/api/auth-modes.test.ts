@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { authModeRules } from '../../src/modules/credentials/modes/registry.ts';
 import { authModes, type AuthMode, type Provider } from '../../src/modules/providers/definition.ts';
 import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
@@ -160,6 +160,73 @@ describe('expired credentials', () => {
     expect(await proxied(provider, 'c-old')).toBe(200);
     expect((await fetched(provider, 'c-old')).body.errors).toEqual([]);
     expect(outcomes('token').slice(before)).toEqual(['granted']);
+  });
+});
+
+describe('the JWT of an app', () => {
+  it.each([
+    ['APP', 'github-app'],
+    ['CUSTOM', 'github-app-oauth'],
+  ])('of %s is renewed alone when a fetch asks for it', async (_, provider) => {
+    const tokensOf = ({ body }: Answer) =>
+      (body.credentials.app ?? body.credentials) as { access_token: string; jwtToken: string };
+    expect((await connect(provider, 'c-jwt')).status).toBe(201);
+    const before = tokensOf(await fetched(provider, 'c-jwt'));
+    const { outcomes } = played.get(provider)!;
+    const asked = outcomes('installation').length;
+    // Of the same second it is the same.
+    const after = await vi.waitUntil(
+      async () => {
+        const answer = await fetched(provider, 'c-jwt', '&refresh_github_app_jwt_token=true');
+        const tokens = tokensOf(answer);
+        return tokens.jwtToken === before.jwtToken ? null : tokens;
+      },
+      { timeout: 20_000 },
+    );
+    expect(after.jwtToken.split('.')).toHaveLength(3);
+    expect(after.access_token).toBe(before.access_token);
+    expect(outcomes('installation')).toHaveLength(asked);
+  });
+
+  it('is nothing that other modes have: their tokens stay', async () => {
+    expect((await connect('salesforce', 'c-no-jwt')).status).toBe(201);
+    const credentials: unknown = (await fetched('salesforce', 'c-no-jwt')).body.credentials;
+    const again = await fetched('salesforce', 'c-no-jwt', '&refresh_github_app_jwt_token=true');
+    expect(again.body.credentials).toEqual(credentials);
+  });
+});
+
+describe('client credentials by a form', () => {
+  it('are asked for with what the session fixed, also when they are renewed', async () => {
+    const { form: typed, asked, connectionConfig } = played.get('box-cc')!;
+    await connect('box-cc', 'c-1');
+    const fixed = { 'box-cc': { authorization_params: { audience: 'acme' } } };
+    const wanted = { end_user: { id: 'u1' }, integrations_config_defaults: fixed };
+    const session = await gateway.call('POST', '/connect/sessions', { body: wanted });
+    const token = String(session.body.data.token);
+    const query = new URLSearchParams({ connect_session_token: token });
+    for (const [name, value] of Object.entries(connectionConfig))
+      query.set(`params[${name}]`, value);
+    const body = typed ?? {};
+    const made = await gateway.call('POST', `/oauth2/auth/box-cc?${query.toString()}`, {
+      key: null,
+      body,
+    });
+    expect(made.status, JSON.stringify(made.body)).toBe(200);
+    await fetched('box-cc', String(made.body.connectionId), '&force_refresh=true');
+    const tokenCalls = asked.filter(({ role }) => role === 'token').slice(-2);
+    expect(tokenCalls.map((call) => new URLSearchParams(call.body).get('audience'))).toEqual([
+      'acme',
+      'acme',
+    ]);
+  });
+});
+
+describe('an import that lacks the account which its calls are signed for', () => {
+  it('is refused, and names the field', async () => {
+    const answer = await connect('netsuite-tba', 'c-wrong', { connection_config: {} });
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_body']);
+    expect(answer.body.error.errors[0].path).toEqual(['connection_config', 'accountId']);
   });
 });
 

@@ -69,7 +69,10 @@ export async function beginAttempt(
   }
   const known = reconnected({ control }, session);
   const defaults = await defaultsOf(vault, session, integrationKey);
-  const fixed = withoutEmpty(defaults.connectionConfig ?? {});
+  const fixed = withoutEmpty({
+    ...defaults.connectionConfig,
+    ...tokenParamsOf(provider, defaults),
+  });
   const stored = known === null ? {} : await openConnectionConfig(vault, known);
   const given = checkedParams(provider, params, { ...stored, ...fixed });
   const askedConfig = { ...given, ...fixed };
@@ -85,6 +88,15 @@ export async function beginAttempt(
     askedConfig,
     connectionConfig: { ...stored, ...askedConfig },
   };
+}
+
+/** Without a redirect they go into the token calls, now and at every renewal (contract/auth-modes.md section 4.3). */
+function tokenParamsOf(
+  { auth_mode: mode }: Provider,
+  { authorizationParams }: IntegrationDefaults,
+): JsonObject {
+  const isMeant = mode === 'OAUTH2_CC' && authorizationParams !== undefined;
+  return isMeant ? { authorization_params: authorizationParams } : {};
 }
 
 /** @throws GatewayError `invalid_connection`: it was deleted, or another has its id now */

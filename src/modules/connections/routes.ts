@@ -26,6 +26,7 @@ import { deleteConnection, noteFetched, patchConnection, writeMetadata } from '.
 import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
 import { presentConnection, presentEntry } from './presenter.ts';
 import { findConnection, queryConnections, requireConnection } from './queries.ts';
+import { renewJwt } from './renew-jwt.ts';
 import type { Connection, EndUser } from './state.ts';
 import { connectionShape, entriesShape } from './shapes.ts';
 
@@ -172,8 +173,9 @@ const get = defineRoute({
       params.connectionId,
       { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
     );
-    const isForced = force_refresh === true || refresh_github_app_jwt_token === true;
-    const fresh = await freshOrRefused(services, connection, isForced);
+    const renewed = await freshOrRefused(services, connection, force_refresh === true);
+    const fresh =
+      refresh_github_app_jwt_token === true ? await renewJwt(services, renewed) : renewed;
     void observeFetch(services, fresh);
     const view = { withCredentials, withRefreshToken: refresh_token ?? false };
     const body = await presentConnection(services.vault, fresh, {

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 import { textAt } from '../../../kernel/json-path.ts';
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
 import { privateKeyOf } from '../../providers/private-key.ts';
 import { requireClient } from './client.ts';
@@ -15,7 +15,7 @@ const jwtSeconds = 600;
 const lifetimeMs = 3_600_000;
 
 /** The app's own JWT: RS256, issuer = app, ten minutes (contract/auth-modes.md section 4.7). */
-export async function appJwt(context: ModeContext, appId: string): Promise<string> {
+async function appJwt(context: ModeContext, appId: string): Promise<string> {
   const { privateKey = '' } = requireClient(context);
   const issuedAt = Math.floor(context.clock.now() / 1000);
   return new SignJWT({})
@@ -24,6 +24,18 @@ export async function appJwt(context: ModeContext, appId: string): Promise<strin
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + jwtSeconds)
     .sign(privateKeyOf(privateKey));
+}
+
+/** What is held, with a new JWT of the app and nothing else new; null where there is no app in it. */
+export async function withNewJwt(
+  held: Credentials,
+  context: ModeContext,
+): Promise<Credentials | null> {
+  const appId = textAt(context.connectionConfig, 'app_id') ?? context.client?.appId ?? '';
+  const { app } = held;
+  if (held.type === 'APP') return { ...held, jwtToken: await appJwt(context, appId) };
+  if (held.type !== 'CUSTOM' || !isJsonObject(app)) return null;
+  return { ...held, app: { ...app, jwtToken: await appJwt(context, appId) } };
 }
 
 /** Trades the app's JWT for a token of one installation. @throws ProviderAuthError */

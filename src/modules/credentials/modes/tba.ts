@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GatewayError } from '../../../kernel/errors.ts';
 import { textAt } from '../../../kernel/json-path.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Credentials } from '../../connections/state.ts';
@@ -26,10 +27,11 @@ export const tba: AuthModeRules = {
       token_secret: secret,
       config_override: override,
     }),
-  import: async (given) => ({
-    credentials: { config_override: {}, ...given } as unknown as Credentials,
-    expiresAt: null,
-  }),
+  import: async (given, { connectionConfig }) => {
+    if (textAt(connectionConfig, 'accountId') === null) throw withoutAccount();
+    const credentials = { config_override: {}, ...given } as unknown as Credentials;
+    return { credentials, expiresAt: null };
+  },
   form: {
     shape: () =>
       strict({
@@ -45,6 +47,13 @@ export const tba: AuthModeRules = {
   isTested: true,
   authorization: signedHeader,
 };
+
+/** The realm of every call. */
+function withoutAccount(): GatewayError {
+  const message = 'The account that calls are signed for is required.';
+  const path = ['connection_config', 'accountId'];
+  return new GatewayError('invalid_body', { errors: [{ code: 'custom', message, path }] });
+}
 
 function fromForm(given: JsonObject): Credentials {
   const { token_id, token_secret, oauth_client_id_override, oauth_client_secret_override } = given;

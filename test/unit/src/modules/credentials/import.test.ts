@@ -9,7 +9,7 @@ const now = Date.UTC(2026, 1, 2, 8);
 const contextOf = (auth_mode: AuthMode, more: Partial<Provider> = {}): ModeContext => ({
   provider: { name: 'p', display_name: 'P', categories: [], auth_mode, docs: '', ...more },
   client: null,
-  connectionConfig: {},
+  connectionConfig: { accountId: 'acme' },
   http: { request: () => Promise.reject(new Error('this mode asks nobody')) },
   clock: { now: () => now, nowMicros: () => now * 1000 },
 });
