@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
+import type { Checkpointer } from './checkpointer.ts';
 import type { LogState, Partition } from './log-state.ts';
 import { asLogFailure, isBusy } from './sqlite-failure.ts';
 
@@ -15,9 +16,6 @@ type Outcome = { readonly value: unknown } | { readonly refusal: GatewayError };
 /** Data of one transaction, so that the write-ahead log stays small; a single request may exceed it. */
 const groupBytesMax = 16 * 1024 ** 2;
 
-/** What the write-ahead log may hold before it is moved into the tables: while nobody waits, and in any case. */
-const checkpointIdleBytes = 4 * 1024 ** 2;
-const checkpointBytes = 16 * 1024 ** 2;
 /**
  * With less space than this the log takes nothing more. What follows it on the same disk, views and stores, can then
  * still write down what was decided, and whoever asks is told why instead of waiting for them.
@@ -34,22 +32,23 @@ const transactionBytes = 48 * 1024;
 export class Committer {
   private readonly db: DatabaseSync;
   private readonly state: LogState;
+  private readonly checkpointer: Checkpointer;
   private readonly freeBytes: () => number;
   private readonly onCommitted: (touched: readonly Partition[]) => void;
   private queue: Operation[] = [];
   private scheduled = false;
-  /** About what was written since the last checkpoint. */
-  private sinceCheckpoint = 0;
 
   /** @param freeBytes what the disk of the log has left */
   constructor(
     db: DatabaseSync,
     state: LogState,
+    checkpointer: Checkpointer,
     freeBytes: () => number,
     onCommitted: (touched: readonly Partition[]) => void,
   ) {
     this.db = db;
     this.state = state;
+    this.checkpointer = checkpointer;
     this.freeBytes = freeBytes;
     this.onCommitted = onCommitted;
   }
@@ -87,21 +86,10 @@ export class Committer {
       this.commitGroup(this.takeGroup());
       if (this.queue.length > 0) this.schedule();
       // Once the answers are out: their askers prepare what comes next meanwhile.
-      if (this.sinceCheckpoint >= checkpointIdleBytes) setImmediate(() => this.checkpoint());
+      setImmediate(() => {
+        if (this.db.isOpen) this.checkpointer.startWhenDue(this.queue.length === 0);
+      });
     });
-  }
-
-  /** Instead of the engine's own, which takes its time before the commit that is due for it returns. */
-  private checkpoint(): void {
-    const due = this.queue.length > 0 ? checkpointBytes : checkpointIdleBytes;
-    if (this.sinceCheckpoint < due || !this.db.isOpen) return;
-    this.sinceCheckpoint = 0;
-    try {
-      this.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch (error) {
-      // For want of space say: all stays in the write-ahead log, and the next one moves it.
-      if (asLogFailure(error) === error) throw error;
-    }
   }
 
   private takeGroup(): Operation[] {
@@ -134,7 +122,7 @@ export class Committer {
       }
       return;
     }
-    for (const { bytes } of group) this.sinceCheckpoint += bytes;
+    for (const { bytes } of group) this.checkpointer.wrote(bytes);
     outcomes.forEach((outcome, i) => {
       if ('value' in outcome) group[i]?.promise.resolve(outcome.value);
       else group[i]?.promise.reject(outcome.refusal);
@@ -150,7 +138,7 @@ export class Committer {
       const value = apply();
       this.state.saveTouched();
       this.db.exec('COMMIT');
-      this.sinceCheckpoint += transactionBytes;
+      this.checkpointer.wrote(transactionBytes);
       return value;
     } catch (error) {
       // A full disk may have ended the transaction already.

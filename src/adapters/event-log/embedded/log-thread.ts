@@ -4,6 +4,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { systemClock } from '../../../kernel/time.ts';
 import { connect } from '../../threads/rpc.ts';
 import { Cleaner } from './cleaner.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
 import { LogServer } from './log-server.ts';
 import { LogState } from './log-state.ts';
@@ -40,7 +41,8 @@ function start(
     const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize;
   };
-  const committer: Committer = new Committer(db, state, freeBytes, (touched) => {
+  const checkpointer = new Checkpointer(db, directory);
+  const committer: Committer = new Committer(db, state, checkpointer, freeBytes, (touched) => {
     server.tell(touched);
   });
   const cleaner = new Cleaner(db, directory, state, committer);
@@ -60,6 +62,7 @@ function start(
     if (soon !== null) clearTimeout(soon);
     await cleaner.stop();
     committer.flush();
+    await checkpointer.close();
     server.close();
     db.close();
     lock.close();

@@ -51,7 +51,7 @@ const busyTimeoutMs = 5_000;
 
 /**
  * The only connection that writes. Every commit is on disk when it returns (`synchronous=FULL`).
- * The committer makes the checkpoints; the engine's own is for what it does not count.
+ * Its commits have checkpoints made (checkpointer.ts); the engine's own is for what they do not count.
  * `maxPages` (of 8 KiB) bounds the file. What retention and compaction take out is overwritten, for it may have been
  * erased on demand.
  */
@@ -79,6 +79,13 @@ function mustBeReadable(db: DatabaseSync): void {
   db.close();
   const message = `The event log has format ${found}; this release reads up to ${formatVersion}.`;
   throw new GatewayError('log_unavailable', { message });
+}
+
+/** For checkpoints beside the commits. It writes nothing of its own. */
+export function openCheckpointConnection(directory: string): DatabaseSync {
+  const db = new DatabaseSync(file(directory), { timeout: busyTimeoutMs });
+  db.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;');
+  return db;
 }
 
 /** For readers, one per thread. What it sees is committed. */

@@ -53,15 +53,22 @@ function lockOut(directory: string): Disposable {
 }
 
 describe('the write-ahead log', () => {
-  it('is moved into the tables between commits, before the engine would do it within one', async () => {
+  const mebibyte = 1024 ** 2;
+
+  it('is moved into the tables beside the commits, and begins anew', async () => {
     await using opened = await openOne();
-    const value = random(1024 ** 2);
-    for (let mebibytes = 0; mebibytes < 48; mebibytes++) {
-      await opened.log.append([placed('t', 0, value)]);
-    }
-    const { size } = statSync(join(opened.directory, 'log.sqlite-wal'));
+    const { log, directory } = opened;
+    const value = random(mebibyte);
+    const written = 80;
+    for (let n = 0; n < written; n++) await log.append([placed('t', 0, value)]);
+    const { size } = statSync(join(directory, 'log.sqlite-wal'));
     expect(size).toBeGreaterThan(0);
-    expect(size).toBeLessThan(24 * 1024 ** 2);
+    expect(size).toBeLessThan(60 * mebibyte);
+    expect(await log.endOffset('t', 0)).toBe(written);
+    const last = await readAll(log, 't', 0, written - 1);
+    expect(last.map(({ value: read }) => value.value.equals(read ?? new Uint8Array()))).toEqual([
+      true,
+    ]);
   });
 });
 

@@ -1,0 +1,15 @@
+import { workerData, type MessagePort } from 'node:worker_threads';
+import { connect } from '../../threads/rpc.ts';
+import { checkpoint } from './checkpoint.ts';
+import { openCheckpointConnection } from './tables.ts';
+
+/** What `Checkpointer` starts this thread with. */
+export interface CheckpointThreadData {
+  readonly port: MessagePort;
+  readonly directory: string;
+}
+
+const { port, directory } = workerData as CheckpointThreadData;
+const db = openCheckpointConnection(directory);
+
+connect(port, { checkpoint: () => checkpoint(db), close: () => db.close() });
