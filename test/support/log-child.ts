@@ -1,6 +1,6 @@
 /**
  * A process that appends to an embedded log until it is killed, or until the disk is full; it tells what
- * was acknowledged. Run by the tests of the embedded log: `log-child.ts <directory> load|fill`.
+ * was acknowledged. Run by the tests of the embedded log: `log-child.ts <directory> load|large|fill`.
  */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -36,8 +36,19 @@ async function commit(): Promise<never> {
   }
 }
 
+/** So much that checkpoints are always under way. */
+async function appendLarge(): Promise<never> {
+  for (let n = 0; ; n++) {
+    const sent = { key: String(n), value: randomBytes(512 * 1024), headers: {} };
+    await log.append([placed('appended', 0, sent)]);
+    tell({ appended: n });
+  }
+}
+
 if (mode === 'load') {
   await Promise.all([append(0), append(1), append(2), commit()]);
+} else if (mode === 'large') {
+  await appendLarge();
 } else {
   for (let n = 0; ; n++) {
     const sent = { key: String(n), value: randomBytes(60_000), headers: {} };

@@ -77,6 +77,19 @@ describe('a process that is killed while it appends', () => {
     }
   });
 
+  it('loses nothing while a checkpoint is made beside its commits', async () => {
+    const random = seeded(seedOfRun());
+    await using folder = await temporaryFolder();
+    const appends = 60 + random.int(30);
+    const command = [process.execPath, child, folder.path, 'large'];
+    const told = await runChild(command, (all) => all.length >= appends);
+    await using embedded = await openEmbeddedLog({ directory: folder.path });
+    const keys = await keysOf(embedded.log, 'appended');
+    const why = `SVC_TEST_SEED=${random.seed}`;
+    expect(keys.length, why).toBeGreaterThanOrEqual(told.length);
+    expect(keys, why).toEqual(keys.map((_, i) => String(i)));
+  });
+
   it.runIf(process.platform !== 'win32')(
     'with a full disk, is told so, and everything before is there',
     async () => {
