@@ -7,13 +7,16 @@ import type {
 } from '../../../kernel/ids.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
 import { isoMicros } from '../../../kernel/time.ts';
-import type { HostCalls } from '../../../ports/sandbox.ts';
+import type { HostCalls, LogLine } from '../../../ports/sandbox.ts';
 import type { Stream } from '../../records/stream.ts';
 import type { StoredRecord, WriteOrigin } from '../../records/writer.ts';
 import { parseArgs, parseJson, shapes } from './arguments.ts';
 import type { RunScope, RuntimeDeps } from './deps.ts';
 
 const recordsPerCallMax = 1000;
+const idsShownMax = 20;
+
+const writes = { batchSave: 'save', batchUpdate: 'update', batchDelete: 'delete' } as const;
 
 type Calls = Pick<
   HostCalls,
@@ -28,7 +31,7 @@ type Calls = Pick<
 >;
 
 /** The record methods of a sync, on the streams of its models; other kinds have none. */
-export function recordCalls({ run, records, timeline }: RuntimeDeps): Calls {
+export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls {
   if (run.type !== 'sync') return {};
   const { writer, reader } = records;
   const origin: WriteOrigin = {
@@ -40,17 +43,19 @@ export function recordCalls({ run, records, timeline }: RuntimeDeps): Calls {
   const streams = new Map(run.models.map((model) => [model, streamOf(run, model)]));
   const streamFor = (model: string) => declared(streams, model);
 
-  const write = (method: 'save' | 'update' | 'delete') => async (args: string) => {
+  const write = (name: keyof typeof writes) => async (args: string) => {
     const { model, list } = batchOf(args);
+    const method = writes[name];
     await writer[method](streamFor(model), origin, list);
     timeline({ what: method, model, count: list.length });
+    log.lines(linesOfRepeated(repeatedIds(list), `${name} was given records of ${model}`));
     return 'null';
   };
 
   return {
-    batchSave: write('save'),
-    batchUpdate: write('update'),
-    batchDelete: write('delete'),
+    batchSave: write('batchSave'),
+    batchUpdate: write('batchUpdate'),
+    batchDelete: write('batchDelete'),
     trackDeletesStart: async (args) => {
       const { model } = parseArgs(shapes.model, args);
       await writer.passStart(streamFor(model), origin);
@@ -115,6 +120,25 @@ function batchOf(args: string): { model: string; list: Json[] } {
     throw new GatewayError('invalid_request', { message: 'The batch is not valid.' });
   }
   return { model, list: list as Json[] };
+}
+
+/** Ids that several records of a checked list have (contract/records.md section 3). */
+function repeatedIds(list: readonly Json[]): string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const record of list as readonly { readonly id: string | number }[]) {
+    const id = String(record.id);
+    if (seen.has(id)) repeated.add(id);
+    else seen.add(id);
+  }
+  return [...repeated];
+}
+
+function linesOfRepeated(ids: readonly string[], what: string): LogLine[] {
+  if (ids.length === 0) return [];
+  const listed = ids.slice(0, idsShownMax).join(', ') + (ids.length > idsShownMax ? ', …' : '');
+  const message = `${what} with the same id: the last of each counts. Ids: ${listed}`;
+  return [{ level: 'warn', message, payload: null }];
 }
 
 function passError(error: unknown, model: string): unknown {

@@ -182,6 +182,29 @@ describe('records', () => {
     expect(write).toHaveBeenCalledWith(stream, origin, records);
   });
 
+  it.each([
+    ['batchSave', 'save'],
+    ['batchUpdate', 'update'],
+    ['batchDelete', 'delete'],
+  ] as const)(
+    'of one id in one call of %s are told in the log of the run: the last counts',
+    async (call, method) => {
+      const writer = { [method]: async () => undefined } as unknown as RecordWriter;
+      const { calls, lines } = fakeRuntime({ records: { writer, reader: {} as RecordReader } });
+      await ask(calls, call, { model: 'Deal', records: [{ id: 'a' }, { id: '1' }] });
+      expect(lines).toEqual([]);
+      const records = ['a', 'b', 'a', '1', 1, 'a', 'b'].map((id) => ({ id }));
+      await ask(calls, call, { model: 'Deal', records });
+      expect(lines).toEqual([
+        {
+          level: 'warn',
+          message: `${call} was given records of Deal with the same id: the last of each counts. Ids: a, 1, b`,
+          payload: null,
+        },
+      ]);
+    },
+  );
+
   it('of an unknown model, or in no list, never reach the writer', async () => {
     const calls = withWriter({});
     await expect(ask(calls, 'batchSave', { model: 'Nope', records: [] })).rejects.toMatchObject({
