@@ -22,18 +22,31 @@ export function callerHeaders(headers: AnswerHeaders): string[] {
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? '';
-    const isDropped = dropped.has(name) || named.has(name) || name.startsWith('access-control-');
-    if (!isDropped) kept.push(name, headers[at + 1] ?? '');
+    if (!isDropped(name) && !named?.has(name)) kept.push(name, headers[at + 1] ?? '');
   }
   return kept;
 }
 
-const nothing: ReadonlySet<string> = new Set();
+/** Most names are none of these, which their first letter tells. */
+function isDropped(name: string): boolean {
+  switch (name.charCodeAt(0)) {
+    case 0x61: // a
+      return name.startsWith('access-control-');
+    case 0x63: // c
+    case 0x6b: // k
+    case 0x70: // p
+    case 0x74: // t
+    case 0x75: // u
+      return dropped.has(name);
+    default:
+      return false;
+  }
+}
 
 /** Names in `Connection` headers; most say no more than that it is kept. */
-function namedBy(headers: AnswerHeaders): ReadonlySet<string> {
+function namedBy(headers: AnswerHeaders): ReadonlySet<string> | null {
   const value = joinedOf(headers, 'connection');
-  if (value === undefined || value === 'keep-alive') return nothing;
+  if (value === undefined || value === 'keep-alive') return null;
   const names = value.toLowerCase().split(',');
   return new Set(names.map((name) => name.trim()));
 }

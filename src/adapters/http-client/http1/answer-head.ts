@@ -23,9 +23,9 @@ const keptMsMax = 60_000;
 /** A server that says when it closes may do it a little earlier, as seen from here. */
 const marginMs = 1_000;
 
-const statusLine = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/;
-/** Control characters but tabs, characters beyond one byte, and line ends that are not CRLF. */
-const forbidden = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
+/** Control characters but tabs and line ends, and characters beyond one byte. */
+const forbidden = /[^\t\r\n\x20-\x7e\x80-\xff]/;
+const code = { cr: 0x0d, space: 0x20, tab: 0x09, zero: 0x30, one: 0x31, nine: 0x39 } as const;
 const digits = /^\d{1,15}$/;
 
 /** Lower-case names by what was sent: servers send the same few. */
@@ -45,24 +45,63 @@ export const notHttp = (what: string): HttpFailure =>
  */
 export function parseAnswerHead(text: string, method: string): AnswerHead {
   if (forbidden.test(text)) throw notHttp('a character that heads cannot have');
-  const lines = text.split('\r\n');
-  const [, minor, code, statusText = ''] = statusLine.exec(lines[0] ?? '') ?? [];
-  const status = Number(code);
-  if (minor === undefined || status < 100) throw notHttp('its status line');
+  let end = lineEnd(text, 0);
+  const { status, statusText, isHttp11 } = readStatusLine(text, end);
   const headers: string[] = [];
   const said: Said = { length: null, coding: null, connection: '', keepAlive: '' };
-  for (let at = 1; at < lines.length; at += 1) {
-    const line = lines[at] ?? '';
-    const colon = line.indexOf(':');
-    const name = nameOf(line.slice(0, Math.max(colon, 0)));
-    const value = line.slice(colon + 1).trim();
+  for (let at = end + 2; at <= text.length; at = end + 2) {
+    end = lineEnd(text, at);
+    const colon = text.indexOf(':', at);
+    const name = nameOf(colon < 0 || colon > end ? '' : text.slice(at, colon));
+    const value = trimmed(text, colon + 1, end);
     headers.push(name, value);
     note(said, name, value);
   }
-  const framing = framingOf(status, method, minor === '1', said);
-  const isKept = minor === '1' && framing.kind !== 'close' && !said.connection.includes('close');
+  const framing = framingOf(status, method, isHttp11, said);
+  const isKept = isHttp11 && framing.kind !== 'close' && !said.connection.includes('close');
   return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(said.keepAlive) : 0 };
 }
+
+/** Where the line ends that begins there: before CRLF, or at the end of the text. No half of a CRLF stands alone. */
+function lineEnd(text: string, from: number): number {
+  const feed = text.indexOf('\n', from);
+  const end = feed < 0 ? text.length : feed - 1;
+  const carriage = text.indexOf('\r', from);
+  if (feed < 0 ? carriage >= 0 : carriage !== end) throw notHttp('the end of a line');
+  return end;
+}
+
+/** `HTTP/1.1 200 OK`; the text may be missing, with its space. */
+function readStatusLine(text: string, end: number) {
+  const minor = text.charCodeAt(7);
+  const status = Number(text.slice(9, 12));
+  const isWhole =
+    text.startsWith('HTTP/1.') &&
+    (minor === code.zero || minor === code.one) &&
+    text.charCodeAt(8) === code.space &&
+    isDigit(text, 9) &&
+    isDigit(text, 10) &&
+    isDigit(text, 11) &&
+    (end === 12 || (end > 12 && text.charCodeAt(12) === code.space));
+  if (!isWhole || status < 100) throw notHttp('its status line');
+  return { status, statusText: text.slice(13, end), isHttp11: minor === code.one };
+}
+
+function isDigit(text: string, at: number): boolean {
+  const char = text.charCodeAt(at);
+  return char >= code.zero && char <= code.nine;
+}
+
+/** Without the white space around it. */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+const isBlank = (char: number): boolean => char === code.space || char === code.tab;
 
 /** What the fields say of the message and the connection. */
 interface Said {

@@ -22,6 +22,10 @@ describe('the head of an answer', () => {
     });
   });
 
+  it('keeps what is white space elsewhere, but not in HTTP', () => {
+    expect(head(ok, 'x: \xa0a\xa0').headers).toEqual(['x', '\xa0a\xa0']);
+  });
+
   it.each([
     ['a length said twice alike', ['Content-Length: 5', 'content-length: 5'], 'length', 5],
     ['chunks', ['Transfer-Encoding: Chunked'], 'chunked', undefined],
