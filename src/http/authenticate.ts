@@ -11,6 +11,8 @@ import type { Services } from './services.ts';
 const cachedMax = 10_000;
 
 export interface Authenticator extends AsyncDisposable {
+  /** Who sends this `Authorization` header, where that is known already; null: `callerOf` finds out. */
+  knownCaller(header: string | undefined): Caller | null;
   /**
    * Who sends this `Authorization` header.
    * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
@@ -57,20 +59,26 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       services.logger.debug({ err: error, keyId: key.id }, 'use of a key not noted');
     }
   };
+  const knownCaller = (header: string | undefined): Caller | null => {
+    const known = header === undefined ? undefined : cached.get(header);
+    if (known === undefined || revocations.has(known.key.id)) return null;
+    if (uses.isDue(known.key)) void note(known.key);
+    return known.caller;
+  };
   return {
+    knownCaller,
     async callerOf(header) {
-      let known = header === undefined ? undefined : cached.get(header);
-      if (!known) {
-        const secret = secretOf(header);
-        // Never kept: it ends within the hour, and nobody asks with it often.
-        if (isConnectToken(secret)) return sessionCaller(secret, services);
-        known = await lookUp(secret, services);
-        if (cached.size >= cachedMax) cached.clear();
-        if (header !== undefined) cached.set(header, known);
-      }
-      if (revocations.has(known.key.id)) throw new GatewayError('unknown_account');
-      void note(known.key);
-      return known.caller;
+      const known = knownCaller(header);
+      if (known !== null) return known;
+      const secret = secretOf(header);
+      // Never kept: it ends within the hour, and nobody asks with it often.
+      if (isConnectToken(secret)) return sessionCaller(secret, services);
+      const found = await lookUp(secret, services);
+      if (revocations.has(found.key.id)) throw new GatewayError('unknown_account');
+      if (cached.size >= cachedMax) cached.clear();
+      if (header !== undefined) cached.set(header, found);
+      void note(found.key);
+      return found.caller;
     },
     sessionCallerOf: (token) => sessionCaller(token, services),
     async [Symbol.asyncDispose]() {

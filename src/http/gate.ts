@@ -6,7 +6,7 @@ import { readJson } from './body.ts';
 import type { AnyRoute, Caller, Idempotency, RouteAnswer } from './define-route.ts';
 import { issuesOf } from './error-response.ts';
 import { parseQuery } from './query.ts';
-import { takeQuota } from './rate-limit.ts';
+import { takeQuota, type Quota } from './rate-limit.ts';
 import type { Match } from './router.ts';
 import { audited, type AuditCall } from '../modules/audit/audited.ts';
 import { auditRule, type AuditRule } from '../modules/audit/audited-routes.ts';
@@ -96,22 +96,47 @@ async function handled(
   return once(services, { caller, signal, idempotency }, work);
 }
 
-/** Who calls, counted against the rate limit. @throws GatewayError 401, 429 */
-export async function admit(
+/** Who calls, counted against the rate limit; at once where nobody has to be asked. @throws GatewayError 401, 429 */
+export function admit(
+  call: Admission,
+  services: Services,
+  authenticator: Authenticator,
+): Caller | Promise<Caller> {
+  const { route, request } = call;
+  if (route.isUnlimited) return nobody;
+  const mayBeKnown = route.credential !== 'none' && route.tokenIn !== 'query';
+  const known = mayBeKnown ? authenticator.knownCaller(request.headers.authorization) : null;
+  if (known === null) return admitUnknown(call, services, authenticator);
+  const counted = count(call, services, `key:${known.keyId}`, 1);
+  return counted === undefined ? known : counted.then(() => known);
+}
+
+/** @throws GatewayError `too_many_request` */
+function count(
+  call: Admission,
+  services: Services,
+  who: string,
+  cost: number,
+): Promise<void> | undefined {
+  const limit = services.settings.rateLimitPerMinute;
+  const use = ({ headers, refusal }: Quota): void => {
+    for (const name of Object.keys(headers)) call.setHeader(name, headers[name] ?? '');
+    if (refusal) throw refusal;
+  };
+  const quota = takeQuota(services, who, { cost, limit });
+  if (quota instanceof Promise) return quota.then(use);
+  use(quota);
+  return undefined;
+}
+
+async function admitUnknown(
   call: Admission,
   services: Services,
   authenticator: Authenticator,
 ): Promise<Caller> {
-  const { route } = call;
-  if (route.isUnlimited) return nobody;
-  const take = async (who: string, cost: number) => {
-    const limit = services.settings.rateLimitPerMinute;
-    const quota = await takeQuota(services, who, { cost, limit });
-    for (const [name, value] of Object.entries(quota.headers)) call.setHeader(name, value);
-    if (quota.refusal) throw quota.refusal;
-  };
+  const { route, address, request } = call;
   if (route.credential === 'none') {
-    await take(`address:${call.address}`, 1);
+    await count(call, services, `address:${address}`, 1);
     return nobody;
   }
   let caller: Caller;
@@ -119,12 +144,12 @@ export async function admit(
     caller =
       route.tokenIn === 'query'
         ? await authenticator.sessionCallerOf(queryToken(call.search ?? ''))
-        : await authenticator.callerOf(call.request.headers.authorization);
+        : await authenticator.callerOf(request.headers.authorization);
   } catch (error) {
-    await take(`address:${call.address}`, strangerCost);
+    await count(call, services, `address:${address}`, strangerCost);
     throw error;
   }
-  await take(`key:${caller.keyId}`, 1);
+  await count(call, services, `key:${caller.keyId}`, 1);
   return caller;
 }
 

@@ -1,4 +1,6 @@
 import { GatewayError } from '../kernel/errors.ts';
+import type { Instant } from '../kernel/time.ts';
+import type { Counted } from '../ports/coordination.ts';
 import type { Services } from './services.ts';
 
 const windowMs = 60_000;
@@ -17,28 +19,31 @@ const unlimited: Quota = { headers: {}, refusal: null };
  * @param limit calls per window; 0 = any number.
  * A limiter that fails lets the call through (contract/http.md section 0).
  */
-export async function takeQuota(
+export function takeQuota(
   services: Pick<Services, 'coordination' | 'clock' | 'logger'>,
   who: string,
   { cost, limit }: { readonly cost: number; readonly limit: number },
-): Promise<Quota> {
+): Quota | Promise<Quota> {
   if (limit === 0) return unlimited;
-  try {
-    const { value, resetMs } = await services.coordination.count(`rate:${who}`, {
-      windowMs,
-      by: cost,
-    });
-    const resetS = Math.ceil(resetMs / 1000);
-    const headers = {
-      'x-ratelimit-limit': String(limit),
-      'x-ratelimit-remaining': String(Math.max(0, limit - value)),
-      'x-ratelimit-reset': String(Math.ceil((services.clock.now() + resetMs) / 1000)),
-    };
-    const refusal =
-      value > limit ? new GatewayError('too_many_request', { retryAfterS: resetS }) : null;
-    return { headers, refusal };
-  } catch (error) {
-    services.logger.warn({ err: error }, 'rate limiter failed');
-    return unlimited;
-  }
+  const now = services.clock.now();
+  const counted = services.coordination.count(`rate:${who}`, { windowMs, by: cost });
+  if (!(counted instanceof Promise)) return quotaOf(counted, limit, now);
+  return counted.then(
+    (count) => quotaOf(count, limit, now),
+    (error: unknown) => {
+      services.logger.warn({ err: error }, 'rate limiter failed');
+      return unlimited;
+    },
+  );
+}
+
+function quotaOf({ value, resetMs }: Counted, limit: number, now: Instant): Quota {
+  const headers = {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(Math.max(0, limit - value)),
+    'x-ratelimit-reset': String(Math.ceil((now + resetMs) / 1000)),
+  };
+  const retryAfterS = Math.ceil(resetMs / 1000);
+  const refusal = value > limit ? new GatewayError('too_many_request', { retryAfterS }) : null;
+  return { headers, refusal };
 }

@@ -60,10 +60,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const accepts = { maxHeaderSize: 32 * 1024, shouldUpgradeCallback: isSocketRequest };
   const server = createServer(accepts, (request, response) => {
     inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
-      if (streams.takes(request)) {
-        if (closing.signal.aborted) response.setHeader('connection', 'close');
-        void streams.handle(request, response);
-      } else void handle(request, response);
+      const route = streams.find(request);
+      if (route === undefined) {
+        void handle(request, response);
+        return;
+      }
+      if (closing.signal.aborted) response.setHeader('connection', 'close');
+      void streams.handle(route, request, response);
     });
   });
   server.headersTimeout = headersTimeoutMs;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../kernel/errors.ts';
-import type { Authenticator } from './authenticate.ts';
+import { nobody, type Authenticator } from './authenticate.ts';
+import type { Cancellation } from '../ports/http-client.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import type { RouteAnswer } from './define-route.ts';
+import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { methodLabel } from './method-label.ts';
 import { admit, checkScope } from './gate.ts';
@@ -11,9 +12,10 @@ import type { Services } from './services.ts';
 import type { StreamCall, StreamRoute } from './stream-route.ts';
 
 export interface StreamHandler {
-  takes(request: IncomingMessage): boolean;
+  /** Undefined where the request is another's. */
+  find(request: IncomingMessage): StreamRoute | undefined;
   /** Never rejects: what is thrown becomes the answer, or cuts it. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  handle(route: StreamRoute, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 interface Parts {
@@ -25,22 +27,29 @@ interface Parts {
 
 /** Answers the routes that stream, on the server itself: no framework stands between the sockets. */
 export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts): StreamHandler {
-  const find = ({ url = '/' }: IncomingMessage): StreamRoute | undefined =>
-    routes.find(({ prefix }) => isBelow(url, prefix));
+  const { services } = parts;
   return {
-    takes: (request) => find(request) !== undefined,
-    async handle(request, response) {
-      const route = find(request);
-      if (route === undefined) return;
+    find: ({ url = '/' }) => routes.find(({ prefix }) => isBelow(url, prefix)),
+    async handle(route, request, response) {
       const requestId = randomUUID();
-      const exchange = openExchange(route, request, response, parts.services.metrics);
+      const exchange = new Exchange(route, request, response, parts);
       exchange.setHeader('x-request-id', requestId);
+      response.once('close', () => {
+        if (!response.writableFinished) exchange.cancellation.cancel();
+        const labels = [route.path, methodLabel(request.method), response.statusCode];
+        services.metrics.observe('svc_http_request_duration_seconds', labels, exchange.seconds);
+      });
       try {
-        await pass(route, exchange, parts);
+        const admitted = pass(route, exchange, parts);
+        const caller = admitted instanceof Promise ? await admitted : admitted;
+        if (caller === null) return;
+        checkScope(route, caller);
+        exchange.caller = caller;
+        await route.handle(exchange);
       } catch (error) {
         const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
         const facts = { requestId, method: request.method ?? 'GET', path };
-        refuse(exchange, refusalOf(error, facts, parts.services.logger));
+        refuse(exchange, refusalOf(error, facts, services.logger));
         // The rest of the body is read away, so that the client gets to see the answer.
         request.resume();
       }
@@ -48,40 +57,78 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
   };
 }
 
-type Exchange = Pick<StreamCall, 'request' | 'response' | 'begin' | 'setHeader' | 'signal'>;
-
 const ofEveryAnswer = Object.entries(corsHeaders).flat();
 
-/** A request with the answer that is made of it, observed when that has ended. */
-function openExchange(
-  { path }: StreamRoute,
-  request: IncomingMessage,
-  response: ServerResponse,
-  metrics: Services['metrics'],
-): Exchange {
-  const startedAt = performance.now();
-  const own: string[] = [...ofEveryAnswer];
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-    const labels = [path, methodLabel(request.method), response.statusCode];
-    const seconds = (performance.now() - startedAt) / 1e3;
-    metrics.observe('svc_http_request_duration_seconds', labels, seconds);
-  });
-  return {
-    request,
-    response,
-    signal: gone.signal,
-    setHeader: (name, value) => void own.push(name, value),
-    begin(status, headers, statusText) {
-      const all = [...headers];
-      for (let at = 0; at < own.length; at += 2) {
-        const name = own[at] ?? '';
-        if (!hasName(headers, name)) all.push(name, own[at + 1] ?? '');
-      }
-      if (statusText === undefined) response.writeHead(status, all);
-      else response.writeHead(status, statusText, all);
-    },
+/** Whether the client has gone; a signal is made only for who asks for one. */
+class Departure implements Cancellation {
+  isCancelled = false;
+  listener: (() => void) | null = null;
+  #controller: AbortController | null = null;
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.isCancelled) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.listener?.();
+    this.#controller?.abort();
+  }
+}
+
+/** A request with the answer that is made of it. */
+class Exchange implements StreamCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly services: Services;
+  readonly closing: AbortSignal;
+  readonly cancellation = new Departure();
+  /** What the prefix of the route leaves of the URL. */
+  readonly target: string;
+  /** Known once the gate has let it pass. */
+  caller: Caller = nobody;
+  readonly #startedAt = performance.now();
+  readonly #own: string[] = [...ofEveryAnswer];
+
+  constructor(
+    { prefix }: StreamRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+    { services, closing }: Parts,
+  ) {
+    const { url = '/' } = request;
+    this.request = request;
+    this.response = response;
+    this.services = services;
+    this.closing = closing;
+    this.target = prefix.endsWith('/') ? url.slice(prefix.length - 1) : url;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  get seconds(): number {
+    return (performance.now() - this.#startedAt) / 1e3;
+  }
+
+  readonly setHeader = (name: string, value: string): void => {
+    this.#own.push(name, value);
+  };
+
+  readonly begin: StreamCall['begin'] = (status, headers, statusText) => {
+    const all = [...headers];
+    const own = this.#own;
+    for (let at = 0; at < own.length; at += 2) {
+      const name = own[at] ?? '';
+      if (!hasName(headers, name)) all.push(name, own[at + 1] ?? '');
+    }
+    if (statusText === undefined) this.response.writeHead(status, all);
+    else this.response.writeHead(status, statusText, all);
   };
 }
 
@@ -95,28 +142,26 @@ function isBelow(url: string, prefix: string): boolean {
   return prefix.endsWith('/') || url.length === prefix.length || url[prefix.length] === '?';
 }
 
-async function pass(
+/** Who calls; null where the answer is given. */
+function pass(
   route: StreamRoute,
   exchange: Exchange,
-  { services, authenticator, closing }: Parts,
-): Promise<void> {
+  { services, authenticator }: Parts,
+): Caller | null | Promise<Caller> {
   const { request, response, setHeader } = exchange;
-  const { method = 'GET', url = '/' } = request;
+  const { method = 'GET' } = request;
   if (!route.methods.includes(method)) {
     const allow = [...route.methods, 'OPTIONS'];
     if (method === 'OPTIONS') {
       exchange.begin(204, Object.entries(preflightHeaders(allow)).flat());
       response.end();
-      return;
+      return null;
     }
     setHeader('allow', allow.join(', '));
     throw new GatewayError('method_not_allowed');
   }
   const address = request.socket.remoteAddress ?? 'unknown';
-  const caller = await admit({ request, route, address, setHeader }, services, authenticator);
-  checkScope(route, caller);
-  const target = route.prefix.endsWith('/') ? url.slice(route.prefix.length - 1) : url;
-  await route.handle({ ...exchange, target, caller, services, closing });
+  return admit({ request, route, address, setHeader }, services, authenticator);
 }
 
 function refuse({ response, begin }: Exchange, { status, body, headers }: RouteAnswer): void {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Answers } from './answers.ts';
 import type { Caller, Credential } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
+import type { Cancellation } from '../ports/http-client.ts';
 import type { Services } from './services.ts';
 
 export interface StreamCall {
@@ -21,8 +22,10 @@ export interface StreamCall {
   readonly target: string;
   readonly caller: Caller;
   readonly services: Services;
-  /** Aborted when the client goes away before it has the whole answer. */
+  /** Aborted when the client goes away before it has the whole answer. Made when it is first asked for. */
   readonly signal: AbortSignal;
+  /** The same for who asks it alone, which costs less. */
+  readonly cancellation: Cancellation;
   /** Aborted when the server closes: an answer that has no end of its own ends then. */
   readonly closing: AbortSignal;
 }

@@ -4,6 +4,11 @@ export interface Lease {
   readonly token: string;
 }
 
+export interface Counted {
+  readonly value: number;
+  readonly resetMs: number;
+}
+
 /**
  * Leases, counters, short-lived values and wake-ups between nodes. Losing it costs time, never data:
  * nothing here is the truth. What says nothing else fails with GatewayError `coordination_unavailable` while
@@ -19,12 +24,13 @@ export interface Coordination extends AsyncDisposable {
   release(lease: Lease): Promise<void>;
   /**
    * Adds to a counter of a fixed window, begun by its first count, and returns its value and the milliseconds
-   * until it resets. Never fails: while the nodes cannot reach one another, each counts for itself.
+   * until it resets; at once where no other node has to be asked. Never fails: while the nodes cannot reach one
+   * another, each counts for itself.
    */
   count(
     name: string,
     options: { readonly windowMs: number; readonly by?: number },
-  ): Promise<{ value: number; resetMs: number }>;
+  ): Counted | Promise<Counted>;
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;

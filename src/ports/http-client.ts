@@ -60,6 +60,13 @@ export type Destination = Readonly<
   Pick<URL, 'href' | 'origin' | 'protocol' | 'host' | 'hostname' | 'port' | 'pathname' | 'search'>
 >;
 
+/** Whether an answer is still wanted: what an `AbortSignal` says, for one listener and at a fraction of its price. */
+export interface Cancellation {
+  readonly isCancelled: boolean;
+  /** Called once when it is cancelled, unless another has taken its place by then. */
+  listener: (() => void) | null;
+}
+
 /** A request whose body and answer stream. */
 export interface ForwardRequest {
   readonly method: string;
@@ -72,7 +79,8 @@ export interface ForwardRequest {
   readonly isDecoded: boolean;
   /** From the last byte sent to the head of the answer, and between two pieces of its body. */
   readonly idleTimeoutMs: number;
-  readonly signal: AbortSignal;
+  /** Its listener is taken for as long as the exchange goes on. */
+  readonly cancellation: Cancellation;
 }
 
 /** Headers as they came: names in lower case and values in turn. */

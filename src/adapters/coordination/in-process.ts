@@ -34,7 +34,7 @@ export function openInProcessCoordination(monotonicMs = () => performance.now())
     async release(lease) {
       if (leases.get(lease.name)?.token === lease.token) leases.delete(lease.name);
     },
-    async count(name, { windowMs, by = 1 }) {
+    count(name, { windowMs, by = 1 }) {
       const now = monotonicMs();
       const window = alive(windows, name, now) ?? { value: 0, untilMs: now + windowMs };
       window.value += by;

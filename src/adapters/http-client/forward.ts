@@ -22,50 +22,61 @@ const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
  * two sockets. A provider may close a kept connection while the next request is on its way: one without a body
  * that may be repeated is then sent once more, over a new connection.
  */
-export async function forwardOver(
+export function forwardOver(
   pool: ConnectionPool,
   request: ForwardRequest,
   open: (flow: AnswerFlow) => AnswerSink,
 ): Promise<void> {
-  const { signal, url } = request;
-  signal.throwIfAborted();
-  const head = requestHead(request);
-  const kept = pool.take(url);
-  const connection = kept ?? (await pool.open(url));
-  const isRepeatable = kept !== null && request.body === null && idempotent.has(request.method);
-  const isDone = await exchangeOver(connection, request, { head, open, isRepeatable });
-  if (isDone) return;
-  signal.throwIfAborted();
-  const fresh = await pool.open(url);
-  await exchangeOver(fresh, request, { head, open, isRepeatable: false });
+  return new Promise((resolve, reject) => {
+    if (request.cancellation.isCancelled) throw cancelled();
+    const head = requestHead(request);
+    const settle = (error: Error | null): void => {
+      if (error === null) resolve();
+      else reject(error);
+    };
+    const anew = (): void => {
+      pool
+        .open(request.url)
+        .then((connection) => exchangeOver(connection, request, { head, open, settle }), reject);
+    };
+    const kept = pool.take(request.url);
+    const isRepeatable = request.body === null && idempotent.has(request.method);
+    if (kept === null) anew();
+    else exchangeOver(kept, request, { head, open, settle, ...(isRepeatable ? { anew } : {}) });
+  });
 }
 
 interface Exchange {
   readonly head: SentHead;
   readonly open: (flow: AnswerFlow) => AnswerSink;
-  readonly isRepeatable: boolean;
+  readonly settle: (error: Error | null) => void;
+  /** Where the request may be sent again: called when the connection had ended without a word. */
+  readonly anew?: () => void;
 }
 
-/** Resolves with false where the connection had ended and the request is worth another. */
 function exchangeOver(
   connection: Connection,
   request: ForwardRequest,
-  { head, open, isRepeatable }: Exchange,
-): Promise<boolean> {
-  const { signal } = request;
-  return new Promise((resolve, reject) => {
-    const cancel = (): void => connection.fail(signal.reason as Error);
-    const settle = (error: Error | null, isUnheard = false): void => {
-      signal.removeEventListener('abort', cancel);
-      if (error === null) resolve(true);
-      else if (isUnheard && isRepeatable) resolve(false);
-      else reject(error);
-    };
-    signal.addEventListener('abort', cancel, { once: true });
-    connection.send(request, head, new Forwarding(request, connection, open, settle));
-    if (signal.aborted) cancel();
-  });
+  { head, open, settle, anew }: Exchange,
+): void {
+  const { cancellation } = request;
+  const cancel = (): void => connection.fail(cancelled());
+  const settled = (error: Error | null, isUnheard = false): void => {
+    cancellation.listener = null;
+    if (isUnheard && anew !== undefined) anew();
+    else settle(error);
+  };
+  if (cancellation.isCancelled) {
+    connection.close();
+    settle(cancelled());
+    return;
+  }
+  cancellation.listener = cancel;
+  connection.send(request, head, new Forwarding(request, connection, open, settled));
 }
+
+const cancelled = (): HttpFailure =>
+  new HttpFailure('ERR_CANCELED', 'Whoever asked did not wait for the answer.');
 
 /** Hands an answer to the sink, unpacked where that is asked for. */
 class Forwarding implements AnswerTaker {

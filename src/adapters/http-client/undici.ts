@@ -71,7 +71,7 @@ export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOpti
       try {
         return await follow(request, { policy, agent, signal: deadline.signal });
       } catch (error) {
-        throw asFailure(error, deadline.signal);
+        throw asFailure(error, deadline.signal.reason);
       } finally {
         deadline.stop();
         if (agent !== shared) await agent.destroy();
@@ -82,7 +82,7 @@ export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOpti
       try {
         await forwardOver(pool, request, sink);
       } catch (error) {
-        throw asFailure(error, request.signal);
+        throw asFailure(error);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -271,8 +271,8 @@ function startDeadline({ timeoutMs, signal }: OutgoingRequest) {
   };
 }
 
-function asFailure(error: unknown, signal: AbortSignal): Error {
-  if (signal.reason instanceof HttpFailure) return signal.reason;
+function asFailure(error: unknown, reason?: unknown): Error {
+  if (reason instanceof HttpFailure) return reason;
   if (error instanceof GatewayError || error instanceof HttpFailure) return error;
   const given = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
   const code = given.code ?? given.errors?.[0]?.code ?? 'ERR_NETWORK';

@@ -123,10 +123,14 @@ export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' |
   const shared = new Map<string, Instant>();
   const noted = new Map<string, Instant>();
 
+  const isDue = (key: ApiKey): boolean =>
+    clock.now() - (shared.get(key.id) ?? 0) >= useSharedEveryMs;
   return {
+    /** Whether noting its use would do anything. */
+    isDue,
     async noteUsed(key: ApiKey): Promise<void> {
+      if (!isDue(key)) return;
       const now = clock.now();
-      if (now - (shared.get(key.id) ?? 0) < useSharedEveryMs) return;
       shared.set(key.id, now);
       const kept = { ttlMs: 2 * useNotedEveryMs };
       await coordination.set(usedName(key.id), String(now), kept).catch(unlessAway);

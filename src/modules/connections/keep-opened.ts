@@ -3,8 +3,9 @@ import { joinKey } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/time.ts';
 import { isDue } from './freshness.ts';
 import { openForCall } from './open-for-call.ts';
-import type { OpenedConnections, OpenedForCall } from './opened-connections.ts';
+import type { ConnectionName, OpenedConnections, OpenedForCall } from './opened-connections.ts';
 import { requireConnection } from './queries.ts';
+import type { FreshOptions } from './refresher.ts';
 
 /** Opened secrets stay in memory for so long without being asked for from the store again. */
 const keptMs = 30_000;
@@ -26,34 +27,36 @@ export function createOpenedConnections(deps: Deps): OpenedConnections {
       if (kind === 'integration' || kind === 'environment') kept.clear();
     }
   });
+  const openAnew = async (
+    key: string,
+    { environmentUid, integrationKey, connectionId }: ConnectionName,
+    options: FreshOptions | undefined,
+  ): Promise<OpenedForCall> => {
+    const until = deps.clock.now() + keptMs;
+    const connection = await requireConnection(
+      deps.control,
+      environmentUid,
+      integrationKey,
+      connectionId,
+      {
+        status: 400,
+        integrationStatus: 404,
+      },
+    );
+    const opened = await openForCall(deps, connection, options);
+    if (kept.size >= keptMax) kept.clear();
+    kept.set(key, { opened, until });
+    return opened;
+  };
   return {
-    async open(name, options) {
-      const { environmentUid, integrationKey, connectionId } = name;
-      const key = joinKey(environmentUid, integrationKey, connectionId);
-      const now = deps.clock.now();
+    open(name, options) {
+      const key = joinKey(name.environmentUid, name.integrationKey, name.connectionId);
       const known = options === undefined ? kept.get(key) : undefined;
-      if (
-        known !== undefined &&
-        known.until > now &&
-        !isDue(known.opened.stored, known.opened.provider, now)
-      ) {
-        return known.opened;
-      }
-      const { control } = deps;
-      const connection = await requireConnection(
-        control,
-        environmentUid,
-        integrationKey,
-        connectionId,
-        {
-          status: 400,
-          integrationStatus: 404,
-        },
-      );
-      const opened = await openForCall(deps, connection, options);
-      if (kept.size >= keptMax) kept.clear();
-      kept.set(key, { opened, until: now + keptMs });
-      return opened;
+      if (known === undefined) return openAnew(key, name, options);
+      const now = deps.clock.now();
+      const { stored, provider } = known.opened;
+      const isGood = known.until > now && !isDue(stored, provider, now);
+      return isGood ? known.opened : openAnew(key, name, options);
     },
     [Symbol.dispose]() {
       stop();

@@ -19,8 +19,8 @@ export interface ConnectionName {
 
 export interface OpenedConnections extends Disposable {
   /**
-   * The connection with fresh credentials.
+   * The connection with fresh credentials; at once where it has been opened.
    * @throws GatewayError `unknown_provider_config` (404), `unknown_connection` (400), and as `openForCall`
    */
-  open(name: ConnectionName, options?: FreshOptions): Promise<OpenedForCall>;
+  open(name: ConnectionName, options?: FreshOptions): OpenedForCall | Promise<OpenedForCall>;
 }

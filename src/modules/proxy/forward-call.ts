@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Services } from '../../http/services.ts';
@@ -37,9 +36,7 @@ export interface ProxyCall {
   readonly target: string;
   readonly body: Readable | null;
   readonly contentLength: string | undefined;
-  readonly response: ServerResponse;
-  readonly begin: StreamCall['begin'];
-  readonly signal: AbortSignal;
+  readonly stream: Pick<StreamCall, 'response' | 'begin' | 'signal' | 'cancellation'>;
 }
 
 /** A stream goes out once; bytes again with every attempt. */
@@ -71,10 +68,14 @@ type Exchanged =
  * @throws GatewayError why it cannot be sent; HttpFailure when no answer came
  */
 export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
-  const { asked, environmentUid, services, signal } = incoming;
+  const { asked, environmentUid, services, stream } = incoming;
   const name = { environmentUid, ...asked };
-  let opened = await incoming.connections.open(name);
-  const call: SentCall = { ...incoming, body: await bodyToSend(incoming, opened.provider) };
+  const known = incoming.connections.open(name);
+  let opened = known instanceof Promise ? await known : known;
+  const call: SentCall =
+    incoming.body === null
+      ? { ...incoming, body: null }
+      : { ...incoming, body: await bodyToSend(incoming, opened.provider) };
   for (let attempt = 0; ; attempt++) {
     const exchanged = await exchangeWithRedirects(call, opened, attempt);
     const told = {
@@ -87,7 +88,9 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
       const isOver = attempt >= asked.retries || !mayPass(exchanged.failure.code);
       if (isOver || !isReplayable(call)) throw exchanged.failure;
     }
-    await pause(waitMs(exchanged, opened, attempt, services.clock.now()), undefined, { signal });
+    await pause(waitMs(exchanged, opened, attempt, services.clock.now()), undefined, {
+      signal: stream.signal,
+    });
     const isRejected = exchanged.kind === 'retry' && exchanged.status === 401;
     opened = await call.connections.open(
       name,
@@ -227,12 +230,12 @@ async function exchange(
         body: bytesOf(request) ?? (body instanceof Uint8Array ? null : body),
         isDecoded: decodes(call, opened),
         idleTimeoutMs,
-        signal: call.signal,
+        cancellation: call.stream.cancellation,
       },
       (flow) => (sink = new DecidingSink(call, opened, sending, flow)),
     );
   } catch (error) {
-    if (!(error instanceof HttpFailure) || call.response.headersSent) throw error;
+    if (!(error instanceof HttpFailure) || call.stream.response.headersSent) throw error;
     return { kind: 'failed', failure: error };
   }
   return (sink as DecidingSink | null)?.end() ?? { kind: 'failed', failure: noAnswer() };
@@ -271,7 +274,7 @@ class DecidingSink implements AnswerSink {
       this.#decided = { kind: 'retry', status, headers, body: Buffer.alloc(0) };
       return this.#opened.provider.proxy?.retry?.in_body !== undefined;
     }
-    this.#call.begin(status, callerHeaders(headers), statusText);
+    this.#call.stream.begin(status, callerHeaders(headers), statusText);
     this.#decided = { kind: 'answered', status };
     return true;
   }
@@ -285,7 +288,7 @@ class DecidingSink implements AnswerSink {
 
   /** A small body that is there as a whole goes out with the head, as one piece of text. */
   #pass(chunk: Buffer, isLast: boolean): boolean {
-    const { response } = this.#call;
+    const { response } = this.#call.stream;
     if (!isLast) {
       const isReady = response.write(chunk);
       if (!isReady) response.once('drain', () => this.#flow.resume());
@@ -297,7 +300,7 @@ class DecidingSink implements AnswerSink {
   }
 
   end(): Exchanged | null {
-    const { response } = this.#call;
+    const { response } = this.#call.stream;
     if (this.#decided?.kind === 'answered' && !response.writableEnded) response.end();
     if (this.#decided?.kind !== 'retry') return this.#decided;
     return { ...this.#decided, body: Buffer.concat(this.#collected) };

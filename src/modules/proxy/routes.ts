@@ -33,7 +33,7 @@ export const proxyRoute: StreamRoute = {
     'request_too_large',
   ],
   async handle(call) {
-    const { request, response, begin, target, caller, services, signal } = call;
+    const { request, response, begin, target, caller, services } = call;
     const asked = readCallHeaders(request.headers);
     const method = request.method ?? 'GET';
     const started = performance.now();
@@ -51,9 +51,7 @@ export const proxyRoute: StreamRoute = {
         target,
         body: bodyOf(request, method),
         contentLength: request.headers['content-length'],
-        response,
-        begin,
-        signal,
+        stream: call,
       });
       note(outcome, null);
     } catch (error) {
