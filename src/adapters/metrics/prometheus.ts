@@ -4,8 +4,8 @@ import {
   collectDefaultMetrics,
   Counter,
   Gauge,
-  Histogram,
   Registry,
+  type Metric,
 } from 'prom-client';
 import {
   metricDefinitions,
@@ -14,6 +14,7 @@ import {
   type MetricName,
   type Metrics,
 } from '../../ports/metrics.ts';
+import { BucketHistogram, type Bucketed } from './histogram.ts';
 
 type Entry = readonly [
   MetricName,
@@ -26,13 +27,18 @@ export interface ThreadMetrics extends Metrics, Gauges {
   snapshot(): Promise<object[]>;
 }
 
-/** What a bound metric does with a value. */
-type Bound = (value: number) => void;
+/** A metric with its labels: counts the value, or takes it in. */
+type Bound = Bucketed;
 
 /** Metrics by name, then by one label after the other: finding one makes no text. */
 interface BoundMetrics {
   readonly next: Map<string | number, BoundMetrics>;
   use?: Bound;
+}
+
+interface Counted extends Bound {
+  value: number;
+  readonly child: { inc(by: number): void };
 }
 
 function nextOf({ next }: BoundMetrics, step: string | number): BoundMetrics {
@@ -45,14 +51,21 @@ function nextOf({ next }: BoundMetrics, step: string | number): BoundMetrics {
 export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
   if (thread === 'main') collectDefaultMetrics({ register: registry });
-  const made = new Map<MetricName, Counter | Gauge | Histogram>();
+  const made = new Map<MetricName, Counter | Gauge | BucketHistogram>();
+  /** What was counted since it was last asked for. */
+  const counted: Counted[] = [];
   for (const [name, { kind, help, labels, buckets = [] }] of Object.entries(
     metricDefinitions,
   ) as unknown as Entry[]) {
     const common = { name, help, labelNames: [...labels], registers: [registry] };
     if (kind === 'counter') made.set(name, new Counter(common));
     else if (kind === 'gauge') made.set(name, new Gauge({ ...common, aggregator: 'max' }));
-    else made.set(name, new Histogram({ ...common, buckets: [...buckets] }));
+    else {
+      const histogram = new BucketHistogram(name, help, labels, buckets);
+      // The registry asks it for its name and its values, and for nothing else.
+      registry.registerMetric(histogram as unknown as Metric);
+      made.set(name, histogram);
+    }
   }
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
@@ -62,15 +75,17 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
     let at = nextOf(bound, name);
     for (const label of labels) at = nextOf(at, label);
     if (at.use !== undefined) return at.use;
-    const metric = made.get(name);
-    const values = labels.map(String);
-    const child = metric?.labels(...values);
-    const use: Bound =
-      child !== undefined && 'observe' in child
-        ? (value) => child.observe(value)
-        : (value) => (child as { inc(by: number): void }).inc(value);
-    at.use = use;
-    return use;
+    const child = made.get(name)?.labels(...labels.map(String));
+    if (child !== undefined && 'observe' in child) return (at.use = child);
+    const count: Counted = {
+      value: 0,
+      child: child as { inc(by: number): void },
+      observe(value) {
+        count.value += value;
+      },
+    };
+    counted.push(count);
+    return (at.use = count);
   };
   const replace: Gauges['replace'] = (name, values) => {
     const gauge = made.get(name) as Gauge;
@@ -79,12 +94,16 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   };
 
   return {
-    count: (name, labels, by = 1) => boundTo(name, labels)(by),
-    observe: (name, labels, value) => boundTo(name, labels)(value),
+    count: (name, labels, by = 1) => boundTo(name, labels).observe(by),
+    observe: (name, labels, value) => boundTo(name, labels).observe(value),
     replace,
     async snapshot() {
       const seconds = delay.count === 0 ? 0 : delay.percentile(99) / 1e9;
       delay.reset();
+      for (const count of counted) {
+        count.child.inc(count.value);
+        count.value = 0;
+      }
       replace('svc_event_loop_delay_seconds', [{ labels: [thread], value: seconds }]);
       return registry.getMetricsAsJSON();
     },
