@@ -1,3 +1,6 @@
+/** Below 128, so that its length is a varint of one byte. */
+const asciiMax = 100;
+
 /** Bytes written one after the other into memory that is kept for the next use. */
 export class GrowingBuffer {
   private memory: Buffer<ArrayBuffer>;
@@ -35,9 +38,37 @@ export class GrowingBuffer {
   /** Appends the text as UTF-8 and returns the number of bytes. */
   text(text: string): number {
     this.reserve(text.length * 3);
+    if (this.ascii(text)) return text.length;
     const written = this.memory.write(text, this.length, 'utf8');
     this.length += written;
     return written;
+  }
+
+  /** Appends the number of bytes of the text as a varint, then the text. */
+  sizedText(text: string): void {
+    this.reserve(1 + text.length * 3);
+    if (text.length <= asciiMax) {
+      const at = this.length;
+      this.memory[this.length++] = text.length;
+      if (this.ascii(text)) return;
+      this.length = at;
+    }
+    this.varint(Buffer.byteLength(text));
+    this.text(text);
+  }
+
+  /** Appends a short text of ASCII, for which a call into the platform costs more; otherwise nothing. */
+  private ascii(text: string): boolean {
+    const { length } = text;
+    if (length > asciiMax) return false;
+    const { memory, length: from } = this;
+    for (let at = 0; at < length; at++) {
+      const code = text.charCodeAt(at);
+      if (code >= 0x80) return false;
+      memory[from + at] = code;
+    }
+    this.length += length;
+    return true;
   }
 
   /** Unsigned, 7 bits per byte, the lowest first. */

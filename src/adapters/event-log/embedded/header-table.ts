@@ -27,8 +27,7 @@ export class HeaderTableWriter {
       if (!differs) out.varint(this.last);
       differs = true;
       out.varint(i);
-      out.varint(Buffer.byteLength(value));
-      out.text(value);
+      out.sizedText(value);
     }
   }
 
