@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../kernel/errors.ts';
+import { uuidV4 } from '../kernel/ids.ts';
 import { nobody, type Authenticator } from './authenticate.ts';
 import type { Cancellation } from '../ports/http-client.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -31,7 +31,7 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
   return {
     find: ({ url = '/' }) => routes.find(({ prefix }) => isBelow(url, prefix)),
     async handle(route, request, response) {
-      const requestId = randomUUID();
+      const requestId = uuidV4();
       const exchange = new Exchange(route, request, response, parts);
       exchange.setHeader('x-request-id', requestId);
       response.once('close', () => {

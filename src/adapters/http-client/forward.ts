@@ -37,7 +37,8 @@ export function forwardOver(
     const anew = (): void => {
       pool
         .open(request.url)
-        .then((connection) => exchangeOver(connection, request, { head, open, settle }), reject);
+        .then((connection) => exchangeOver(connection, request, { head, open, settle }))
+        .catch(reject);
     };
     const kept = pool.take(request.url);
     const isRepeatable = request.body === null && idempotent.has(request.method);

@@ -69,21 +69,20 @@ type Exchanged =
  */
 export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
   const { asked, environmentUid, services, stream } = incoming;
-  const name = { environmentUid, ...asked };
+  const { integrationKey, connectionId } = asked;
+  const name = { environmentUid, integrationKey, connectionId };
   const known = incoming.connections.open(name);
   let opened = known instanceof Promise ? await known : known;
   const call: SentCall =
     incoming.body === null
-      ? { ...incoming, body: null }
+      ? incoming
       : { ...incoming, body: await bodyToSend(incoming, opened.provider) };
   for (let attempt = 0; ; attempt++) {
     const exchanged = await exchangeWithRedirects(call, opened, attempt);
-    const told = {
-      provider: opened.provider.name,
-      url: exchanged.url,
-      attempts: attempt + 1,
-    };
-    if (exchanged.kind === 'answered') return { ...told, status: exchanged.status };
+    if (exchanged.kind === 'answered') {
+      const { url, status } = exchanged;
+      return { provider: opened.provider.name, url, attempts: attempt + 1, status };
+    }
     if (exchanged.kind === 'failed') {
       const isOver = attempt >= asked.retries || !mayPass(exchanged.failure.code);
       if (isOver || !isReplayable(call)) throw exchanged.failure;

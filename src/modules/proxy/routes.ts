@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errorAt } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { uuidV4 } from '../../kernel/ids.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
 import type { NotedOperation } from '../runs/run-log.ts';
 import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
@@ -93,7 +93,7 @@ function noteCall(
 ): void {
   const { logs }: Pick<Services, 'logs'> = services;
   const of = {
-    operationId: randomUUID(),
+    operationId: uuidV4(),
     operationType: 'proxy:call',
     environmentUid: caller.environmentUid,
     integration,

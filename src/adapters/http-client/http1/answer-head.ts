@@ -74,22 +74,21 @@ function lineEnd(text: string, from: number): number {
 /** `HTTP/1.1 200 OK`; the text may be missing, with its space. */
 function readStatusLine(text: string, end: number) {
   const minor = text.charCodeAt(7);
-  const status = Number(text.slice(9, 12));
+  const status = 100 * digit(text, 9) + 10 * digit(text, 10) + digit(text, 11);
   const isWhole =
     text.startsWith('HTTP/1.') &&
     (minor === code.zero || minor === code.one) &&
     text.charCodeAt(8) === code.space &&
-    isDigit(text, 9) &&
-    isDigit(text, 10) &&
-    isDigit(text, 11) &&
+    !Number.isNaN(status) &&
     (end === 12 || (end > 12 && text.charCodeAt(12) === code.space));
   if (!isWhole || status < 100) throw notHttp('its status line');
   return { status, statusText: text.slice(13, end), isHttp11: minor === code.one };
 }
 
-function isDigit(text: string, at: number): boolean {
+/** NaN where there is none. */
+function digit(text: string, at: number): number {
   const char = text.charCodeAt(at);
-  return char >= code.zero && char <= code.nine;
+  return char >= code.zero && char <= code.nine ? char - code.zero : Number.NaN;
 }
 
 /** Without the white space around it. */
@@ -115,7 +114,8 @@ function nameOf(sent: string): string {
   const known = names.get(sent);
   if (known !== undefined) return known;
   if (!token.test(sent)) throw notHttp('the name of a field');
-  const name = sent.toLowerCase();
+  // The name of a property is the same text wherever it is written, so that comparing it looks at no letter.
+  const [name = ''] = Object.keys({ [sent.toLowerCase()]: null });
   if (names.size >= namesMax) names.clear();
   names.set(sent, name);
   return name;
