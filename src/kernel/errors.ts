@@ -86,6 +86,10 @@ export const catalogue = {
     'Refreshing failed for days: authorise the connection again.',
   ),
   // functions
+  invalid_cli_version: kind(
+    400,
+    'The command line is of a version that does not fit this service.',
+  ),
   compilation_error: kind(400, 'The function does not compile.'),
   integration_not_found: kind(400, 'No such integration.'),
   invalid_action_input: kind(400, 'The input does not fit the action.'),

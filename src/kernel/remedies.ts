@@ -75,6 +75,7 @@ export const remedies = {
   connection_refresh_backoff: 'Try again after 30 seconds.',
   connection_refresh_exhausted: authoriseAgain,
   // functions
+  invalid_cli_version: 'Use the command line of the same version as the service.',
   compilation_error: 'Mend the function where the message says.',
   integration_not_found:
     'Look the unique key up with GET /integrations, or create the integration.',

@@ -147,6 +147,15 @@ describe('what was changed meanwhile', () => {
     await coordination.release(lease!);
   });
 
+  it('is not deployed by a command line that does not fit the service', async () => {
+    for (const path of ['/functions/deployments/bundle', '/functions/deployments/bundle/preview']) {
+      for (const agent of ['svc-cli/0.39.24', 'svc-cli/999.0.0']) {
+        const refused = await post(path, deployed([]), { 'user-agent': agent });
+        expect(codeOf(refused)).toBe('400 invalid_cli_version');
+      }
+    }
+  });
+
   it('of a dead letter is waited for: what is being tried again cannot be dropped', async () => {
     const { publisher } = api.services;
     const message = { key: 'k', value: null, headers: {}, offset: 0, timestamp: clock.now() };

@@ -6,6 +6,7 @@ import { functionName, integrationKey, text, wholeNumber } from '../../http/fiel
 import { GatewayError } from '../../kernel/errors.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import { listIntegrations, requireIntegration } from '../integrations/queries.ts';
+import { checkCliVersion } from './cli-version.ts';
 import { compileSource } from './compile-source.ts';
 import { dryRunRoutes } from './dry-run-routes.ts';
 import { deployBody } from './deploy-body.ts';
@@ -157,7 +158,11 @@ const compileRoute = defineRoute({
   },
 });
 
+/** The command line says which it is. */
+const deployHeaders = z.object({ 'user-agent': z.string().optional() });
+
 const deployErrors = [
+  'invalid_cli_version',
   'integration_not_found',
   'missing_required_fields_on_deploy',
   'deploy_missing_json_schema_model',
@@ -171,10 +176,12 @@ const previewRoute = defineRoute({
   credential: 'environment',
   scopes: ['environment:deploy'],
   summary: 'What a deployment would do; changes nothing.',
+  headers: deployHeaders,
   body: deployBody,
   answers: { 200: json('What would change.', planShape) },
   errors: deployErrors,
-  async handle({ body, caller, services }) {
+  async handle({ body, headers, caller, services }) {
+    checkCliVersion(headers['user-agent'], services);
     const plan = await planDeployment(services.control, caller.environmentUid, body);
     return { status: 200, body: plan };
   },
@@ -186,10 +193,12 @@ const deployRoute = defineRoute({
   credential: 'environment',
   scopes: ['environment:deploy'],
   summary: 'Deploys functions: all of them or none.',
+  headers: deployHeaders,
   body: deployBody,
   answers: { 200: json('What changed.', planShape) },
   errors: [...deployErrors, 'concurrent_deployment'],
-  async handle({ body, caller, services, idempotency }) {
+  async handle({ body, headers, caller, services, idempotency }) {
+    checkCliVersion(headers['user-agent'], services);
     const { actor, environmentUid } = caller;
     const options = { actor, ...idempotency };
     const plan = await deployWithSyncs(services, environmentUid, { body }, options);
