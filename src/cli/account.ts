@@ -1,6 +1,7 @@
 import { ApiError, type ApiClient } from './client.ts';
 import { mayAsk, type Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
+import { refusalText } from './refusal-text.ts';
 
 /** The service as an operator calls it. @throws CommandFailure without a key */
 export function accountClient(context: Context): ApiClient {
@@ -40,5 +41,5 @@ const codes: Readonly<Record<number, ExitCode>> = {
 export function asCommandFailure(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const exitCode = codes[error.status ?? 0] ?? exitCodes.failure;
-  return new CommandFailure(`${error.message} (${error.code})`, { exitCode });
+  return new CommandFailure(refusalText(error), { exitCode });
 }

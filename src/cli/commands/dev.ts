@@ -12,6 +12,7 @@ import { FileWatch } from '../dev/watch-files.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
+import { refusalText } from '../refusal-text.ts';
 import { tsconfigText } from '../scaffold.ts';
 import { prepareProject, showProgress } from './compile.ts';
 
@@ -138,7 +139,7 @@ async function bring(
     return { deployed: deployed.map(({ entry }) => entry.file), problems: [] };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { deployed: [], problems: [`Not deployed: ${error.message} (${error.code})`] };
+    return { deployed: [], problems: [`Not deployed: ${refusalText(error)}`] };
   }
 }
 

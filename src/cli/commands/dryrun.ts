@@ -13,6 +13,7 @@ import { CommandFailure, exitCodes } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
+import { refusalText } from '../refusal-text.ts';
 import { targetOf } from '../secret-key.ts';
 import { compileStep } from './compile.ts';
 
@@ -131,7 +132,7 @@ Examples
       await perform(context, world, order, { values, isSaved, canAsk });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      throw new CommandFailure(`${error.message} (${error.code})`, failed);
+      throw new CommandFailure(refusalText(error), failed);
     }
   },
 };

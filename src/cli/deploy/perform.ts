@@ -1,6 +1,7 @@
 import { ApiError, type ApiClient, type DeployPlan } from '../client.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
+import { refusalText } from '../refusal-text.ts';
 import type { Deployment } from './package.ts';
 import { isDestructive, planLines, resultLines } from './plan.ts';
 
@@ -50,17 +51,9 @@ export async function performDeployment(
     for (const line of resultLines(done, deployment.version)) output.result(line);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const hint = hints[error.code] ?? '';
-    const message = `Error deploying:\n  ${error.message} (${error.code})${hint}`;
-    throw new CommandFailure(message, deployFailed);
+    throw new CommandFailure(`Error deploying:\n  ${refusalText(error)}`, deployFailed);
   }
 }
-
-/** What to do about a refusal, where the command line has a way. */
-const hints: Readonly<Record<string, string>> = {
-  integration_not_found:
-    '\n  Make it with svc connect <integration> --provider <provider>, or take its functions out of index.ts.',
-};
 
 /** @throws CommandFailure unless the plan removes nothing, or somebody agreed to it */
 async function confirm(

@@ -154,7 +154,11 @@ describe('svc dev', () => {
       'crm/syncs/items.ts': syncText("await svc.batchSave([{ id: '3' }], 'Item');"),
     });
     const round = await rounds.until(({ changed }) => changed.length > 0);
-    expect(round.problems).toEqual(['Not deployed: No integration "crm". (integration_not_found)']);
+    expect(round.problems).toEqual([
+      expect.stringMatching(
+        /^Not deployed: No integration "crm"\. \(integration_not_found\)\n  Make it with svc connect/,
+      ),
+    ]);
   });
 
   it('ends with Ctrl-C, as a success', async () => {

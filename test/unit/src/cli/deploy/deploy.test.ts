@@ -233,10 +233,13 @@ describe('a deployment that removes something', () => {
 describe('a deployment that the service refuses', () => {
   it('prints what the service says', async () => {
     const message = 'Another deployment is under way.';
-    server.answer = { status: 409, body: { error: { code: 'concurrent_deployment', message } } };
+    server.answer = {
+      status: 409,
+      body: { error: { code: 'concurrent_deployment', message, fix: 'Wait.' } },
+    };
     expect(await deploy()).toMatchObject({
       exitCode: 11,
-      error: `Error deploying:\n  ${message} (concurrent_deployment)`,
+      error: `Error deploying:\n  ${message} (concurrent_deployment)\n  Wait.`,
     });
   });
 
