@@ -173,6 +173,35 @@ describe('a provider in the same window', () => {
   });
 });
 
+describe('a page of the application that opens the window itself', () => {
+  it.each([
+    [null, { type: 'svc_oauth_callback_success' }],
+    ['access_denied', { type: 'svc_oauth_callback_error', payload: { errorType: 'callback_err' } }],
+  ])('is told how it ended, and nothing of the account: refused with %s', async (error, told) => {
+    world.played['beacon']!.refuses(error);
+    const page = await world.page();
+    await page.goto(world.applicationUrl);
+    const query = new URLSearchParams({ connect_session_token: await world.session() });
+    for (const [name, value] of Object.entries(world.played['beacon']!.connectionConfig)) {
+      query.set(`params[${name}]`, value);
+    }
+    const url = `${world.gateway.url}/oauth/connect/beacon?${query}`;
+    const heard = await page.evaluate(
+      (address) =>
+        new Promise((resolve) => {
+          addEventListener('message', ({ data, source }) => {
+            (source as Window).postMessage({ type: 'svc_oauth_callback_ack' }, '*');
+            resolve(data);
+          });
+          window.open(address);
+        }),
+      url,
+    );
+    expect(heard).toMatchObject(told);
+    expect(JSON.stringify(heard)).not.toMatch(/connectionId|providerConfigKey|log/i);
+  });
+});
+
 describe('a session that renews a connection', () => {
   it('says so, and keeps the connection', async () => {
     const first = await world.connectPage({ end_user: { id: 'again' } });

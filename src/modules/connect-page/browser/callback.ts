@@ -44,12 +44,30 @@ function tell(): void {
   };
   channel.addEventListener('message', onAnswer);
   addEventListener('message', (event) => {
-    if (event.origin === location.origin) onAnswer(event);
+    if (event.source === window.opener) onAnswer(event);
   });
   channel.postMessage(message);
-  (window.opener as Window | null)?.postMessage(message, location.origin);
+  const opener = window.opener as Window | null;
+  if (opener !== null && isOurs(opener)) opener.postMessage(message, location.origin);
+  else opener?.postMessage(toldToOthers(outcome), '*');
   // A refusal stays to be read where nobody takes it over.
   if (outcome.ok) setTimeout(() => window.close(), closeWithinMs);
+}
+
+/** The page of another origin is a closed book. */
+function isOurs(opener: Window): boolean {
+  try {
+    return opener.location.origin === location.origin;
+  } catch {
+    return false;
+  }
+}
+
+/** A page of the application that opened the window itself: how it ended, and nothing that names an account. */
+function toldToOthers(of: CallbackOutcome): object {
+  if (of.ok) return { type: 'svc_oauth_callback_success' };
+  const { message, errorType } = of;
+  return { type: 'svc_oauth_callback_error', payload: { message, errorType } };
 }
 
 if (hasLeft()) {
