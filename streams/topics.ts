@@ -83,7 +83,7 @@ export const topics = {
   'svc.internal.keys.v1': {
     key: 'key id',
     partitions: 1,
-    cleanup: compact(0, hourMs),
+    cleanup: compact(0, limits.keySegmentMs),
     schema: 'control/wrapped-key.v1.avsc',
     why: 'Data keys wrapped by the root key, apart from what they seal: deleting one shreds it.',
   },

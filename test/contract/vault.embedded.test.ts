@@ -1,14 +1,16 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import type { Sealed } from '../../src/kernel/ids.ts';
+import { fillerKey } from '../../src/modules/credentials/key-filler.ts';
 import { keysTopic } from '../../src/modules/credentials/key-log.ts';
 import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
 import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
 import { openVault, type OpenVault } from '../../src/modules/credentials/open-vault.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import { aRootKey, openControlWorld, silent, type ControlWorld } from '../support/control.ts';
 
 const refusal = (code: string): unknown => expect.objectContaining({ code });
@@ -17,9 +19,9 @@ const rootKey = aRootKey();
 let world: ControlWorld;
 let vault: OpenVault;
 
-const open = (rootKeys = [rootKey]): Promise<OpenVault> => {
+const open = (rootKeys = [rootKey], clock: Clock = systemClock): Promise<OpenVault> => {
   const { log, schemas } = world.embedded;
-  const deps = { log, schemas, rootKeys, newCipher: createAesGcm, clock: systemClock };
+  const deps = { log, schemas, rootKeys, newCipher: createAesGcm, clock };
   return openVault({ ...deps, logger: silent });
 };
 
@@ -124,6 +126,34 @@ async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
   }
   return found;
 }
+
+describe('the topic of a destroyed key', () => {
+  const keysOn = async (): Promise<string[]> => {
+    const keys: string[] = [];
+    for await (const { messages } of world.log.read({
+      topic: keysTopic,
+      partition: 0,
+      offset: 0,
+    })) {
+      keys.push(...messages.map(({ key }) => key));
+    }
+    return keys;
+  };
+
+  it('gets one message more when its segment may be closed, so that the key is compacted away', async () => {
+    await vault.create('k');
+    await vault.shred('k');
+    expect(await keysOn()).not.toContain(fillerKey);
+    const later: Clock = {
+      now: () => Date.now() + limits.keySegmentMs,
+      nowMicros: () => (Date.now() + limits.keySegmentMs) * 1000,
+    };
+    await using node = await open([rootKey], later);
+    await vi.waitUntil(async () => (await keysOn()).at(-1) === fillerKey, { timeout: 20_000 });
+    await node.create('k2');
+    expect(node.open('k2', node.seal('k2', 'secret', 'c'), 'c')).toBe('secret');
+  });
+});
 
 describe('the root key', () => {
   it('must be the one of before', async () => {

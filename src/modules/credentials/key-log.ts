@@ -5,6 +5,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { EventLog, TransactionalWriter } from '../../ports/event-log.ts';
 import type { Codec } from '../../ports/schemas.ts';
+import { createKeyFiller } from './key-filler.ts';
 import type { KeyRing, WrappedKey } from './key-ring.ts';
 
 export const keysTopic = 'svc.internal.keys.v1';
@@ -36,6 +37,7 @@ export interface KeyFollower {
 export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing): KeyFollower {
   const { log, logger } = deps;
   const ending = new AbortController();
+  const filler = createKeyFiller(deps, keysTopic);
   const waiting = new Set<{ readonly end: number; readonly arrived: () => void }>();
   let applied = 0;
 
@@ -43,8 +45,10 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
     log,
     [{ topic: keysTopic, partition: 0, offset: 0 }],
     (batch) => {
-      for (const { key, value } of batch.messages) {
+      for (const message of batch.messages) {
+        const { key, value } = message;
         ring.apply(key, value === null ? null : codec.decode(value));
+        filler.saw(message);
       }
       applied = batch.next;
       for (const { end, arrived } of waiting) if (end <= applied) arrived();
@@ -74,6 +78,7 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
     reached,
     async close() {
       ending.abort();
+      filler[Symbol.dispose]();
       await running;
     },
   };
