@@ -8,10 +8,6 @@ import { openRealm, takeSnapshot, type Realm, type Snapshot } from './realm.ts';
  * secrets, and worth nothing to whoever breaks out of a realm.
  */
 const watchEveryMs = 25;
-/** A new spare takes 3 ms of this thread, and a processor from the others: the run goes first, and mostly to its end. */
-const refillMs = 25;
-/** The same when there is no other spare. */
-const refillSoonMs = 10;
 /** How long a realm may take to say how large it is, before it counts as busy. */
 const memoryAnswerMs = 20;
 /** Time for the memory of an ended run to go back, before another one is ended for it. */
@@ -87,7 +83,8 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
   if (isHeld) started.warm();
   else started.begin();
   on.watch ??= setInterval(() => watch(on), watchEveryMs);
-  setTimeout(() => refill(on), on.spares.length === 0 ? refillSoonMs : refillMs);
+  // The run goes first: a new spare takes 3 ms of this thread.
+  setTimeout(() => refill(on), 10);
 }
 
 const open = ({ snapshot }: State, heapMb: number): Realm =>
