@@ -59,11 +59,6 @@ export interface RunRequest {
   readonly limits: RunLimits;
   /** Its reason may be an error with a `code`; `script_aborted` otherwise. */
   readonly signal: AbortSignal;
-  /**
-   * What is no code of the function is made ready at once, its first instruction runs when this resolves with true; with
-   * false it never runs, and the run ends as aborted. Never rejects. Absent: nothing is waited for.
-   */
-  readonly mayBegin?: Promise<boolean>;
 }
 
 /** JSON text and, beside it, text that is not JSON (an answer's body), so that it is not escaped twice. */

@@ -18,12 +18,7 @@ import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import { failureOf as errorOf } from '../../src/modules/runs/runtime/failure.ts';
 import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
 import type { EndStatus } from '../../src/modules/syncs/state.ts';
-import {
-  missingEntry,
-  type RunFailure,
-  type RunRequest,
-  type Sandbox,
-} from '../../src/ports/sandbox.ts';
+import { missingEntry, type RunFailure, type Sandbox } from '../../src/ports/sandbox.ts';
 
 export interface RunDeps {
   readonly control: ControlPlane;
@@ -62,7 +57,7 @@ export type Over =
   | { readonly kind: 'ok'; readonly output: string | undefined }
   | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
 
-type AttemptRun = Omit<HostRun, 'timeline'> & Pick<RunRequest, 'mayBegin'>;
+type AttemptRun = Omit<HostRun, 'timeline'>;
 
 type Dress = Pick<OpenedHost, 'calls' | 'context'>;
 
@@ -74,16 +69,14 @@ export async function runUserCode(
   dress: (host: Dress) => Dress = (host) => host,
 ): Promise<Ending> {
   try {
-    const { mayBegin, ...of } = run;
-    const { fn, signal } = of;
-    await using host = await deps.openHost({ ...of, timeline: timelineOf(deps, of) });
+    const { fn, signal } = run;
+    await using host = await deps.openHost({ ...run, timeline: timelineOf(deps, run) });
     const fileName = `${fn.integrationKey}/${fn.name}.js`;
     const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
     const how = { fileName, entry, limits: runLimits[run.kind] } as const;
     const { context, calls } = dress(host);
     const type = functionTypeOf(run.fn.kind);
-    const held = mayBegin === undefined ? {} : { mayBegin };
-    const wanted = { ...how, type, input, bundle: fn.bundle, context, signal, ...held };
+    const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
     const result = await deps.sandbox.run(wanted, calls);
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
     if (run.kind === 'webhook' && result.error.code === missingEntry)

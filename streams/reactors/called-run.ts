@@ -10,7 +10,6 @@ import type { BodyOwner } from '../../src/modules/runs/bodies.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub, type BodyPlace, type RunChanged } from '../../src/modules/runs/events.ts';
 import { outputJson } from '../../src/modules/actions/output.ts';
-import type { RunRequest } from '../../src/ports/sandbox.ts';
 import {
   askUntilDecided,
   attempted,
@@ -57,8 +56,6 @@ interface KeptBody {
 export interface CalledWith {
   readonly input: Promise<string | undefined>;
   readonly depth: number;
-  /** Whether the owner takes the start, before which nothing of the function runs. Absent: it has. Never rejects. */
-  readonly started?: Promise<boolean>;
   /** Keeps the body of the end for who waits for it. */
   readonly keepBody: (json: string) => Promise<KeptBody>;
 }
@@ -70,34 +67,28 @@ export const onLog =
     throughOutage(() => deps.bodies.put(ownerOf(change), 'output', json), closing).catch(bodyLost);
 
 /**
- * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end; until that is taken
- * it is only made ready. Resolves with whether the owner has taken this end; never throws.
+ * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Resolves with
+ * whether the owner has taken this end; never throws.
  */
 export async function runCalled(
   deps: RunDeps,
   change: CalledRun,
-  { input, depth, keepBody, started }: CalledWith,
+  { input, depth, keepBody }: CalledWith,
   abort: AbortController,
   closing: AbortSignal,
 ): Promise<boolean> {
   const { attempt } = change;
   const actor = `run:${change.run_id ?? ''}`;
   const ref = refOfCalled(change);
-  const operation = loggedLater(deps, change);
-  const { signal } = abort;
-  const held = started === undefined ? {} : { mayBegin: started };
-  const settling = settledOf(deps, change, { input, depth, operation, signal, ...held });
-  if ((await started) === false) {
-    await settling;
-    return false;
-  }
-  operation.begin();
+  const operation = beginLog(deps, change);
   const sign = { ref, body: { type: 'Heartbeat', attempt }, actor, isDirect: true };
   using _ = keepAlive(deps, sign, abort);
-  return await report(deps, change, await settling, { operation, keepBody, closing });
+  const { signal } = abort;
+  const settled = await settledOf(deps, change, { input, depth, operation, signal });
+  return await report(deps, change, settled, { operation, keepBody, closing });
 }
 
-interface Given extends Pick<RunRequest, 'mayBegin'> {
+interface Given {
   readonly input: Promise<string | undefined>;
   readonly operation: Operation;
   readonly signal: AbortSignal;
@@ -132,7 +123,7 @@ async function perform(
 async function performWebhook(
   deps: RunDeps,
   change: CalledRun,
-  { input, ...shown }: Given,
+  { input, operation, signal }: Given,
 ): Promise<Settled> {
   const of = runOf(change);
   const actor = `run:${of.runId}`;
@@ -143,10 +134,10 @@ async function performWebhook(
     const instance = await instanceOf(deps, change);
     streams = instance.models.map((model) => streamOf(instance, model));
     const json = await input;
-    const host = { ...of, connection, fn, instance, ...shown, depth: 0 };
+    const host = { ...of, connection, fn, instance, depth: 0, operation, signal };
     return runUserCode(deps, host, json);
   });
-  return settle(deps, streams, origin, ending, shown.signal);
+  return settle(deps, streams, origin, ending, signal);
 }
 
 const runOf = (change: CalledRun) => ({
@@ -180,17 +171,6 @@ const titles = {
   dryrun: 'Dry run of',
 } as const;
 const titleOf = ({ kind, function: name }: CalledRun): string => `${titles[kind]} ${name}`;
-
-/** The operation in the log that users read; nothing is said of it before it has begun. */
-function loggedLater(deps: RunDeps, change: CalledRun): Operation & { begin(): void } {
-  let operation: Operation | null = null;
-  const begun = (): Operation => (operation ??= beginLog(deps, change));
-  return {
-    begin: () => void begun(),
-    write: (...said) => begun().write(...said),
-    end: (...said) => begun().end(...said),
-  };
-}
 
 function beginLog(deps: RunDeps, change: CalledRun): Operation {
   const { log_id, run_id, environment_id, integration, connection_id } = change;

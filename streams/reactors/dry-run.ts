@@ -5,7 +5,6 @@ import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import { createDryRun, type DryRunOrder } from '../../src/modules/runs/dry-run.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import type { HostRun } from '../../src/modules/runs/open-host.ts';
-import type { RunRequest } from '../../src/ports/sandbox.ts';
 import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
 
 /**
@@ -14,16 +13,13 @@ import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from 
 export async function performDryRun(
   deps: RunDeps,
   change: CalledRun,
-  given: Pick<HostRun, 'operation' | 'signal'> &
-    Pick<RunRequest, 'mayBegin'> & { readonly input: Promise<string | undefined> },
+  given: Pick<HostRun, 'operation' | 'signal'> & { readonly input: Promise<string | undefined> },
 ): Promise<Ending> {
   const { operation, signal } = given;
   return attempted(deps, async () => {
     const connection = await connectionOf(deps, change);
     // It was made of this type, and sealed.
     const order = JSON.parse((await given.input) ?? '{}') as DryRunOrder;
-    // What a bundle defines is known once its code has run.
-    if ((await given.mayBegin) === false) throw new GatewayError('script_aborted');
     const definition = await deps.sandbox.describe(order.bundle, 'dryrun.js');
     if (definition.type !== order.functionType) {
       const message = `The code is of the type ${definition.type}, not ${order.functionType}.`;

@@ -28,13 +28,9 @@ export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
       return end;
     },
     ended,
-    begin({ input, depth, started }) {
+    begin({ input, depth }) {
       hasBegun = true;
-      const hasStarted = started.then(
-        () => true,
-        () => false,
-      );
-      const given = { input: Promise.resolve(input), depth, keepBody, started: hasStarted };
+      const given = { input: Promise.resolve(input), depth, keepBody };
       const told = (isTaken: boolean) => {
         if (isTaken && end !== null) resolve(end);
       };

@@ -33,7 +33,6 @@ for (let run = 0; run < runs; run += 1) {
     ended: () => resolve(undefined),
     unstoppable: () => undefined,
   });
-  guest.begin();
   await ended;
 }
 process.send?.({ ...p50p99('realm_open', opens), ...p50p99('realm_start', starts) });

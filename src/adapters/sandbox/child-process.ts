@@ -29,8 +29,6 @@ export interface ChildOrder {
   readonly order: string;
   readonly limits: RunLimits;
   readonly signal: AbortSignal;
-  /** As in `RunRequest`. */
-  readonly mayBegin?: Promise<boolean> | undefined;
 }
 
 interface Running {
@@ -119,7 +117,7 @@ export class SandboxChild {
 
   /** Resolves with the end of the run, also when the process dies. */
   async run(order: ChildOrder, host: HostCalls): Promise<RunResult> {
-    const { signal, mayBegin, ...rest } = order;
+    const { signal, ...rest } = order;
     const run = ++this.#lastRun;
     this.started += 1;
     const { promise, resolve } = Promise.withResolvers<RunResult>();
@@ -127,24 +125,12 @@ export class SandboxChild {
     this.#runs.set(run, entry);
     this.#watch ??= setInterval(() => this.#checkMemory(), watchEveryMs);
     const { wallMs, graceMs } = order.limits;
-    const setEnd = () => this.#setDeadline(entry, wallMs + graceMs);
+    this.#setDeadline(entry, wallMs + graceMs);
     const abort = () => {
       this.#tell({ kind: 'abort', run, reason: reasonOf(signal) });
       this.#setDeadline(entry, graceMs);
     };
-    const release = (may: boolean) => {
-      if (!this.#runs.has(run) || signal.aborted) return;
-      if (!may) {
-        abort();
-        return;
-      }
-      setEnd();
-      this.#tell({ kind: 'begin', run });
-    };
-    const isHeld = mayBegin !== undefined;
-    if (isHeld) void mayBegin.then(release);
-    else setEnd();
-    if (!this.#tell({ kind: 'run', run, isHeld, ...rest })) this.#end(run, fail(interrupted));
+    if (!this.#tell({ kind: 'run', run, ...rest })) this.#end(run, fail(interrupted));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     try {

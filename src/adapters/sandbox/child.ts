@@ -56,14 +56,14 @@ function receive(message: ToChild): void {
     return;
   }
   const run = state.runs.get(message.run);
-  if (message.kind === 'begin') run?.begin();
-  else if (message.kind === 'settle')
+  if (message.kind === 'settle')
     run?.settle(message.id, message.isDone, message.json, message.body);
-  else run?.abort(message.reason);
+  else if (message.kind === 'abort') run?.abort(message.reason);
+  else run?.kill(message.failure);
 }
 
 function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
-  const { run, isHeld, ...order } = message;
+  const { run, ...order } = message;
   const { heapMb } = order.limits;
   const spare = heapMb === on.settings.heapMb ? on.spares.pop() : undefined;
   const started = new GuestRun(spare ?? open(on, heapMb), order, {
@@ -80,8 +80,6 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
     unstoppable: () => tell({ kind: 'broken' }),
   });
   on.runs.set(run, started);
-  if (isHeld) started.warm();
-  else started.begin();
   on.watch ??= setInterval(() => watch(on), watchEveryMs);
   // The run goes first: a new spare takes 3 ms of this thread.
   setTimeout(() => refill(on), 10);

@@ -32,8 +32,6 @@ export interface GuestRunOrder {
 export class GuestRun {
   readonly limits: RunLimits;
   readonly #realm: Realm;
-  readonly #order: string;
-  readonly #bundle: Promise<Parameters<Realm['start']>[0]>;
   readonly #events: GuestRunEvents;
   readonly #pending = new Set<number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
@@ -41,46 +39,36 @@ export class GuestRun {
   /** Turns of the realm under way: while there are any, it may still ask for something. */
   #turns = 0;
   #calls = 0;
-  #hasBegun = false;
   #aborted: AbortReason | null = null;
   #hasEnded = false;
 
-  /** Compiles the bundle, and runs nothing of it. */
+  /** Starts at once. */
   constructor(realm: Realm, order: GuestRunOrder, events: GuestRunEvents) {
     this.limits = order.limits;
     this.#realm = realm;
-    this.#order = order.order;
     this.#events = events;
     realm.events = {
       posted: (kind, id, first, second) => this.#posted(kind, id, first, second),
       asked: (method, args) => this.#asked(method, args),
       lost: () => this.#fail(outOfMemory),
     };
-    this.#turns += 1;
-    this.#bundle = compile(realm, order).finally(() => {
-      this.#turns -= 1;
-    });
-    // A bundle that does not compile is the end of a run that has begun.
-    this.#bundle.catch(() => undefined);
-  }
-
-  /** Readies the realm meanwhile, for a run that is held. */
-  warm(): void {
-    this.#realm.warm(this.#order).catch((error: unknown) => this.#fail(failureOf(error)));
-  }
-
-  /** Runs the code. */
-  begin(): void {
-    if (this.#hasBegun || this.#hasEnded) return;
-    this.#hasBegun = true;
     const late = {
       code: 'execution_timeout',
       message: 'The run took longer than it may.',
     } as const;
-    this.#clocks.push(setTimeout(() => this.abort(late), Math.min(this.limits.wallMs, timerMsMax)));
-    this.#bundle.then(
-      (bundle) => this.#turn(this.#realm.start(bundle, this.#order)),
-      (error: unknown) => this.#fail(failureOf(error)),
+    this.#clocks.push(
+      setTimeout(() => this.abort(late), Math.min(order.limits.wallMs, timerMsMax)),
+    );
+    this.#turns += 1;
+    compile(realm, order).then(
+      (bundle) => {
+        this.#turns -= 1;
+        this.#turn(realm.start(bundle, order.order));
+      },
+      (error: unknown) => {
+        this.#turns -= 1;
+        this.#fail(failureOf(error));
+      },
     );
   }
 
@@ -104,10 +92,6 @@ export class GuestRun {
   abort(reason: AbortReason): void {
     if (this.#aborted !== null || this.#hasEnded) return;
     this.#aborted = reason;
-    if (!this.#hasBegun) {
-      this.#fail(aborted(reason));
-      return;
-    }
     this.#pending.clear();
     this.#settle('abort', 0, JSON.stringify(reason), '');
     this.#clocks.push(setTimeout(() => this.#fail(aborted(reason)), this.limits.graceMs));

@@ -1,22 +1,18 @@
-import type { RunLimits, RunResult } from '../../ports/sandbox.ts';
+import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
 
 /** What the supervisor tells a child. Everything in it is plain data. */
 export type ToChild =
   /** First of all: the script of the realm. */
   | { readonly kind: 'init'; readonly runtime: string; readonly settings: ChildSettings }
-  /** Makes a run ready. */
   | {
       readonly kind: 'run';
       readonly run: number;
-      /** Its code waits for `begin`. */
-      readonly isHeld: boolean;
       readonly bundle: string;
       readonly fileName: string;
       /** JSON text of a `GuestOrder`. */
       readonly order: string;
       readonly limits: RunLimits;
     }
-  | { readonly kind: 'begin'; readonly run: number }
   | {
       readonly kind: 'settle';
       readonly run: number;
@@ -25,7 +21,9 @@ export type ToChild =
       readonly json: string;
       readonly body: string;
     }
-  | { readonly kind: 'abort'; readonly run: number; readonly reason: AbortReason };
+  | { readonly kind: 'abort'; readonly run: number; readonly reason: AbortReason }
+  /** Ends the run at once. */
+  | { readonly kind: 'kill'; readonly run: number; readonly failure: RunFailure };
 
 export type FromChild =
   | { readonly kind: 'ready' }

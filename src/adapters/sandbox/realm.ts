@@ -16,8 +16,6 @@ export interface Realm {
   readonly heapMb: number;
   /** Set once, by the run that takes the realm. */
   events: RealmEvents | null;
-  /** Readies the runtime for the order; optional, and before `start`. */
-  warm(order: string): Promise<void>;
   /** Runs the bundle, a reference to a function, with the order's JSON text. */
   start(bundle: ivm.Reference, order: string): Promise<void>;
   /** Gives the realm an answer and resolves when its code rests again; rejects when it is stopped meanwhile. */
@@ -69,7 +67,6 @@ export function openRealm(snapshot: Snapshot, heapMb: number, broken: () => void
     { result: { reference: true } },
   );
   const startHook = hooks.getSync('start', { reference: true });
-  const warmHook = hooks.getSync('warm', { reference: true });
   const settleHook = hooks.getSync('settle', { reference: true });
 
   return {
@@ -84,9 +81,6 @@ export function openRealm(snapshot: Snapshot, heapMb: number, broken: () => void
     },
     async start(bundle, order) {
       await startHook.apply(undefined, [bundle.derefInto(), order]);
-    },
-    async warm(order) {
-      await warmHook.apply(undefined, [order]);
     },
     async settle(kind, id, json, body) {
       if (!isolate.isDisposed) await settleHook.apply(undefined, [kind, id, json, body]);

@@ -77,12 +77,12 @@ class ProcessSandbox implements Sandbox {
   }
 
   async run(request: RunRequest, host: HostCalls): Promise<RunResult> {
-    const { bundle, fileName, type, entry, input, context, limits, signal, mayBegin } = request;
+    const { bundle, fileName, type, entry, input, context, limits, signal } = request;
     const order: GuestOrder = { task: 'run', fileName, type, entry, input: input ?? null, context };
     const child = await this.#place();
     return this.#runOn(
       child,
-      { bundle, fileName, order: JSON.stringify(order), limits, signal, mayBegin },
+      { bundle, fileName, order: JSON.stringify(order), limits, signal },
       host,
     );
   }

@@ -206,13 +206,12 @@ async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Prom
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // Nobody looks for a taken run in the view: it goes on here.
-  const started = deps.control.ask(actionRunRef(of), body, {
+  await deps.control.ask(actionRunRef(of), body, {
     actor,
     isViewAwaited: taken === null,
     isDirect: true,
   });
-  taken?.begin({ input: json ?? undefined, depth: body.depth, started });
-  await started;
+  taken?.begin({ input: json ?? undefined, depth: body.depth });
 }
 
 /** What is run here is given its input here. */

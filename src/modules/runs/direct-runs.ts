@@ -29,15 +29,8 @@ export interface EndBody {
 export interface TakenRun extends Disposable {
   /** Name of the runner, for the owner. */
   readonly runner: string;
-  /**
-   * Makes the function ready and runs it once `started` resolves: the owner has taken the start. When that rejects, the
-   * run is off.
-   */
-  begin(given: {
-    readonly input: string | undefined;
-    readonly depth: number;
-    readonly started: Promise<unknown>;
-  }): void;
+  /** Runs the function: only once the owner has taken the start. */
+  begin(given: { readonly input: string | undefined; readonly depth: number }): void;
   /** Null until the owner is told of the end. */
   readonly end: EndBody | null;
   /** Resolves once the owner has ended the run as it went here; never, when it ended otherwise. */

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   missingEntry,
   type EntryPoint,
@@ -48,20 +47,9 @@ Object.defineProperty(globalThis, '__svcStart', {
   value: (post: Parameters<typeof bind>[0], ask: Parameters<typeof bind>[1]) => {
     installGlobals();
     bind(post, ask);
-    return { settle, start, warm };
+    return { settle, start };
   },
 });
-
-/**
- * Does once what nearly every function begins with. The first of each costs ten times as much as a second one; nothing of
- * it is seen later.
- */
-function warm(orderText: string): void {
-  const order = JSON.parse(orderText) as GuestOrder;
-  if (order.task === 'run') makeHandle(order.type, order.context);
-  const { string, number, unknown } = z;
-  z.object({ text: string(), count: number().optional(), list: z.array(string()), any: unknown() });
-}
 
 /** Ends by a message, never by what it returns. */
 function start(bundle: Bundle, orderText: string): void {

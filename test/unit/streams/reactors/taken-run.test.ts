@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
-import { GatewayError } from '../../../../src/kernel/errors.ts';
 import type { RunChanged } from '../../../../src/modules/runs/events.ts';
 import type { Sandbox } from '../../../../src/ports/sandbox.ts';
 import { refOfCalled } from '../../../../streams/reactors/called-run.ts';
@@ -11,19 +10,16 @@ const actor = 'key:test';
 let world: RunWorld;
 let sandbox: Sandbox;
 let runner: AsyncDisposable;
-/** What a test does when a function asks for the first time, and between its end and the report of it. */
-let around: { readonly asked?: () => Promise<unknown>; readonly after?: () => Promise<unknown> };
+/** What a test does before a function begins, and between its end and the report of it. */
+let around: { readonly before?: () => Promise<unknown>; readonly after?: () => Promise<unknown> };
 
 beforeAll(async () => {
   world = await openRunWorld();
   sandbox = await openSandbox({ childrenMax: 1 });
   const watched: Sandbox = {
-    run: async (request, host) => {
-      const getCheckpoint = async () => {
-        await around.asked?.();
-        return 'null';
-      };
-      const result = await sandbox.run(request, { ...host, getCheckpoint });
+    run: async (...given) => {
+      await around.before?.();
+      const result = await sandbox.run(...given);
       await around.after?.();
       return result;
     },
@@ -31,11 +27,8 @@ beforeAll(async () => {
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };
   runner = await world.startRunner(watched);
-  const bundle = `module.exports.default = { type: 'action', exec: async (svc) => {
-    await svc.getCheckpoint();
-    return 1;
-  } };`;
-  for (const name of ['direct', 'refused', 'late']) await world.deploy('action', name, bundle);
+  const bundle = `module.exports.default = { type: 'action', exec: async () => 1 };`;
+  for (const name of ['direct', 'late']) await world.deploy('action', name, bundle);
 });
 afterAll(async () => {
   await runner[Symbol.asyncDispose]();
@@ -63,27 +56,12 @@ const commandsOnLog = async (): Promise<number> =>
 describe('an action in the process of its owner', () => {
   it('begins once the ledger has its start, is answered once it has its end, and is in no command', async () => {
     let atBegin: string[] = [];
-    around = { asked: async () => (atBegin = await actionsOf('direct')) };
+    around = { before: async () => (atBegin = await actionsOf('direct')) };
     const before = await commandsOnLog();
     expect(await trigger('direct')).toBe(1);
     expect(await commandsOnLog()).toBe(before);
     expect(atBegin).toEqual(['queued', 'started']);
     expect(await actionsOf('direct')).toEqual(['queued', 'started', 'succeeded']);
-  });
-
-  it('does not begin when its start is refused, and its log says nothing of it', async () => {
-    let calls = 0;
-    const full = new GatewayError('log_full');
-    const ended = Promise.withResolvers<undefined>();
-    around = { asked: async () => (calls += 1), after: async () => ended.resolve(undefined) };
-    vi.spyOn(world.node.control, 'ask').mockRejectedValueOnce(full);
-    await expect(trigger('refused')).rejects.toBe(full);
-    await ended.promise;
-    expect(calls).toBe(0);
-    expect(await actionsOf('refused')).toEqual([]);
-    await world.logs.flush();
-    const entries = await world.read<{ readonly function: string | null }>('svc.logs.v1');
-    expect(entries.filter((entry) => entry.function === 'refused')).toEqual([]);
   });
 
   it('answers what the ledger says when it is cancelled before it reports its end', async () => {

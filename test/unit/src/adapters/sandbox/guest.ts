@@ -42,7 +42,6 @@ export interface GuestOptions {
   readonly context?: Partial<RunContext>;
   readonly signal?: AbortSignal;
   readonly entry?: RunRequest['entry'];
-  readonly mayBegin?: Promise<boolean>;
   /** Statements before the definition. */
   readonly head?: string;
 }
@@ -62,7 +61,6 @@ export function runBundle(sandbox: Sandbox, bundle: string, options: GuestOption
     context: { ...context, ...options.context },
     limits: { ...limits, ...options.limits },
     signal: options.signal ?? new AbortController().signal,
-    ...(options.mayBegin === undefined ? {} : { mayBegin: options.mayBegin }),
   };
   return sandbox.run(request, options.host ?? {});
 }
