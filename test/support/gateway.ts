@@ -8,12 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { checkAnswer } from './answers.ts';
 import { deploymentEnv, inheritedEnv } from './deployment.ts';
 
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const source = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface GatewayOptions {
   /** Kept when given; otherwise made and removed with the gateway. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The program; default: the source. */
+  readonly entry?: string;
   /** What comes before the command of the process. */
   readonly within?: readonly string[];
 }
@@ -58,7 +60,7 @@ const keys = {
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const isOwnFolder = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-gateway-')));
-  const [command, ...args] = [...(options.within ?? []), process.execPath, entry];
+  const [command, ...args] = [...(options.within ?? []), process.execPath, options.entry ?? source];
   const child = spawn(command, args, {
     env: {
       ...inheritedEnv(),

@@ -1,0 +1,63 @@
+// What npm runs around `npm pack`. Node strips no types below node_modules, so before it the sources are built to
+// JavaScript in dist, and the manifest names that; after it the manifest is again that of the repository.
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const manifest = join(root, 'package.json');
+/** Where the manifest of the repository waits meanwhile. */
+const kept = join(root, 'node_modules', '.package-manifest.json');
+const built = join(root, 'dist');
+
+function compile(project, ...options) {
+  const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+  const args = [compiler, '-p', join(root, project), ...options];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Data, styles and the like lie beside the code that reads them. */
+function copyData(folder) {
+  const isData = (source) => !source.endsWith('.ts') && !source.endsWith('.md');
+  cpSync(join(root, folder), join(built, folder), { recursive: true, filter: isData });
+}
+
+function build() {
+  rmSync(built, { recursive: true, force: true });
+  compile('tsconfig.build.json');
+  compile('src/modules/connect-page/browser/tsconfig.build.json');
+  for (const folder of ['src', 'streams', 'schemas']) copyData(folder);
+}
+
+/** Types are those of the sources, which the package has as well. */
+function nameBuilt() {
+  const text = readFileSync(manifest, 'utf8');
+  mkdirSync(join(root, 'node_modules'), { recursive: true });
+  writeFileSync(kept, text);
+  writeFileSync(
+    manifest,
+    text.replace(/"default": "\.\/(src\/.*)\.ts"/g, '"default": "./dist/$1.js"'),
+  );
+}
+
+function restore() {
+  if (existsSync(kept)) renameSync(kept, manifest);
+}
+
+if (process.argv[2] === 'after') {
+  restore();
+} else {
+  restore();
+  build();
+  nameBuilt();
+}
