@@ -49,7 +49,7 @@ function countersContract(harness: CoordinationHarness): void {
     const nodes = [await world.open(), await world.open(), await world.open()];
     const counts = await Promise.all(
       nodes.flatMap((node) =>
-        Array.from({ length: 100 }, () => node.count('key', { windowMs: minute })),
+        Array.from({ length: 100 }, async () => node.count('key', { windowMs: minute })),
       ),
     );
     const values = counts.map(({ value }) => value).sort((a, b) => a - b);
