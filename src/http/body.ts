@@ -37,6 +37,8 @@ export async function readJson(
  */
 export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  // Of a request without a body nothing more is told.
+  if (request.readableEnded) return Buffer.alloc(0);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
