@@ -4,14 +4,14 @@ import type { TableDefinition, ViewDefinition } from '../../ports/projection-sto
 const tokensKeptS = 7 * 86_400;
 
 /**
- * The engine in this process deletes the parts that went into a merge without waiting for the result to reach the
- * disk, so the merge has to write it through. And it deletes them every second: every 30 seconds, as the default is,
- * these are some ten thousand files at a time, and on a disk that is told of freed blocks every insert and every
- * append to the log then waits for seconds. Replicated tables clean up together, through their keeper, and keep
- * parts for minutes.
+ * The engine in this process deletes the parts that went into a merge some time after it, without having asked whether
+ * the result is on the disk: a minute, by when the system has written it. And it deletes them every second: every 30
+ * seconds, as the default is, these are some ten thousand files at a time, and on a disk that is told of freed blocks
+ * every insert and every append to the log then waits for seconds. Replicated tables clean up together, through their
+ * keeper, and keep parts for minutes.
  */
 const mergedParts = {
-  min_rows_to_fsync_after_merge: 1,
+  old_parts_lifetime: 60,
   cleanup_delay_period: 1,
   cleanup_delay_period_random_add: 0,
   max_cleanup_delay_period: 1,
