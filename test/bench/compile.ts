@@ -125,7 +125,11 @@ const body = { provider: 'github', unique_key: 'crm' };
 const credentials = { type: 'OAUTH2', client_id: 'id', client_secret: 'secret' };
 const made = await gateway.call('POST', '/integrations', { body: { ...body, credentials } });
 if (made.status !== 200) throw new Error(JSON.stringify(made.body));
-const client = apiClient({ host: gateway.url, secretKey: gateway.key, version: '0.0.0' });
+const client = apiClient({
+  host: gateway.url,
+  secretKey: gateway.key,
+  version: ownPackage().version,
+});
 const deployment = new HotDeployment(client);
 const everything = await timed(async () => deployment.bring((await compileAndWrite()).functions));
 const oneDeployed: number[] = [];
