@@ -1,15 +1,7 @@
 // What npm runs around `npm pack`. Node strips no types below node_modules, so before it the sources are built to
 // JavaScript in dist, and the manifest names that; after it the manifest is again that of the repository.
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,9 +11,9 @@ const manifest = join(root, 'package.json');
 const kept = join(root, 'node_modules', '.package-manifest.json');
 const built = join(root, 'dist');
 
-function compile(project, ...options) {
+function compile(project) {
   const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
-  const args = [compiler, '-p', join(root, project), ...options];
+  const args = [compiler, '-p', join(root, project)];
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(status ?? 1);
 }
@@ -42,7 +34,6 @@ function build() {
 /** Types are those of the sources, which the package has as well. */
 function nameBuilt() {
   const text = readFileSync(manifest, 'utf8');
-  mkdirSync(join(root, 'node_modules'), { recursive: true });
   writeFileSync(kept, text);
   writeFileSync(
     manifest,
@@ -54,10 +45,9 @@ function restore() {
   if (existsSync(kept)) renameSync(kept, manifest);
 }
 
-if (process.argv[2] === 'after') {
-  restore();
-} else {
-  restore();
+// A run that was broken off may have left the other manifest.
+restore();
+if (process.argv[2] === 'before') {
   build();
   nameBuilt();
 }
