@@ -25,19 +25,15 @@ const insertSettings = {
   min_insert_block_size_bytes: 1_073_741_824,
   max_partitions_per_insert_block: 0,
   deduplicate_blocks_in_dependent_materialized_views: 1,
+  // Cutting the rows up for several threads costs more processor time than reading them with one.
+  max_threads: 1,
+  input_format_parallel_parsing: 0,
 };
 
-/** Threads cost a small insert more than they bring. */
-const smallInsertBytes = 256 * 1024;
-
-export function settingsOf({ rows, deduplicationToken }: Insert): Record<string, string | number> {
-  const isSmall = rows.length < smallInsertBytes;
-  return {
-    ...insertSettings,
-    ...(isSmall ? { max_threads: 1, input_format_parallel_parsing: 0 } : {}),
-    insert_deduplication_token: deduplicationToken,
-  };
-}
+export const settingsOf = ({ deduplicationToken }: Insert): Record<string, string | number> => ({
+  ...insertSettings,
+  insert_deduplication_token: deduplicationToken,
+});
 
 /** 64-bit integers travel as text: not every binder takes a bigint. */
 export function wire(params: SqlParams | undefined): Record<string, unknown> {

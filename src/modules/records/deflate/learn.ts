@@ -1,5 +1,3 @@
-import { dictionaryBytesMax } from './deflater.ts';
-
 /** A member's name with its quotes and colon; a word with the sign after it; a sign. */
 const pieces = /"(?:[^"\\]|\\.)*":|[\p{L}\p{N}]+[^\p{L}\p{N}"]?|[^\p{L}\p{N}]/gu;
 /** A piece that fewer samples have may be of one record alone, which can be pruned while others keep the dictionary. */
@@ -8,8 +6,8 @@ const sharedShare = 1 / 32;
 /** What so many have stands together in their order, so that one match spans it. */
 const commonShare = 3 / 4;
 const pieceBytesMin = 3;
-/** A dictionary travels with each payload. */
-const learntBytesMax = Math.min(2048, dictionaryBytesMax);
+/** A dictionary travels with each payload: what is worth less than these bytes costs more than it saves. */
+const learntBytesMax = 640;
 
 /**
  * What many of the texts share: names, words and the order of what nearly all have. Nothing that one text has
