@@ -16,6 +16,7 @@ import { topicSpecs } from '../../src/app/topics.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
 import { systemClock as clock } from '../../src/kernel/time.ts';
 import type { Json } from '../../src/kernel/stable-json.ts';
+import { startSealing } from '../../src/app/threads/sealing.ts';
 import { openVault } from '../../src/modules/credentials/open-vault.ts';
 import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
@@ -50,6 +51,7 @@ await withFolder(async (folder) => {
   const vault = stack.use(
     await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
   );
+  const sealing = stack.use(startSealing(vault));
   for (const { connectionUid } of streams) await vault.create(connectionUid);
   const replies = stack.use(await openReplies({ log, schemas, node: 'bench', logger }));
   const payloadMode = () => 'plain' as const;
@@ -59,6 +61,7 @@ await withFolder(async (folder) => {
       log,
       schemas,
       vault,
+      sealing,
       clock,
       logger,
       retentionOf: () => defaultRetention,

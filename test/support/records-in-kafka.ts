@@ -15,7 +15,7 @@ import { partitionsOf, topics } from '../../streams/topics.ts';
 import { ownPrefix, serviceUrl } from '../services/url.ts';
 import { silent } from './control.ts';
 import { brokersOf, openTestLog } from './kafka-open.ts';
-import { memoryVault } from './records.ts';
+import { memoryVault, sealHere } from './records.ts';
 
 export interface RecordsInKafka extends AsyncDisposable {
   readonly log: EventLog;
@@ -59,6 +59,7 @@ export async function openRecordsInKafka(
   stack.use(
     await startRecordOwners({
       ...common,
+      sealing: sealHere(vault),
       directory,
       retentionOf: () => defaultRetention,
       ...(tickMs === undefined ? {} : { tickMs }),

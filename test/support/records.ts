@@ -18,6 +18,8 @@ import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Vault } from '../../src/modules/credentials/vault.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
+import { sealEach, type PayloadSealing } from '../../src/modules/records/payload-sealing.ts';
+import { PayloadSealer } from '../../src/modules/records/sealed-payload.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import type { RecordWriter, WriteOrigin } from '../../src/modules/records/writer.ts';
@@ -80,6 +82,20 @@ export function memoryVault(): RecordsVault {
       createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('hex'),
     async shred(keyId) {
       ciphers.set(keyId, null);
+    },
+  };
+}
+
+/** Seals in the caller's thread, and answers later, as another thread does. */
+export function sealHere(vault: RecordsVault): PayloadSealing {
+  const sealer = new PayloadSealer(vault);
+  return {
+    begin(owner) {
+      vault.sealBytes(owner.connectionUid, new Uint8Array(), 'is there a key?');
+      return async (payloads) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return sealEach(sealer, owner, payloads);
+      };
     },
   };
 }
@@ -153,7 +169,8 @@ export async function openRecordsWorld(
       const directory = more.folder ?? folder;
       const ports = { log: client, schemas, vault, clock, logger, directory, retryMs: 1 };
       const retentionOf = () => defaultRetention;
-      const owners = await startRecordOwners({ ...ports, retentionOf, ...more });
+      const sealing = sealHere(vault);
+      const owners = await startRecordOwners({ ...ports, sealing, retentionOf, ...more });
       const isDeciding = (): boolean => {
         const states = [...owners.partitions().values()];
         return states.length === partitions && states.every((state) => state === 'deciding');

@@ -3,6 +3,7 @@ import { directOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
 import { startControlOwners } from '../../../streams/owners/control/start.ts';
 import { followRetention } from '../../../streams/owners/records/retention-policies.ts';
 import { startRecordOwners } from '../../../streams/owners/records/start.ts';
+import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
 
 /** The partition owners: they decide what they are asked, and nothing else runs beside them. */
@@ -14,10 +15,12 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
   );
   const retention = stack.use(await followRetention(ports));
   const directory = join(folders.state, 'records');
+  const sealing = stack.use(startSealing(vault));
   stack.use(
     await startRecordOwners({
       ...ports,
       vault,
+      sealing,
       retentionOf: (environmentUid) => retention.of(environmentUid),
       directory,
       faultPoint,

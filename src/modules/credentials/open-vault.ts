@@ -80,6 +80,7 @@ function vaultOf(ring: KeyRing, keys: KeyWriter, follower: KeyFollower): OpenVau
     open: (keyId, sealed, context) => openText(ring, keyId, sealed, context),
     sealBytes: (keyId, plain, context) => ring.cipher(keyId).seal(plain, context),
     openBytes: (keyId, sealed, context) => ring.cipher(keyId).open(sealed, context),
+    dataKey: (keyId) => Uint8Array.from(ring.bytes(keyId)),
     fingerprint: (purpose, text) =>
       createHmac('sha256', ring.bytes(serviceKeyId)).update(`${purpose}\0${text}`).digest('hex'),
     shred: (keyId) => keys.shred(keyId),

@@ -17,6 +17,8 @@ export interface Vault {
   open<T extends Json>(keyId: string, sealed: Sealed<T>, context: string): T;
   sealBytes(keyId: string, plain: Uint8Array, context: string): Buffer;
   openBytes(keyId: string, sealed: Uint8Array, context: string): Buffer;
+  /** The key itself, for a thread of this process that seals much. @throws as `openBytes`, when it is gone */
+  dataKey(keyId: string): Uint8Array;
   /** Keyed hash (HMAC-SHA-256 under a key of the service) as hex: look-ups and comparisons without the secret. */
   fingerprint(purpose: string, text: string): string;
   /** Destroys the key: what it sealed is unreadable at once, on every node. */

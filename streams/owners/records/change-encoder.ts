@@ -18,6 +18,14 @@ export interface ChangeContext {
   readonly passId: string | null;
 }
 
+/** The same, encoded. */
+export interface EncodedContext {
+  readonly who: Uint8Array;
+  readonly generation: Uint8Array;
+  readonly sync: Uint8Array;
+  readonly keyOf: Readonly<Record<PayloadEncoding, Uint8Array>>;
+}
+
 /** What differs from change to change. */
 export interface ChangeFields {
   readonly eventId: string;
@@ -28,15 +36,19 @@ export interface ChangeFields {
   readonly version: number;
   readonly position: number;
   readonly previousPosition: number | null;
-  readonly payload: Uint8Array | null;
-  /** `none` for no payload. */
-  readonly encoding: PayloadEncoding;
   readonly hash: string;
   readonly previousHash: string | null;
   readonly firstSeenAt: Micros;
   readonly modifiedAt: Micros;
   readonly deletedAt: Micros | null;
   readonly prunedAt: Micros | null;
+}
+
+/** A payload as the event has it. */
+export interface ChangePayload {
+  readonly bytes: Uint8Array | null;
+  /** `none` for no payload. */
+  readonly encoding: PayloadEncoding;
 }
 
 /** Room for the fields of fixed length and for ids in UTF-8, beside the parts and the payload. */
@@ -54,60 +66,31 @@ export class ChangeEncoder {
   readonly #frame: Buffer;
   #slab = Buffer.alloc(0);
   #at = 0;
-  #who = Buffer.alloc(0);
-  #generation = Buffer.alloc(0);
-  #sync = Buffer.alloc(0);
-  #keyOf: Record<PayloadEncoding, Buffer> = emptyParts();
 
   /** `sample` is any value that the topic's codec has encoded. */
   constructor(sample: Uint8Array) {
     this.#frame = Buffer.from(sample.subarray(0, 5));
   }
 
-  /** For the changes that follow. */
-  begin(context: ChangeContext): void {
-    const { environmentUid, integration, connectionId, actor, runId, connectionUid } = context;
-    this.#who = Buffer.concat([
-      text(environmentUid),
-      optional(integration),
-      optional(connectionId),
-      text(actor),
-      optional(runId),
-      text(connectionUid),
-      text(context.model),
-      text(context.variant),
-    ]);
-    this.#generation = Buffer.concat([text(context.generation), long(context.epoch)]);
-    this.#sync = Buffer.concat([optional(context.syncName), optional(context.passId)]);
-    this.#keyOf = {
-      json: Buffer.concat([text('json'), optional(null)]),
-      'json+aes256gcm': Buffer.concat([text('json+aes256gcm'), optional(connectionUid)]),
-      'json+deflate+aes256gcm': Buffer.concat([
-        text('json+deflate+aes256gcm'),
-        optional(connectionUid),
-      ]),
-      none: Buffer.concat([text('none'), optional(null)]),
-    };
-  }
-
-  encode(change: ChangeFields): Buffer {
-    const { payload } = change;
-    const parts = this.#who.length + this.#generation.length + this.#sync.length;
-    this.#reserve(roomBytes + parts + change.recordId.length * 3 + (payload?.length ?? 0));
+  encode(context: EncodedContext, change: ChangeFields, payload: ChangePayload): Buffer {
+    const { who, generation, sync } = context;
+    const parts = who.length + generation.length + sync.length;
+    const bytes = payload.bytes?.length ?? 0;
+    this.#reserve(roomBytes + parts + change.recordId.length * 3 + bytes);
     const start = this.#at;
     this.#part(this.#frame);
     this.#text(change.eventId);
     this.#part(typeParts[change.action]);
     this.#long(change.occurredAt);
-    this.#part(this.#who);
+    this.#part(who);
     this.#text(change.recordId);
     this.#part(actionParts[change.action]);
     this.#long(change.seq);
-    this.#part(this.#generation);
+    this.#part(generation);
     this.#long(change.version);
     this.#long(change.position);
     this.#optionalLong(change.previousPosition);
-    this.#payload(payload, change.encoding);
+    this.#payload(payload, context);
     this.#text(change.hash);
     if (change.previousHash === null) this.#byte(none);
     else {
@@ -119,21 +102,20 @@ export class ChangeEncoder {
     this.#long(change.modifiedAt);
     this.#optionalLong(change.deletedAt);
     this.#optionalLong(change.prunedAt);
-    this.#part(this.#sync);
+    this.#part(sync);
     return this.#slab.subarray(start, this.#at);
   }
 
-  #payload(payload: Uint8Array | null, encoding: PayloadEncoding): void {
-    if (payload === null) {
+  #payload({ bytes, encoding }: ChangePayload, { keyOf }: EncodedContext): void {
+    if (bytes === null) {
       this.#byte(none);
-      this.#part(this.#keyOf.none);
+      this.#part(keyOf.none);
       return;
     }
     this.#byte(some);
-    this.#long(payload.length);
-    this.#slab.set(payload, this.#at);
-    this.#at += payload.length;
-    this.#part(this.#keyOf[encoding]);
+    this.#long(bytes.length);
+    this.#part(bytes);
+    this.#part(keyOf[encoding]);
   }
 
   /** Values are views of slabs, and a slab is never written twice. */
@@ -210,13 +192,29 @@ function partsOf(make: (action: RecordAction) => Buffer): Record<RecordAction, B
   return Object.fromEntries(entries) as Record<RecordAction, Buffer>;
 }
 
-function emptyParts(): Record<PayloadEncoding, Buffer> {
-  const empty = Buffer.alloc(0);
+export function encodeContext(context: ChangeContext): EncodedContext {
+  const { environmentUid, integration, connectionId, actor, runId, connectionUid } = context;
+  const sealed = (encoding: PayloadEncoding): Buffer =>
+    Buffer.concat([text(encoding), optional(connectionUid)]);
   return {
-    json: empty,
-    'json+aes256gcm': empty,
-    'json+deflate+aes256gcm': empty,
-    none: empty,
+    who: Buffer.concat([
+      text(environmentUid),
+      optional(integration),
+      optional(connectionId),
+      text(actor),
+      optional(runId),
+      text(connectionUid),
+      text(context.model),
+      text(context.variant),
+    ]),
+    generation: Buffer.concat([text(context.generation), long(context.epoch)]),
+    sync: Buffer.concat([optional(context.syncName), optional(context.passId)]),
+    keyOf: {
+      json: Buffer.concat([text('json'), optional(null)]),
+      'json+aes256gcm': sealed('json+aes256gcm'),
+      'json+deflate+aes256gcm': sealed('json+deflate+aes256gcm'),
+      none: Buffer.concat([text('none'), optional(null)]),
+    },
   };
 }
 

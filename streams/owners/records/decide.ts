@@ -6,7 +6,7 @@ import type {
 } from '../../../src/modules/records/commands.ts';
 import type { RecordHash } from '../../../src/modules/records/hash.ts';
 import type { StreamRun } from '../../../src/modules/records/stream-head.ts';
-import { GivenPayloads, type Sealing } from './given-payloads.ts';
+import { GivenPayloads, type Opening } from './given-payloads.ts';
 import type { Answer, Changes } from './round.ts';
 import { newRun, putRun, type StreamState } from './stream-state.ts';
 
@@ -14,7 +14,7 @@ import { newRun, putRun, type StreamState } from './stream-state.ts';
 export interface Rules {
   readonly changes: Changes;
   readonly hash: RecordHash;
-  readonly sealing: Sealing;
+  readonly opening: Opening;
   /** End of the partition's changes, once all that were decided are in the log. */
   readonly changesEnd: number;
 }
@@ -76,7 +76,7 @@ export function decide(
   if (known !== null && attempt < known.attempt) return refused('stale_attempt');
   const run = runId === null ? null : (known ?? newRun(runId, attempt));
   const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
-  const given = new GivenPayloads(rules.sealing, stream, command);
+  const given = new GivenPayloads(rules.opening, stream, command);
   const decision: Decision = { rules, stream, command, offset, given, run, counts, failures: [] };
   if (isRetry && runId !== null && !mayRetry(stream, known, command)) {
     return refused('stale_attempt', laterRun);

@@ -15,6 +15,7 @@ import {
   type StreamHeadValue,
 } from '../../../src/modules/records/stream-head.ts';
 import type { Retention } from '../../../src/modules/environments/retention.ts';
+import type { PayloadSealing } from '../../../src/modules/records/payload-sealing.ts';
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
@@ -29,6 +30,7 @@ export interface RecordOwnersDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
   readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
+  readonly sealing: PayloadSealing;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long an environment keeps its records. */

@@ -5,34 +5,33 @@ import {
   isSealed,
   payloadContext,
   PayloadOpener,
-  PayloadSealer,
   type PayloadOwner,
 } from '../../../src/modules/records/sealed-payload.ts';
 import type { KeptPayload } from './state-store.ts';
 
-/** Seals and opens the payloads of one partition. */
-export interface Sealing {
+/** Opens the payloads of one partition, and seals those of answers. */
+export interface Opening {
   readonly vault: Pick<Vault, 'sealBytes' | 'openBytes'>;
-  readonly sealer: PayloadSealer;
   readonly opener: PayloadOpener;
 }
 
-export function createSealing(vault: Sealing['vault']): Sealing {
-  return { vault, sealer: new PayloadSealer(vault), opener: new PayloadOpener(vault) };
-}
+export const createOpening = (vault: Opening['vault']): Opening => ({
+  vault,
+  opener: new PayloadOpener(vault),
+});
 
 /**
  * The payloads of a command, however they travelled. A block is opened when the first of its payloads is asked
  * for: a command of unchanged records never is.
  */
 export class GivenPayloads {
-  readonly #sealing: Sealing;
+  readonly #opening: Opening;
   readonly #stream: PayloadOwner;
   readonly #command: RecordCommandValue;
   #joined: Uint8Array | null = null;
 
-  constructor(sealing: Sealing, stream: PayloadOwner, command: RecordCommandValue) {
-    this.#sealing = sealing;
+  constructor(opening: Opening, stream: PayloadOwner, command: RecordCommandValue) {
+    this.#opening = opening;
     this.#stream = stream;
     this.#command = command;
   }
@@ -59,7 +58,7 @@ export class GivenPayloads {
   opened(recordId: string, { bytes, encoding }: KeptPayload): Uint8Array {
     if (bytes === null) return new Uint8Array();
     if (encoding === 'secret') return bytes;
-    return this.#sealing.opener.open(this.#stream, { recordId, encoding, bytes });
+    return this.#opening.opener.open(this.#stream, { recordId, encoding, bytes });
   }
 
   /** A kept payload as a reply carries it: a secret sealed by itself, as it is. */
@@ -69,7 +68,7 @@ export class GivenPayloads {
     if (payload.encoding === 'json') return { payload: plain.toString(), isSealed: false };
     const { key, connectionUid } = this.#stream;
     const context = payloadContext(key, recordId);
-    const sealed = this.#sealing.vault.sealBytes(connectionUid, plain, context);
+    const sealed = this.#opening.vault.sealBytes(connectionUid, plain, context);
     return { payload: sealed.toString('base64'), isSealed: true };
   }
 
@@ -83,6 +82,6 @@ export class GivenPayloads {
     const { encoding, payloads } = this.#command;
     if (encoding !== 'json-block+aes256gcm') return payloads;
     const { key, connectionUid } = this.#stream;
-    return this.#sealing.vault.openBytes(connectionUid, payloads, blockContext(key, this.#command));
+    return this.#opening.vault.openBytes(connectionUid, payloads, blockContext(key, this.#command));
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { createRecordHash, type RecordHash } from '../../../src/modules/records/hash.ts';
 import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
 import { ChangeEncoder } from './change-encoder.ts';
@@ -7,11 +8,12 @@ import { decideCommand, decode, type Deciding } from './decide-command.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
 import { RetentionSweep, slicePauseMs } from './retention.ts';
 import { Changes, Round } from './round.ts';
-import { createSealing, type Sealing } from './given-payloads.ts';
+import { createOpening, type Opening } from './given-payloads.ts';
+import { Sealings } from './sealings.ts';
 import { resumableMs } from './store-file.ts';
 import { saveMarks } from './stream-state.ts';
 import type { Held } from './take-over.ts';
-import { transactionOf, type Transaction } from './transaction.ts';
+import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
 
 /** Bounds of a transaction: changes, and records looked at. */
 const roundChangesMax = 5000;
@@ -25,8 +27,8 @@ const commandsDeletedEveryMs = 3_600_000;
 const atEndSavedEveryMs = 3_600_000;
 
 /**
- * Decides the commands of one partition in order. While the log writes the transaction of one round, the
- * next round is decided; it is committed only when the log has the one before, and the state store keeps
+ * Decides the commands of one partition in order. While payloads of one round are sealed and the log writes its
+ * transaction, the next round is decided; it is committed only when the log has the one before, and the state store keeps
  * nothing that the log does not have.
  */
 export class PartitionOwner implements AsyncDisposable {
@@ -35,7 +37,7 @@ export class PartitionOwner implements AsyncDisposable {
   readonly #queue: CommandQueue;
   readonly #changes: Changes;
   readonly #hash: RecordHash;
-  readonly #sealing: Sealing;
+  readonly #opening: Opening;
   /** The last decided command, and what of the log the acknowledged rounds reach to. */
   #decided: number;
   #acked: Transaction['reaches'];
@@ -54,9 +56,9 @@ export class PartitionOwner implements AsyncDisposable {
     this.#shared = shared;
     this.#held = held;
     const { headsEpoch: epoch, lastModifiedAt } = progress;
-    this.#sealing = createSealing(shared.vault);
-    const { sealer } = this.#sealing;
-    this.#changes = new Changes({ store, clock, encoder, sealer, epoch, lastModifiedAt });
+    this.#opening = createOpening(shared.vault);
+    const sealings = new Sealings(shared.sealing);
+    this.#changes = new Changes({ store, clock, encoder, sealings, epoch, lastModifiedAt });
     this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;
@@ -123,6 +125,8 @@ export class PartitionOwner implements AsyncDisposable {
       if (outcome === 'more') break;
       this.#decided = message.offset;
       this.#queue.shift();
+      // What was sealed meanwhile is taken up, and what the log has said.
+      if (this.#changes.isSealing) await breathe();
     }
     this.#saveMarks(marksSavedEveryMs);
     await this.#commitRound(records);
@@ -133,7 +137,7 @@ export class PartitionOwner implements AsyncDisposable {
     const rules = {
       changes: this.#changes,
       hash: this.#hash,
-      sealing: this.#sealing,
+      opening: this.#opening,
       changesEnd: this.#acked.changes,
     };
     return { shared: this.#shared, partition, rules, streams };
@@ -142,26 +146,33 @@ export class PartitionOwner implements AsyncDisposable {
   /** Hands the round to the log, after the one before was acknowledged. */
   async #commitRound(records: number): Promise<void> {
     const { round } = this.#changes;
-    const { partition, writer, streams, store } = this.#held;
+    const { streams, store } = this.#held;
     if (records === 0 && round.touched.size === 0) return;
-    const { faultPoint } = this.#shared;
-    await faultPoint?.('records:before-transaction');
     const meta = {
       epoch: this.#changes.epoch,
       command: this.#decided,
       lastModifiedAt: this.#changes.lastModifiedAt,
     };
-    const transaction = transactionOf(this.#shared, partition, round, meta, store);
-    await faultPoint?.('records:during-transaction');
+    const heads = headsOf(this.#shared, round, meta, store);
+    const finished = this.#changes.finish();
+    finished.catch(() => undefined);
     await this.#acknowledged();
     this.#uncommitted += round.changes.length + round.touched.size;
-    this.#inFlight = writer.commit(transaction.batch, transaction.consumed).then((places) => {
-      this.#acked = transaction.reach(this.#acked, places);
-      return faultPoint?.('records:after-transaction');
-    });
+    this.#inFlight = finished.then(() => this.#commit({ round, heads, meta }));
     // Whoever waits for the next round is told; until then nobody listens.
     this.#inFlight.catch(() => undefined);
     streams.trim(round.touched);
+  }
+
+  async #commit(decided: Decided): Promise<void> {
+    const { partition, writer } = this.#held;
+    const { faultPoint } = this.#shared;
+    await faultPoint?.('records:before-transaction');
+    const transaction = transactionOf(this.#shared, partition, decided);
+    await faultPoint?.('records:during-transaction');
+    const places = await writer.commit(transaction.batch, transaction.consumed);
+    this.#acked = transaction.reach(this.#acked, places);
+    await faultPoint?.('records:after-transaction');
   }
 
   async #acknowledged(): Promise<void> {

@@ -3,10 +3,17 @@ import { GatewayError } from '../../../src/kernel/errors.ts';
 import type { Clock, Micros } from '../../../src/kernel/time.ts';
 import type { DeletedKeysArgs, RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { RecordEvent } from '../../../src/modules/records/decider.ts';
-import type { PayloadEncoding } from '../../../src/modules/records/events.ts';
-import { sealedEncoding, type PayloadSealer } from '../../../src/modules/records/sealed-payload.ts';
+import { sealedEncoding } from '../../../src/modules/records/sealed-payload.ts';
 import type { Message } from '../../../src/ports/event-log.ts';
-import { ChangeEncoder, ChangeIds, changeTypes } from './change-encoder.ts';
+import {
+  ChangeIds,
+  changeTypes,
+  encodeContext,
+  type ChangeEncoder,
+  type ChangePayload,
+  type EncodedContext,
+} from './change-encoder.ts';
+import type { Sealings } from './sealings.ts';
 import type { KeptPayload, StateStore } from './state-store.ts';
 import type { StreamState } from './stream-state.ts';
 
@@ -39,10 +46,15 @@ export const noPayload: KeptPayload = { bytes: null, encoding: 'none' };
  * so that the next one sees them; the store keeps them only once the log has the transaction.
  */
 export class Round {
-  readonly changes: Message[] = [];
+  /** Those with a secret payload have no value yet: `Changes.finish`. */
+  readonly changes: Change[] = [];
   readonly deadLetters: Message[] = [];
   readonly replies: PendingReply[] = [];
   readonly touched = new Set<StreamState>();
+}
+
+interface Change extends Message {
+  value: Uint8Array | null;
 }
 
 /** The decisions of one partition: numbers, times and bytes of its changes. */
@@ -54,9 +66,9 @@ export class Changes {
   round = new Round();
   readonly #clock: Clock;
   readonly #encoder: ChangeEncoder;
-  readonly #sealer: PayloadSealer;
+  readonly #sealings: Sealings;
   #now: Micros = 0;
-  #stream: StreamState | null = null;
+  #begun: { readonly stream: StreamState; readonly context: EncodedContext } | null = null;
   #ids = new ChangeIds('', '');
   #source = '';
   readonly #idsOf = new WeakMap<StreamState, { generation: string; ids: ChangeIds }>();
@@ -65,7 +77,7 @@ export class Changes {
     readonly store: StateStore;
     readonly clock: Clock;
     readonly encoder: ChangeEncoder;
-    readonly sealer: PayloadSealer;
+    readonly sealings: Sealings;
     readonly epoch: number;
     readonly lastModifiedAt: Micros;
   }) {
@@ -74,17 +86,16 @@ export class Changes {
     this.lastModifiedAt = deps.lastModifiedAt;
     this.#clock = deps.clock;
     this.#encoder = deps.encoder;
-    this.#sealer = deps.sealer;
+    this.#sealings = deps.sealings;
   }
 
   /** For the changes of the command that follow. */
   begin(stream: StreamState, command: ChangeOrigin, passId: string | null = null): void {
     this.#now = this.#clock.nowMicros();
-    this.#stream = stream;
     this.#ids = this.#changeIds(stream);
     const place = ['environments', stream.environmentUid, 'integrations', command.integration];
     this.#source = `/${joinKey(...place, 'connections', command.connection_id)}`;
-    this.#encoder.begin({
+    const context = encodeContext({
       environmentUid: stream.environmentUid,
       integration: command.integration,
       connectionId: command.connection_id,
@@ -98,6 +109,7 @@ export class Changes {
       epoch: this.epoch,
       passId,
     });
+    this.#begun = { stream, context };
   }
 
   /** Time of the next modification: strictly later than the last in the partition. */
@@ -111,13 +123,12 @@ export class Changes {
 
   /** Records what became of a record: a change on the topic, and the state after it. */
   add(id: string, event: RecordEvent, payload: KeptPayload): void {
-    const stream = this.#stream;
-    if (stream === null) throw new Error('No command was begun.');
+    if (this.#begun === null) throw new Error('No command was begun.');
+    const { stream, context } = this.#begun;
     const { action, after, previousPosition } = event;
     const seq = ++stream.seq;
     if (after.position === seq) this.lastModifiedAt = after.modifiedAt;
     this.#apply(stream.no, id, event, payload);
-    const logged = this.#logged(stream, id, payload);
     const eventId = this.#ids.of(seq);
     const headers = {
       ce_specversion: '1.0',
@@ -129,7 +140,7 @@ export class Changes {
       'svc-seq': String(seq),
     };
     const key = `${stream.key}/${encoded(id)}`;
-    const value = this.#encoder.encode({
+    const fields = {
       eventId,
       occurredAt: after.position === seq ? after.modifiedAt : this.#now,
       recordId: id,
@@ -138,27 +149,44 @@ export class Changes {
       version: after.version,
       position: after.position,
       previousPosition,
-      ...logged,
       hash: after.hash,
       previousHash: event.previousHash,
       firstSeenAt: after.firstSeenAt,
       modifiedAt: after.modifiedAt,
       deletedAt: after.deletedAt,
       prunedAt: after.prunedAt,
+    };
+    const change: Change = { key, value: null, headers };
+    this.#encodeWith(payload, { stream, id }, (logged) => {
+      change.value = this.#encoder.encode(context, fields, logged);
     });
-    this.round.changes.push({ key, value, headers });
+    this.round.changes.push(change);
     if (action === 'purged') this.#tombstone(key, stream.key, headers['svc-seq']);
   }
 
-  /** A payload as the event has it. */
-  #logged(
-    stream: StreamState,
-    id: string,
+  /** Whether payloads of this round or the one before are being sealed. */
+  get isSealing(): boolean {
+    return this.#sealings.isUnderWay;
+  }
+
+  /** Resolves when all changes of the round that was decided have their values. */
+  finish(): Promise<void> {
+    return this.#sealings.finish();
+  }
+
+  /** With the payload as the event has it: at once, or when it is sealed. */
+  #encodeWith(
     { bytes, encoding }: KeptPayload,
-  ): { readonly payload: Uint8Array | null; readonly encoding: PayloadEncoding } {
-    if (bytes === null) return { payload: null, encoding: 'none' };
-    if (encoding !== 'secret') return { payload: bytes, encoding };
-    return { payload: this.#sealer.seal(stream, id, bytes), encoding: sealedEncoding };
+    { stream, id }: { readonly stream: StreamState; readonly id: string },
+    encode: (logged: ChangePayload) => void,
+  ): void {
+    if (bytes === null) encode({ bytes, encoding: 'none' });
+    else if (encoding !== 'secret') encode({ bytes, encoding });
+    else {
+      this.#sealings.add(stream, id, bytes, (sealed) => {
+        encode({ bytes: sealed, encoding: sealedEncoding });
+      });
+    }
   }
 
   #apply(no: number, id: string, event: RecordEvent, payload: KeptPayload): void {

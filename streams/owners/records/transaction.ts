@@ -20,17 +20,20 @@ export interface Transaction {
 
 type Reached = Omit<Progress, 'atEndAt'>;
 
+/** A round, the heads of the streams that it touched, and how far it came. */
+export interface Decided {
+  readonly round: Round;
+  readonly heads: readonly Message[];
+  readonly meta: HeadMeta;
+}
+
 const avroHeaders = { 'content-type': 'application/avro' };
 
-/** The heads go into the state store as well: in the same form, so that a restored one is the same. */
 export function transactionOf(
   shared: Shared,
   partition: number,
-  round: Round,
-  meta: HeadMeta,
-  store: StateStore,
+  { round, heads, meta }: Decided,
 ): Omit<Transaction, 'reaches'> {
-  const heads = headsOf(shared, round, meta, store);
   const batch: Placed[] = [];
   const put = (topic: string, to: number, messages: readonly Message[]): void => {
     if (messages.length > 0) batch.push({ topic, partition: to, messages });
@@ -55,7 +58,8 @@ export function transactionOf(
   };
 }
 
-function headsOf(
+/** The heads go into the state store as well: in the same form, so that a restored one is the same. */
+export function headsOf(
   { headCodec }: Shared,
   round: Round,
   meta: HeadMeta,

@@ -1,0 +1,37 @@
+import { workerData, type MessagePort } from 'node:worker_threads';
+import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
+import { connect } from '../../adapters/threads/rpc.ts';
+import { sealEach, type UnsealedPayloads } from '../../modules/records/payload-sealing.ts';
+import { PayloadSealer, type PayloadOwner } from '../../modules/records/sealed-payload.ts';
+import type { Cipher } from '../../ports/cipher.ts';
+
+/** What `startSealing` starts this thread with. */
+export interface SealingThreadData {
+  readonly port: MessagePort;
+}
+
+export interface ToSeal extends UnsealedPayloads {
+  readonly owner: PayloadOwner;
+  /** Of the connection. It comes with each call and is not kept: one that was destroyed is of no use here. */
+  readonly dataKey: Uint8Array;
+}
+
+let cipher: Cipher | null = null;
+const sealer = new PayloadSealer({
+  sealBytes(_keyId, plain, context) {
+    if (cipher === null) throw new Error('No key was given.');
+    return cipher.seal(plain, context);
+  },
+});
+
+const { port } = workerData as SealingThreadData;
+connect(port, {
+  seal({ owner, dataKey, ...payloads }: ToSeal) {
+    cipher = createAesGcm(dataKey);
+    try {
+      return sealEach(sealer, owner, payloads);
+    } finally {
+      cipher = null;
+    }
+  },
+});
