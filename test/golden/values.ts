@@ -64,7 +64,7 @@ const recordChange: RecordChange = {
   delete_pass_id: 'pass-1',
 };
 
-const recordCommand: RecordCommandValue = {
+const recordCommand: RecordCommandValue & { readonly hashes: string } = {
   command_id: '0198c1a2-7d30-7000-8000-000000000010',
   kind: 'save',
   environment_id,
@@ -82,7 +82,7 @@ const recordCommand: RecordCommandValue = {
   reply_to: 'node-a',
   encoding: 'json',
   ids: ['c-1', 'c-2'],
-  hashes: '5f4dcc3b5aa765d61d8327deb882cf99098f6bcd4621d373cade4e832627b4f6',
+  hashes: '',
   ends: [12, 24],
   payloads: Buffer.from('{"id":"c-1"}{"id":"c-2"}'),
   deleted_at: [0, at],

@@ -28,7 +28,7 @@ export const retentionPreview = 'retention_preview';
 export type CommandEncoding = PayloadEncoding | 'json-block+aes256gcm';
 
 /**
- * A value of `svc.internal.record-commands.v1`. Mirrors schemas/records/record-command.v1.avsc. Records are
+ * A value of `svc.internal.record-commands.v1`. Mirrors schemas/records/record-command.v1.avsc, without `hashes`. Records are
  * columns, so that a command of a thousand is read without making a thousand objects.
  */
 export interface RecordCommandValue {
@@ -50,8 +50,6 @@ export interface RecordCommandValue {
   readonly reply_to: string | null;
   readonly encoding: CommandEncoding;
   readonly ids: readonly string[];
-  /** `hashChars` characters for each id. */
-  readonly hashes: string;
   /** Where each payload ends among the joined ones, before they are sealed. */
   readonly ends: readonly number[];
   readonly payloads: Uint8Array;

@@ -12,7 +12,7 @@ export type RecordCommand =
   | { readonly type: 'Save'; readonly hash: string; readonly seq: number; readonly at: Micros }
   /** `hash` is that of the kept payload with the given fields merged into it. */
   | { readonly type: 'Update'; readonly hash: string; readonly seq: number; readonly at: Micros }
-  /** `hash` is that of `{"id":…}`, which an unknown record gets as its payload. */
+  /** `hash` is that of `{"id":…}`, which an unknown record gets as its payload; a known one keeps its own. */
   | {
       readonly type: 'Delete';
       readonly hash: string;

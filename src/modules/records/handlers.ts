@@ -24,7 +24,6 @@ import {
   type RevertArgs,
   type StrategyArgs,
 } from './commands.ts';
-import { createRecordHash, type RecordHash } from './hash.ts';
 import { createOutbox, type Lane, type Outbox } from './outbox.ts';
 import { noColumns, pack, type Columns } from './pack.ts';
 import { previewRetention } from './retention-preview.ts';
@@ -56,7 +55,6 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
     codec: await deps.schemas.codec<RecordCommandValue>(recordCommandsTopic),
     partitions: await deps.log.partitions(recordCommandsTopic),
     outbox: createOutbox(deps),
-    hash: createRecordHash((purpose, text) => deps.vault.fingerprint(purpose, text)),
   };
   return {
     save: (stream, origin, records) => change(writer, 'save', stream, origin, records),
@@ -100,7 +98,6 @@ interface Writer {
   readonly codec: Codec<RecordCommandValue>;
   readonly partitions: number;
   readonly outbox: Outbox;
-  readonly hash: RecordHash;
 }
 
 /** Who sends to which stream; `origin` is null where no run does. */
@@ -164,19 +161,17 @@ async function revert(
 }
 
 function packed(
-  { deps: { vault }, hash }: Writer,
+  { deps: { vault } }: Writer,
   stream: Stream,
   checked: CheckedRecords,
   isSealed: boolean,
 ): Iterable<Columns> {
-  const { environmentUid, connectionUid } = stream;
+  if (!isSealed) return pack(checked, null);
+  const { connectionUid } = stream;
   const key = streamKey(stream);
-  return pack(checked, {
-    hash: (text) => hash(environmentUid, text),
-    seal: isSealed
-      ? (payloads, owners) => vault.sealBytes(connectionUid, payloads, blockContext(key, owners))
-      : null,
-  });
+  return pack(checked, (payloads, owners) =>
+    vault.sealBytes(connectionUid, payloads, blockContext(key, owners)),
+  );
 }
 
 interface SendOptions {

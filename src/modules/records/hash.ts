@@ -1,22 +1,28 @@
 import { hash } from 'node:crypto';
 
 /** 128 bits as hex. */
-export const hashChars = 32;
+const hashChars = 32;
 
-/** Keyed hash of a payload's text: a plain hash of short data could be guessed (design section 4). */
-export type RecordHash = (environmentUid: string, text: string) => string;
+/** Keyed hash of a payload, JSON in UTF-8: a plain hash of short data could be guessed (design section 4). */
+export type RecordHash = (environmentUid: string, json: Uint8Array) => string;
 
 /** `fingerprint` is the vault's: its key gives each environment one of its own. */
 export function createRecordHash(
   fingerprint: (purpose: string, text: string) => string,
 ): RecordHash {
-  const keys = new Map<string, string>();
-  return (environmentUid, text) => {
+  const keys = new Map<string, Buffer>();
+  /** The key and the payload behind it, in memory that is used again. */
+  let keyed = Buffer.alloc(4096);
+  return (environmentUid, json) => {
     let key = keys.get(environmentUid);
     if (key === undefined) {
-      key = fingerprint('record-payload', environmentUid);
+      key = Buffer.from(fingerprint('record-payload', environmentUid));
       keys.set(environmentUid, key);
     }
-    return hash('sha256', key + text, 'hex').slice(0, hashChars);
+    const length = key.length + json.length;
+    if (keyed.length < length) keyed = Buffer.alloc(2 * length);
+    keyed.set(key);
+    keyed.set(json, key.length);
+    return hash('sha256', keyed.subarray(0, length), 'hex').slice(0, hashChars);
   };
 }

@@ -5,33 +5,29 @@ import type { RecordCommandValue } from './commands.ts';
 /** The columns of one command's records. */
 export type Columns = Pick<
   RecordCommandValue,
-  'encoding' | 'ids' | 'hashes' | 'ends' | 'payloads' | 'deleted_at'
+  'encoding' | 'ids' | 'ends' | 'payloads' | 'deleted_at'
 >;
 
 export const noColumns: Columns = {
   encoding: 'none',
   ids: [],
-  hashes: '',
   ends: [],
   payloads: Buffer.alloc(0),
   deleted_at: [],
 };
 
-export interface Packing {
-  readonly hash: (text: string) => string;
-  /** Seals the payloads of one command together; null: they travel as they are. */
-  readonly seal:
-    ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
-}
+/** Seals the payloads of one command together; null: they travel as they are. */
+export type SealBlock =
+  ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
 
 /**
  * Splits into commands of up to 1000 records and 1 MB (design section 4). Payloads that are not sealed stand in memory that is
  * used again: they are to be encoded, or copied, before anything else is packed.
  */
-export function* pack(records: CheckedRecords, packing: Packing): Generator<Columns> {
+export function* pack(records: CheckedRecords, seal: SealBlock): Generator<Columns> {
   let from = 0;
   while (from < records.ids.length) {
-    const part = partFrom(records, from, packing);
+    const part = partFrom(records, from, seal);
     yield part;
     from += part.ids.length;
   }
@@ -41,10 +37,9 @@ export function* pack(records: CheckedRecords, packing: Packing): Generator<Colu
 const joined = Buffer.allocUnsafeSlow(limits.commandBytesMax + 3 * limits.recordBytesMax);
 
 /** As many records from `from` on as one command takes. */
-function partFrom(records: CheckedRecords, from: number, { hash, seal }: Packing): Columns {
+function partFrom(records: CheckedRecords, from: number, seal: SealBlock): Columns {
   const last = Math.min(records.ids.length, from + limits.commandRecordsMax);
   const ends: number[] = [];
-  let hashes = '';
   let end = 0;
   let to = from;
   for (; to < last; to++) {
@@ -52,7 +47,6 @@ function partFrom(records: CheckedRecords, from: number, { hash, seal }: Packing
     if (text.length > limits.recordBytesMax) throw new RangeError('a record over the limit');
     const next = end + joined.write(text, end);
     if (next > limits.commandBytesMax && to > from) break;
-    hashes += hash(text);
     ends.push(next);
     end = next;
   }
@@ -62,7 +56,6 @@ function partFrom(records: CheckedRecords, from: number, { hash, seal }: Packing
   return {
     encoding: seal === null ? 'json' : 'json-block+aes256gcm',
     ids,
-    hashes,
     ends,
     payloads: seal === null ? payloads : seal(payloads, { ids, ends }),
     deleted_at: deletedAt.some((at) => at > 0) ? deletedAt : [],

@@ -2,7 +2,6 @@ import { limits } from '../../../src/kernel/limits.ts';
 import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import { record, type RecordCommand } from '../../../src/modules/records/decider.ts';
-import { hashChars } from '../../../src/modules/records/hash.ts';
 import { merge } from '../../../src/modules/records/merge.ts';
 import type { RecordState } from '../../../src/modules/records/state.ts';
 import type { Decision, Handle } from './decide.ts';
@@ -19,7 +18,7 @@ export const save: Handle = (decision) => {
     const { nextAt } = rules.changes;
     const asked = {
       type: 'Save',
-      hash: hashOf(command, i),
+      hash: rules.hash(stream.environmentUid, decision.given.plain(i)),
       seq: stream.seq + 1,
       at: nextAt,
     } as const;
@@ -46,9 +45,10 @@ export const update: Handle = (decision) => {
       decision.failures.push(`The update of record "${id}" would make it larger than 1 MB.`);
       return;
     }
-    const hash = rules.hash(stream.environmentUid, text);
+    const json = Buffer.from(text);
+    const hash = rules.hash(stream.environmentUid, json);
     const asked = { type: 'Update', hash, seq: stream.seq + 1, at: rules.changes.nextAt } as const;
-    settle(decision, id, state, asked, () => decision.given.keep(Buffer.from(text)), isKept);
+    settle(decision, id, state, asked, () => decision.given.keep(json), isKept);
   });
   return { outcome: 'done' };
 };
@@ -69,7 +69,7 @@ export const remove: Handle = (decision) => {
     const deletedAt = command.deleted_at[i] ?? 0;
     const asked = {
       type: 'Delete',
-      hash: hashOf(command, i),
+      hash: state?.hash ?? rules.hash(stream.environmentUid, decision.given.plain(i)),
       seq: stream.seq + 1,
       at,
       deletedAt: deletedAt === 0 ? null : deletedAt,
@@ -124,15 +124,12 @@ export function forEachRecord(
   each: (id: string, index: number) => void,
 ): void {
   const { ids } = command;
-  if (command.hashes.length !== ids.length * hashChars || command.ends.length !== ids.length) {
+  if (command.ends.length !== ids.length) {
     throw new Error('The columns of the command do not fit together.');
   }
   if (new Set(ids).size === ids.length) ids.forEach(each);
   else for (const [id, index] of new Map(ids.map((id, i) => [id, i]))) each(id, index);
 }
-
-export const hashOf = ({ hashes }: RecordCommandValue, i: number): string =>
-  hashes.slice(i * hashChars, (i + 1) * hashChars);
 
 /** The record's JSON with the given fields merged in; a pruned one has its id only. */
 function merged(

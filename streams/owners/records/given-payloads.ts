@@ -20,10 +20,7 @@ export const createOpening = (vault: Opening['vault']): Opening => ({
   opener: new PayloadOpener(vault),
 });
 
-/**
- * The payloads of a command, however they travelled. A block is opened when the first of its payloads is asked
- * for: a command of unchanged records never is.
- */
+/** The payloads of a command, however they travelled. A block is opened when the first of its payloads is asked for. */
 export class GivenPayloads {
   readonly #opening: Opening;
   readonly #stream: PayloadOwner;

@@ -1,7 +1,7 @@
 import type { RevertAnswer, RevertArgs } from '../../../src/modules/records/commands.ts';
 import { record } from '../../../src/modules/records/decider.ts';
 import type { Handle } from './decide.ts';
-import { forEachRecord, hashOf } from './decide-records.ts';
+import { forEachRecord } from './decide-records.ts';
 import { noPayload } from './round.ts';
 
 /** Brings records back to what they were, each unless it has moved since it was looked at. */
@@ -21,7 +21,7 @@ export const revert: Handle = (decision) => {
     const deletedAt = command.deleted_at[i] ?? 0;
     const asked = {
       type: 'Revert',
-      hash: isKept ? null : hashOf(command, i),
+      hash: isKept ? null : rules.hash(stream.environmentUid, given.plain(i)),
       seq: stream.seq + 1,
       at,
       deletedAt: isKept ? at : deletedAt === 0 ? null : deletedAt,

@@ -104,7 +104,13 @@ describe('saving records', () => {
     await world.writer.save(stream, origin, [record]);
     await world.writer.save(aStream({ model: 'Lead' }), origin, [record]);
     await world.writer.save(aStream({ environmentUid: 'other' }), origin, [record]);
-    const hashes = (await commands(world)).map(({ hashes: hash }) => hash);
+    await using _owners = await world.startOwners();
+    for (const model of ['Contact', 'Lead']) {
+      await world.writer.barrier(aStream({ model }), origin);
+    }
+    await world.writer.barrier(aStream({ environmentUid: 'other' }), origin);
+    const hashes = (await world.changes()).map(({ payload_hash: hash }) => hash);
+    expect(hashes).toHaveLength(3);
     expect(hashes.every((hash) => /^[0-9a-f]{32}$/.test(hash))).toBe(true);
     expect(new Set(hashes).size).toBe(2);
   });

@@ -90,7 +90,6 @@ describe('a sealed command', () => {
       reply_to: null,
       encoding: 'json+aes256gcm',
       ids: ['c0'],
-      hashes: '0'.repeat(32),
       ends: [payloads.length],
       payloads,
       deleted_at: [],
