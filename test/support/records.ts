@@ -121,6 +121,7 @@ export interface OwnerOptions {
   readonly tickMs?: number;
   readonly retentionOf?: RecordOwnersDeps['retentionOf'];
   readonly logger?: RecordOwnersDeps['logger'];
+  readonly sealing?: PayloadSealing;
 }
 export interface RunningOwners extends AsyncDisposable {
   readonly client: Client;

@@ -164,7 +164,7 @@ export class Changes {
     if (action === 'purged') this.#tombstone(key, stream.key, headers['svc-seq']);
   }
 
-  /** Whether payloads of this round or the one before are being sealed. */
+  /** Whether payloads of the round that is being decided are on their way already. */
   get isSealing(): boolean {
     return this.#sealings.isUnderWay;
   }

@@ -24,6 +24,7 @@ export class Sealings {
     this.#sealing = sealing;
   }
 
+  /** Whether some were sent since `finish` was called last. */
   get isUnderWay(): boolean {
     return this.#underWay.length > 0;
   }
