@@ -8,7 +8,7 @@ import { stepPoolBack } from './threads/step-back.ts';
 
 /** Steps of niceness: what is acknowledged waits for its decision, what is decided for the tables. */
 const ownersStepsBack = 5;
-const tablesStepsBack = 14;
+const tablesStepsBack = 10;
 
 /** The worker threads of this process; null where no role needs one. */
 export interface Threads {
