@@ -41,7 +41,7 @@ it('seals each payload under the key of its connection, for its stream and its r
   for (const [which, { joined, ends }] of all.entries()) {
     const opened = ends.map((end, at) => {
       const bytes = joined.subarray(ends[at - 1] ?? 0, end);
-      const payload = { recordId: `r-${at}`, encoding: sealedEncoding, bytes };
+      const payload = { recordId: `r-${at}`, encoding: sealedEncoding, bytes } as const;
       return opener.open(owners[which]!, payload).toString();
     });
     expect(opened).toEqual(texts);
