@@ -110,8 +110,14 @@ async function endPass(node: WholeNode): Promise<string[]> {
   return (await writer.passEnd(streamOf(passModel), originOf('pass', attempt))).deletedKeys;
 }
 
-/** Leaves of each record what the log keeps for ever. */
+/**
+ * Leaves of each record what the log keeps for ever. First all of it becomes readable: nobody lags by the weeks that the log
+ * keeps history for, and who did would have to begin anew.
+ */
 async function forgetHistory(node: WholeNode): Promise<void> {
+  const origin = originOf('look', attempt);
+  const all = [...models, passModel].map((model) => readable(node, streamOf(model), origin));
+  await Promise.all(all);
   const now = Date.now();
   for (const days of [30, 38]) await cleanLog(node, now + days * 86_400_000);
 }
