@@ -3,6 +3,7 @@ import type { PayloadOwner } from '../../../src/modules/records/sealed-payload.t
 
 /** Sent to be sealed at once: enough that a hand-over costs little, few enough that sealing begins early. */
 const togetherMax = 250;
+const togetherBytesMax = 256 * 1024;
 
 /** Payloads of one stream that wait for one another. */
 interface Group {
@@ -44,9 +45,10 @@ export class Sealings {
     const { ids, payloads, ends } = this.#group;
     ids.push(recordId);
     payloads.push(json);
-    ends.push((ends.at(-1) ?? 0) + json.length);
+    const end = (ends.at(-1) ?? 0) + json.length;
+    ends.push(end);
     this.#group.done.push(done);
-    if (ids.length === togetherMax) this.#send();
+    if (ids.length === togetherMax || end >= togetherBytesMax) this.#send();
   }
 
   /** Resolves when all that was added up to now is sealed. */
