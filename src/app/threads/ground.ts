@@ -1,6 +1,6 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
+import type { PeerData } from '../../adapters/threads/start-peer.ts';
 import { systemClock, type Clock } from '../../kernel/time.ts';
 import { openVault, type OpenVault } from '../../modules/credentials/open-vault.ts';
 import type { RootKey } from '../../modules/credentials/root-keys.ts';
@@ -21,12 +21,10 @@ import { openThreadLog, type LogAccess } from '../open-log.ts';
 export type Projecting = 'all' | 'shared' | 'none';
 
 /** What the main thread starts another one with: data alone, the thread opens its own adapters. */
-export interface ThreadData {
+export interface ThreadData extends PeerData {
   readonly name: 'owners' | 'projection';
   /** Niceness over the main thread's: while the processors are busy, whoever waits for an answer goes first. */
   readonly stepsBack: number;
-  /** Calls between the two threads. */
-  readonly mainPort: MessagePort;
   readonly log: LogAccess;
   readonly coordination: CoordinationAccess;
   /** Name of this process among those of the service. */

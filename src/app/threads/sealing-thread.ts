@@ -1,14 +1,10 @@
-import { workerData, type MessagePort } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
 import { connect } from '../../adapters/threads/rpc.ts';
+import type { PeerData } from '../../adapters/threads/start-peer.ts';
 import { sealEach, type UnsealedPayloads } from '../../modules/records/payload-sealing.ts';
 import { PayloadSealer, type PayloadOwner } from '../../modules/records/sealed-payload.ts';
 import type { Cipher } from '../../ports/cipher.ts';
-
-/** What `startSealing` starts this thread with. */
-export interface SealingThreadData {
-  readonly port: MessagePort;
-}
 
 export interface ToSeal extends UnsealedPayloads {
   readonly owner: PayloadOwner;
@@ -24,7 +20,7 @@ const sealer = new PayloadSealer({
   },
 });
 
-const { port } = workerData as SealingThreadData;
+const { port } = workerData as PeerData;
 connect(port, {
   seal({ owner, dataKey, ...payloads }: ToSeal) {
     cipher = createAesGcm(dataKey);

@@ -24,5 +24,5 @@ export function serveThread(work: ThreadWork): void {
     },
     close: () => stack.disposeAsync(),
   };
-  const main = connect(data.mainPort, served);
+  const main = connect(data.port, served);
 }

@@ -1,6 +1,5 @@
-import { extname } from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
-import { connect, type Peer } from '../../adapters/threads/rpc.ts';
+import type { Peer } from '../../adapters/threads/rpc.ts';
+import { startPeer } from '../../adapters/threads/start-peer.ts';
 import { transferOf } from '../open-log.ts';
 import type { ThreadData } from './ground.ts';
 
@@ -12,18 +11,16 @@ export interface RunningThread extends AsyncDisposable {
   onUnready(listener: (reason: string | null) => void): void;
 }
 
-type Given = Omit<ThreadData, 'mainPort'>;
+type Given = Omit<ThreadData, 'port'>;
 
 /** Starts `<name>-thread` of this folder and resolves when its work runs. */
 export async function startThread(given: Given): Promise<RunningThread> {
-  const { port1, port2 } = new MessageChannel();
-  const file = new URL(`./${given.name}-thread${extname(import.meta.url)}`, import.meta.url);
-  const worker = new Worker(file, {
-    workerData: { ...given, mainPort: port2 } satisfies ThreadData,
-    transferList: [port2, ...transferOf(given.log)],
+  const { peer, worker } = startPeer<ThreadData>({
     name: given.name,
+    beside: import.meta.url,
+    data: given,
+    transfer: transferOf(given.log),
   });
-  const peer = connect(port1);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   peer.on('fatal', (reason: string) => fail(new Error(reason)));
   const unready = keepLast(peer);

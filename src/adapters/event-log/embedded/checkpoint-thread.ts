@@ -1,11 +1,11 @@
-import { workerData, type MessagePort } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { connect } from '../../threads/rpc.ts';
+import type { PeerData } from '../../threads/start-peer.ts';
 import { checkpoint } from './checkpoint.ts';
 import { openCheckpointConnection } from './tables.ts';
 
 /** What `Checkpointer` starts this thread with. */
-export interface CheckpointThreadData {
-  readonly port: MessagePort;
+export interface CheckpointThreadData extends PeerData {
   readonly directory: string;
 }
 

@@ -1,7 +1,5 @@
-import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { MessageChannel, Worker } from 'node:worker_threads';
-import { connect, type Peer } from '../../threads/rpc.ts';
+import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { checkpoint } from './checkpoint.ts';
 import type { CheckpointThreadData } from './checkpoint-thread.ts';
 
@@ -24,7 +22,7 @@ export class Checkpointer {
   private writtenInAll = 0;
   private running: Promise<void> | null = null;
   private isClosing = false;
-  private thread: { readonly peer: Peer; readonly worker: Worker } | null = null;
+  private thread: PeerThread | null = null;
 
   /** @param db the connection that writes */
   constructor(db: DatabaseSync, directory: string) {
@@ -58,7 +56,12 @@ export class Checkpointer {
   }
 
   private async inThread(): Promise<void> {
-    this.thread ??= startThread(this.directory);
+    this.thread ??= startPeer<CheckpointThreadData>({
+      name: 'checkpoint',
+      beside: import.meta.url,
+      data: { directory: this.directory },
+      resourceLimits: { maxYoungGenerationSizeMb: 1 },
+    });
     try {
       const pages = await this.thread.peer.call<number>('checkpoint', []);
       if (pages >= pagesMax) checkpoint(this.db);
@@ -66,14 +69,4 @@ export class Checkpointer {
       this.running = null;
     }
   }
-}
-
-function startThread(directory: string): { readonly peer: Peer; readonly worker: Worker } {
-  const { port1: here, port2: port } = new MessageChannel();
-  const workerData: CheckpointThreadData = { port, directory };
-  const file = new URL(`./checkpoint-thread${extname(import.meta.url)}`, import.meta.url);
-  const resourceLimits = { maxYoungGenerationSizeMb: 1 };
-  const options = { workerData, transferList: [port], name: 'checkpoints', resourceLimits };
-  const worker = new Worker(file, options);
-  return { peer: connect(here), worker };
 }

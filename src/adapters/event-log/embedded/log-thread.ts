@@ -3,6 +3,7 @@ import { workerData, type MessagePort } from 'node:worker_threads';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { systemClock } from '../../../kernel/time.ts';
 import { connect } from '../../threads/rpc.ts';
+import type { PeerData } from '../../threads/start-peer.ts';
 import { Cleaner } from './cleaner.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
@@ -12,8 +13,7 @@ import type { CleanRequest } from './protocol.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
 
 /** What `openEmbeddedLog` starts this thread with. */
-export interface LogThreadData {
-  readonly control: MessagePort;
+export interface LogThreadData extends PeerData {
   readonly directory: string;
   readonly cleanEveryMs: number;
   readonly maxPages?: number;
@@ -78,9 +78,9 @@ function started(): Running {
   throw new GatewayError('log_unavailable', { message: 'The event log is not open.' });
 }
 
-const control = connect(data.control, {
+const peer = connect(data.port, {
   open: () => {
-    running = start(data, (failure) => control.emit('cleanFailed', failure));
+    running = start(data, (failure) => peer.emit('cleanFailed', failure));
   },
   attach: (port: MessagePort) => started().server.serve(port),
   clean: ({ now }: CleanRequest) => started().cleaner.clean(now ?? systemClock.now()),

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { extname } from 'node:path';
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../../kernel/time.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Schemas } from '../../../ports/schemas.ts';
-import { connect, type Peer } from '../../threads/rpc.ts';
+import type { Peer } from '../../threads/rpc.ts';
+import { startPeer } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
 import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
@@ -82,12 +82,12 @@ interface LogThread {
 
 async function startLogThread(options: EmbeddedLogOptions): Promise<LogThread> {
   const { directory, cleanEveryMs = 60_000, maxPages } = options;
-  const { port1: here, port2: control } = new MessageChannel();
   const limits = maxPages === undefined ? {} : { maxPages };
-  const workerData: LogThreadData = { control, directory, cleanEveryMs, ...limits };
-  const file = new URL(`./log-thread${extname(import.meta.url)}`, import.meta.url);
-  const worker = new Worker(file, { workerData, transferList: [control], name: 'event-log' });
-  const peer = connect(here);
+  const { peer, worker } = startPeer<LogThreadData>({
+    name: 'log',
+    beside: import.meta.url,
+    data: { directory, cleanEveryMs, ...limits },
+  });
   peer.on('cleanFailed', (failure: string) => options.onCleanFailure?.(failure));
   const stop = async (): Promise<void> => {
     peer.close();
