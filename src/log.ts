@@ -1,6 +1,6 @@
 import { readConfig } from './app/config.ts';
-import { ConfigError } from './app/settings.ts';
 import { isDirection, transferLog } from './app/transfer.ts';
+import { CannotStart } from './kernel/cannot-start.ts';
 import { GatewayError } from './kernel/errors.ts';
 
 /** `export <folder>` or `import <folder>`; the settings of the service name the log. */
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
 
 /** Errors that say what to do; anything else is a bug, and shown whole. */
 const isPlain = (error: unknown): error is Error =>
-  error instanceof GatewayError || (error instanceof Error && error.name === ConfigError.name);
+  error instanceof GatewayError || CannotStart.is(error);
 
 try {
   await main();

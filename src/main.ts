@@ -1,7 +1,7 @@
 import { compose, type Running } from './app/compose.ts';
 import { readConfig, readShownSettings } from './app/config.ts';
 import { createLogger } from './app/logger.ts';
-import { ConfigError } from './app/settings.ts';
+import { CannotStart } from './kernel/cannot-start.ts';
 
 /** An orderly end takes no longer: what is not done by then is taken up by others, as after a crash. */
 const stopWithinMs = 25_000;
@@ -52,14 +52,10 @@ function announce({ url, firstKeys }: Running): void {
   console.log(`  account  ${firstKeys.accountKey}`);
 }
 
-/** By its name: one that was thrown in a thread has lost its class. */
-const isConfigError = (error: unknown): error is Error =>
-  error instanceof Error && error.name === ConfigError.name;
-
 try {
   await main();
   process.exit(0);
 } catch (error) {
-  console.error(isConfigError(error) ? error.message : error);
+  console.error(CannotStart.is(error) ? error.message : error);
   process.exit(1);
 }

@@ -7,6 +7,7 @@ import { routes, streamRoutes } from '../http/routes.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
 import { bootstrap, type Bootstrapped } from '../modules/environments/bootstrap.ts';
+import { addressProblem } from './address-problem.ts';
 import { openBase, type Base } from './base.ts';
 import type { Config } from './config.ts';
 import { watchContact } from './contact.ts';
@@ -49,12 +50,17 @@ export async function compose(config: Config): Promise<Running> {
   const opened = await openForRoles(stack, base, threads, { coordination, readiness });
   // Closed beside the server: requests that wait for a run end with it.
   const reactors = stack.use(new AsyncDisposableStack());
-  const firstKeys = opened === null ? null : await startRoles(reactors, base, opened);
+  if (opened !== null) await startReactors(reactors, base, opened);
   const scrape = () => scraped(base.metrics, threads.all);
-  const server = await serve(config, opened?.services ?? null, { readiness, scrape });
+  const served = serve(config, opened?.services ?? null, { readiness, scrape });
+  const server = await served.catch((error: unknown) => {
+    throw addressProblem(error, config) ?? error;
+  });
   stack.defer(async () => {
     await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
   });
+  // Keys are shown once: none are made by a start that cannot have its address.
+  const firstKeys = opened === null ? null : await firstKeysOf(base, opened);
   const { projection } = threads;
   const { log, schemas, maintenance } = base.log;
   const running = stack.move();
@@ -84,19 +90,14 @@ async function openForRoles(
   return openServices(stack, base, { ...threads, projection }, given);
 }
 
-async function startRoles(
-  stack: AsyncDisposableStack,
-  base: Base,
-  opened: OpenedServices,
-): Promise<Bootstrapped | null> {
+async function firstKeysOf(base: Base, opened: OpenedServices): Promise<Bootstrapped | null> {
   const { roles, bootstrapAccountKey, bootstrapKeyDev, bootstrapKeyProd } = base.config;
+  if (!roles.has('api')) return null;
   const secrets = {
     accountKey: bootstrapAccountKey,
     keyDev: bootstrapKeyDev,
     keyProd: bootstrapKeyProd,
   };
-  await startReactors(stack, base, opened);
-  if (!roles.has('api')) return null;
   const owners = 'an owner of the control plane, and coordination, to make the first keys';
   return keepTrying(owners, () => bootstrap(opened.services, secrets), base);
 }

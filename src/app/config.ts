@@ -194,7 +194,7 @@ export interface Config extends Omit<Settings<typeof settings>, 'partitions' | '
   readonly topicPrefix: string;
 }
 
-/** @throws ConfigError that lists every wrong variable and combination, not only the first. */
+/** @throws CannotStart that lists every wrong variable and combination, not only the first. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const values = parseSettings(settings, env, configRules);
   const partitions = values.partitions ?? defaultPartitions[values.logUrl.kind];
@@ -211,7 +211,7 @@ function topicPrefix(value: string): string {
   );
 }
 
-/** The settings of this process. @throws ConfigError */
+/** The settings of this process. @throws CannotStart */
 // eslint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readConfig = (): Config => loadConfig(process.env);
 

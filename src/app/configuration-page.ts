@@ -81,7 +81,7 @@ const examples: readonly Example[] = [
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
-/** @throws Error when a setting stands in no group, ConfigError when an example would not start */
+/** @throws Error when a setting stands in no group, CannotStart when an example would not start */
 export function configurationPage(table: Table, hint: string): string {
   const grouped = Object.values(groups).flat();
   const left = Object.keys(settings).filter((name) => !grouped.includes(name as SettingName));

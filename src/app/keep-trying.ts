@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { CannotStart } from '../kernel/cannot-start.ts';
 import { catalogue, GatewayError } from '../kernel/errors.ts';
 
 const waitFirstMs = 500;
@@ -9,7 +10,7 @@ const withinMsDefault = 120_000;
 
 /**
  * Repeats a step of the start while a server that it needs is away, and says so each time.
- * @throws Error naming the server and the last reason, after `withinMs`; at once what is no outage
+ * @throws CannotStart naming the server and the last reason, after `withinMs`; at once what is no outage
  */
 export async function keepTrying<T>(
   what: string,
@@ -33,9 +34,10 @@ export async function keepTrying<T>(
   }
 }
 
-function tooLong(what: string, cause: Error, withinMs: number): Error {
+function tooLong(what: string, cause: Error, withinMs: number): CannotStart {
   const reason = cause.cause instanceof Error ? cause.cause.message : cause.message;
-  return new Error(`gave up waiting for ${what} after ${withinMs / 1000} s: ${reason}`, { cause });
+  const message = `gave up waiting for ${what} after ${withinMs / 1000} s: ${reason}`;
+  return new CannotStart(message, { cause });
 }
 
 function isOutage(error: unknown): error is GatewayError {

@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
 import { controlTopic } from '../control-plane/wire.ts';
+import { CannotStart } from '../kernel/cannot-start.ts';
+import { GatewayError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
@@ -48,7 +50,7 @@ interface LogDeps {
 
 /**
  * Opens what SVC_LOG_URL and SVC_REGISTRY_URL name; servers are waited for.
- * @throws Error naming the server that did not come
+ * @throws CannotStart naming the server that did not come, or that another process has the folder
  */
 export async function openMainLog(
   stack: AsyncDisposableStack,
@@ -71,10 +73,22 @@ async function openEmbedded(
 ): Promise<MainLog> {
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
   const directory = folders.log;
-  const embedded = stack.use(await openEmbeddedLog({ directory, clock, onCleanFailure }));
+  const embedded = stack.use(
+    await openEmbeddedLog({ directory, clock, onCleanFailure }).catch((error: unknown) => {
+      throw isTaken(error) ? takenBy(error) : error;
+    }),
+  );
   const { log, schemas, maintenance } = embedded;
   const access = (): LogAccess => ({ kind: 'embedded', directory, port: embedded.connectPort() });
   return { log, schemas, access, maintenance };
+}
+
+const isTaken = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'conflict';
+
+function takenBy(cause: GatewayError): CannotStart {
+  const message = `SVC_DATA_DIR: ${cause.message} Stop that one, or choose another folder.`;
+  return new CannotStart(message, { cause });
 }
 
 function serverAccess(config: Config): ServerAccess | null {

@@ -1,9 +1,9 @@
 import { openClickHouseStore } from '../adapters/projection-store/clickhouse.ts';
 import { UnusableServer } from '../adapters/projection-store/server-address.ts';
+import { CannotStart } from '../kernel/cannot-start.ts';
 import type { ProjectionStore } from '../ports/projection-store.ts';
-import { ConfigError } from './settings.ts';
 
-/** @throws ConfigError where the setting must be changed; GatewayError `projection_unavailable`: see the adapter */
+/** @throws CannotStart where the setting must be changed; GatewayError `projection_unavailable`: see the adapter */
 export async function openTables(clickhouse: {
   readonly url: string;
   readonly cluster: string | null;
@@ -12,6 +12,6 @@ export async function openTables(clickhouse: {
     return await openClickHouseStore(clickhouse);
   } catch (error) {
     if (!(error instanceof UnusableServer)) throw error;
-    throw new ConfigError(`SVC_CLICKHOUSE_URL cannot be used: ${error.message}`, { cause: error });
+    throw new CannotStart(`SVC_CLICKHOUSE_URL cannot be used: ${error.message}`, { cause: error });
   }
 }

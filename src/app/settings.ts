@@ -1,3 +1,5 @@
+import { CannotStart } from '../kernel/cannot-start.ts';
+
 /** One setting: where it comes from, what it means, whether it is secret. */
 export interface Setting<T> {
   readonly variable: string;
@@ -15,11 +17,6 @@ type Value<S> =
   S extends Setting<infer T> ? T | (S extends { default: null } ? null : never) : never;
 export type Settings<Table> = { readonly [Name in keyof Table]: Value<Table[Name]> };
 
-/** Every wrong variable with what it should be. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds settings of every type
 type AnySetting = Setting<any>;
 
@@ -33,7 +30,7 @@ export interface Rule<Values> {
   readonly problem: (values: Values) => string | null;
 }
 
-/** @throws ConfigError that lists every wrong variable and every broken rule, not only the first. */
+/** @throws CannotStart that lists every wrong variable and every broken rule, not only the first. */
 export function parseSettings<Table extends AnyTable>(
   table: Table,
   env: Environment,
@@ -57,7 +54,7 @@ export function parseSettings<Table extends AnyTable>(
     const found = uses.some((name) => wrong.has(name)) ? null : problem(values);
     if (found !== null) mistakes.push(found);
   }
-  if (mistakes.length > 0) throw new ConfigError(`Wrong settings:\n  ${mistakes.join('\n  ')}`);
+  if (mistakes.length > 0) throw new CannotStart(`Wrong settings:\n  ${mistakes.join('\n  ')}`);
   return values;
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
+import { CannotStart } from '../../kernel/cannot-start.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Sealed } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/stable-json.ts';
@@ -47,7 +48,7 @@ export interface OpenVault extends Vault, RootKeyRing, AsyncDisposable {}
 /**
  * Follows the wrapped keys and serves this thread. On the first start it makes the keys of the service and
  * of the account.
- * @throws Error when the root keys do not open what is there
+ * @throws CannotStart when the root keys do not open what is there
  */
 export async function openVault(deps: VaultDeps): Promise<OpenVault> {
   const codec = await deps.schemas.codec<WrappedKey>(keysTopic);
@@ -130,14 +131,14 @@ function proveRootKeys(ring: KeyRing): void {
     const message =
       'SVC_ENCRYPTION_KEY does not open what is stored here. Start with the key that was used before ' +
       '(to change it, put the new key first and keep the old one after it).';
-    throw new Error(message, { cause: error });
+    throw new CannotStart(message, { cause: error });
   }
   const [missing] = missingRoots(ring.use());
   if (missing === undefined) return;
   const message =
     `SVC_ENCRYPTION_KEY lacks the root key ${missing.id}, which still wraps ${missing.keys} data keys. ` +
     'Put it back after the others, and let "svc root-keys rewrap" finish before it goes.';
-  throw new Error(message);
+  throw new CannotStart(message);
 }
 
 /** Root keys that wrap something and are not known here. */

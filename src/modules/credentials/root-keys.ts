@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { CannotStart } from '../../kernel/cannot-start.ts';
 
 const keyBytes = 32;
 
@@ -13,7 +14,7 @@ export interface RootKey {
 /**
  * The root keys: those of the setting (base64, comma list; the first seals, all open), or else those in
  * the file, which is made with one and mode 0600 when it is missing.
- * @throws Error when a key is not 32 bytes of base64
+ * @throws CannotStart when a key is not 32 bytes of base64
  */
 export function loadRootKeys(from: {
   readonly setting: string | null;
@@ -33,7 +34,9 @@ function parseList(list: string, source: string): readonly RootKey[] {
 function parse(text: string, source: string): RootKey {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== keyBytes || bytes.toString('base64') !== text) {
-    throw new Error(`${source} must be ${keyBytes} bytes in base64 (openssl rand -base64 32).`);
+    throw new CannotStart(
+      `${source} must be ${keyBytes} bytes in base64 (openssl rand -base64 32).`,
+    );
   }
   const id = createHash('sha256').update('svc root key').update(bytes).digest('hex').slice(0, 16);
   return { id, bytes };

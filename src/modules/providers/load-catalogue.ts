@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { load as parseYaml } from 'js-yaml';
+import { CannotStart } from '../../kernel/cannot-start.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import type { ProviderCatalogue } from './catalogue.ts';
 import type { Provider } from './definition.ts';
@@ -9,11 +10,6 @@ import { definitionSchema } from './schema.ts';
 
 const builtInFolder = join(import.meta.dirname, 'catalogue');
 const extensions = new Set(['.yaml', '.yml', '.json']);
-
-/** Every mistake of the catalogue, one per line: file, provider, field, and what is expected. */
-export class CatalogueError extends Error {
-  override readonly name = 'CatalogueError';
-}
 
 interface Entry {
   readonly name: string;
@@ -25,11 +21,12 @@ interface Entry {
  * The built-in definitions with the operator's laid over them: an entry of the overlay replaces the
  * built-in one of its name, and may be an alias of one.
  * @param overlayPath a folder or a file, YAML or JSON; null = none.
- * @throws CatalogueError naming every mistake
+ * @throws CannotStart with every mistake, one per line: file, provider, field, and what is expected
  */
 export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): ProviderCatalogue {
   const problems: string[] = [];
-  const files = [builtInFolder, ...(overlayPath === null ? [] : [overlayPath])].flatMap(filesOf);
+  const paths = [builtInFolder, ...(overlayPath === null ? [] : [overlayPath])];
+  const files = paths.flatMap((path) => filesOf(path, problems));
   const entries = files.flatMap((file) => readEntries(file, problems));
   const resolved = new Map<string, Entry>();
   for (const entry of entries) {
@@ -39,18 +36,24 @@ export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): 
   const providers = [...resolved.values()]
     .flatMap((entry) => define(entry, problems))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (problems.length > 0) throw new CatalogueError(problems.join('\n'));
+  if (problems.length > 0) {
+    const what = overlayPath === null ? 'The catalogue' : 'SVC_PROVIDERS';
+    throw new CannotStart(
+      `${what} cannot be used:\n  ${problems.join('\n').replaceAll('\n', '\n  ')}`,
+    );
+  }
 
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   return { find: (name) => byName.get(name) ?? null, all: () => providers };
 }
 
-function filesOf(path: string): string[] {
+function filesOf(path: string, problems: string[]): string[] {
   let isFolder: boolean;
   try {
     isFolder = statSync(path).isDirectory();
-  } catch (cause) {
-    throw new CatalogueError(`${path}: no such file or folder`, { cause });
+  } catch {
+    problems.push(`${path}: no such file or folder`);
+    return [];
   }
   if (!isFolder) return [path];
   return readdirSync(path)

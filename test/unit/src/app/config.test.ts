@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig, settings } from '../../../../src/app/config.ts';
 import { roles } from '../../../../src/app/roles.ts';
-import { ConfigError, shownSettings } from '../../../../src/app/settings.ts';
+import { shownSettings } from '../../../../src/app/settings.ts';
+import { CannotStart } from '../../../../src/kernel/cannot-start.ts';
 
 describe('the settings', () => {
   it('need no variable: everything then runs embedded in one process', () => {
@@ -67,7 +68,7 @@ describe('the settings', () => {
       SVC_LOG_LEVEL: 'loud',
     };
     const load = () => loadConfig(wrong);
-    expect(load).toThrow(ConfigError);
+    expect(load).toThrow(CannotStart);
     for (const name of Object.keys(wrong)) expect(load).toThrow(name);
   });
 
@@ -147,7 +148,7 @@ describe('the settings', () => {
     try {
       load();
     } catch (error) {
-      message = error instanceof ConfigError ? error.message : '';
+      message = error instanceof CannotStart ? error.message : '';
     }
     expect(message.match(/^ {2}SVC_/gm)).toHaveLength(names.length);
   });

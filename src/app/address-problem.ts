@@ -1,0 +1,24 @@
+import { CannotStart } from '../kernel/cannot-start.ts';
+import type { Config } from './config.ts';
+
+/** Why the address cannot be listened on, for who operates the process; null: that is not what went wrong. */
+export function addressProblem(
+  cause: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+): CannotStart | null {
+  if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) return null;
+  if (cause.syscall !== 'listen' && cause.syscall !== 'getaddrinfo') return null;
+  const code = String(cause.code);
+  return new CannotStart(textOf(code, host, `${host}:${port}`), { cause });
+}
+
+function textOf(code: string, host: string, address: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `SVC_PORT: ${address} is taken by another process; stop it or choose another port (0 = any that is free).`;
+    case 'EACCES':
+      return `SVC_PORT: this user may not listen on ${address}; choose a port above 1023.`;
+    default:
+      return `SVC_HOST: ${host} cannot be listened on (${code}); name an address of this machine.`;
+  }
+}

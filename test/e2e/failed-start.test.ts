@@ -1,0 +1,150 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inheritedEnv } from '../support/deployment.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-failed-start-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+type Env = Readonly<Record<string, string>>;
+
+function spawned(env: Env): ChildProcess {
+  return spawn(process.execPath, [entry], {
+    env: { ...inheritedEnv(), SVC_PORT: '0', SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** What a start prints that comes to its end by itself. */
+async function failedStart(env: Env) {
+  const child = spawned(env);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, out, err };
+}
+
+/** What a start prints until it is asked to stop, once it has shown its keys. */
+async function shownKeys(): Promise<string> {
+  const child = spawned({});
+  let out = '';
+  for await (const chunk of child.stdout!) {
+    out += String(chunk);
+    if (out.includes('account  ')) child.kill('SIGTERM');
+  }
+  return out;
+}
+
+async function takenPort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('a start that fails', () => {
+  it('makes no keys that nobody sees', async () => {
+    {
+      await using taken = await takenPort();
+      const { code, out, err } = await failedStart({ SVC_PORT: String(taken.port) });
+      expect(err).toBe(
+        `SVC_PORT: 127.0.0.1:${taken.port} is taken by another process; stop it or choose another port (0 = any that is free).\n`,
+      );
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+    }
+    const keys = await shownKeys();
+    expect(keys).toMatch(/^ {2}dev {6}svc_env_\S{43}$/m);
+    expect(keys).toMatch(/^ {2}account {2}svc_acct_\S{43}$/m);
+  });
+
+  it('says that the address is not of this machine', async () => {
+    const { code, err } = await failedStart({ SVC_HOST: '192.0.2.1', SVC_PORT: '3003' });
+    expect(err).toBe(
+      'SVC_HOST: 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); name an address of this machine.\n',
+    );
+    expect(code).toBe(1);
+  });
+
+  it('names each mistake of the definitions', async () => {
+    const file = join(folder, 'mine.yaml');
+    await writeFile(file, 'crm:\n  display_name: 3\n  auth_mode: NONE\n  categories: [crm]\n');
+    const { code, err } = await failedStart({ SVC_PROVIDERS: file });
+    expect(err).toBe(
+      [
+        'SVC_PROVIDERS cannot be used:',
+        '  mine.yaml: crm: display_name: Invalid input: expected string, received number',
+        '  mine.yaml: crm: docs: Invalid input: expected string, received undefined',
+        '',
+      ].join('\n'),
+    );
+    expect(code).toBe(1);
+  });
+
+  it('says where it looked for definitions', async () => {
+    const { code, err } = await failedStart({ SVC_PROVIDERS: join(folder, 'none') });
+    expect(err).toBe(
+      `SVC_PROVIDERS cannot be used:\n  ${join(folder, 'none')}: no such file or folder\n`,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('says that its folder cannot be made', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const { code, err } = await failedStart({ SVC_DATA_DIR: join(file, 'data') });
+    expect(err).toBe(
+      `SVC_DATA_DIR: ${join(file, 'data')} cannot be made (ENOTDIR); name a folder that this user may write to.\n`,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('says that another process has its folder', async () => {
+    await using running = await startGateway();
+    const { code, err } = await failedStart({ SVC_DATA_DIR: running.dataDir });
+    expect(err).toBe(
+      `SVC_DATA_DIR: The event log in ${join(running.dataDir, 'log')} is in use by another process. ` +
+        'Stop that one, or choose another folder.\n',
+    );
+    expect(code).toBe(1);
+  });
+
+  it('says that its root key is another one', async () => {
+    await shownKeys();
+    const other = randomBytes(32).toString('base64');
+    const { code, err } = await failedStart({ SVC_ENCRYPTION_KEY: other });
+    expect(err).toBe(
+      'SVC_ENCRYPTION_KEY does not open what is stored here. Start with the key that was used before ' +
+        '(to change it, put the new key first and keep the old one after it).\n',
+    );
+    expect(code).toBe(1);
+  });
+
+  it('says which root key is none, without showing it', async () => {
+    const { code, err } = await failedStart({ SVC_ENCRYPTION_KEY: 'c2hvcnQ=' });
+    expect(err).toBe(
+      'SVC_ENCRYPTION_KEY, entry 1, must be 32 bytes in base64 (openssl rand -base64 32).\n',
+    );
+    expect(code).toBe(1);
+  });
+});
