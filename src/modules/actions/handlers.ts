@@ -24,6 +24,15 @@ export interface RunsClientDeps {
   readonly direct: DirectRuns;
 }
 
+const unknown = {
+  message: 'No action was triggered under this id, or it is not kept any more.',
+  fix: 'Send the id that POST /action/trigger answered with, and a key of the same environment.',
+};
+const notEnded = {
+  message: 'The action has not ended yet.',
+  fix: 'Ask again in a moment, or wait for the webhook of type async_action.',
+};
+
 /** Between the end of its time and the word of a lost runner. */
 const noticeMs = 90_000;
 /** Start-by, the run itself, and the minute after which a lost runner is noticed. */
@@ -52,7 +61,8 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       const path = [environmentUid, runId];
       const { view } = deps.control;
       const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
-      if (run?.endedAt == null || kindOf(run) !== 'action') throw new GatewayError('not_found');
+      if (run === null || kindOf(run) !== 'action') throw new GatewayError('not_found', unknown);
+      if (run.endedAt === null) throw new GatewayError('not_found', notEnded);
       const { connectionUid, output, error } = run;
       return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
     },

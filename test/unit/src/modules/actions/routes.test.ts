@@ -26,6 +26,11 @@ beforeAll(async () => {
     action('async (svc, input) => { throw new svc.ActionError(input); }'),
   );
   await world.deploy('action', 'large', action(`async () => 'x'.repeat(2 * 1024 * 1024)`));
+  await world.deploy(
+    'action',
+    'slow',
+    action('() => new Promise((resolve) => setTimeout(resolve, 3000))'),
+  );
   await world.deploy('action', 'off', action('async () => 1'));
   const { uid } = world.environment;
   const ref = functionRef(uid, 'crm', 'action', 'off');
@@ -108,10 +113,29 @@ describe('POST /action/trigger', () => {
     expect(output).toEqual({ n: 1 });
   });
 
-  it('knows no output of an unknown run', async () => {
-    const response = await fetch(`${server.url}/action/${crypto.randomUUID()}`, {
-      headers: headersOf(),
+  const outputOf = async (id: string) => {
+    const response = await fetch(`${server.url}/action/${id}`, { headers: headersOf() });
+    return { status: response.status, body: await response.json() };
+  };
+
+  it('says that an action has not ended yet', async () => {
+    const queued = await trigger('slow', null, { 'x-async': 'true' });
+    const { id } = queued.body as { id: string };
+    expect(await outputOf(id)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found', message: 'The action has not ended yet.' } },
     });
-    expect(response.status).toBe(404);
+  });
+
+  it('knows no output of an unknown run', async () => {
+    expect(await outputOf(crypto.randomUUID())).toMatchObject({
+      status: 404,
+      body: {
+        error: {
+          code: 'not_found',
+          message: 'No action was triggered under this id, or it is not kept any more.',
+        },
+      },
+    });
   });
 });
