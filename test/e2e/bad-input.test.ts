@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyRoute } from '../../src/http/define-route.ts';
 import { routes } from '../../src/http/routes.ts';
 import { catalogue } from '../../src/kernel/errors.ts';
+import { checkAnswer } from '../support/answers.ts';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
 import { seedOfRun } from '../support/random.ts';
 
@@ -108,11 +109,21 @@ const names = [
       }),
     ),
   ),
+  // Fields of credentials, which depend on the provider.
+  'type',
+  'apiKey',
+  'username',
+  'password',
+  'client_id',
+  'client_secret',
   '__proto__',
   'constructor',
   'toString',
 ];
-const known = ['crm', 'crm-open', 'contacts', 'echo', 'Contact', 'NONE', 'true', '1', 'base', '*'];
+const known = [
+  ...['crm', 'crm-open', 'contacts', 'echo', 'Contact', 'NONE', 'API_KEY', 'OAUTH2', 'webhook'],
+  ...['true', '1', 'base', '*'],
+];
 const odd = [
   '',
   '\0',
@@ -178,9 +189,10 @@ describe('anything at all', () => {
           ...tokenPair(route),
           ...pairs.map(([name, mark, item]) => `${name}${mark}=${encode(item)}`),
         ];
+        const url = `${named(route, path)}${search.length === 0 ? '' : `?${search.join('&')}`}`;
         const answer = await send({
           method: route.method,
-          path: `${named(route, path)}${search.length === 0 ? '' : `?${search.join('&')}`}`,
+          path: url,
           headers: {
             authorization: authorization(route),
             ...(isWrite(route) ? { 'content-type': 'application/json' } : {}),
@@ -192,6 +204,8 @@ describe('anything at all', () => {
           ...(isWrite(route) ? { body: JSON.stringify(sent) } : {}),
         });
         expectSound(answer, shown.has(route.path));
+        const headers = new Headers({ 'content-type': answer.type });
+        checkAnswer(route.method, url, { ...answer, headers });
       },
     );
     await fc.assert(sound, { seed, numRuns: runsPerRoute });
