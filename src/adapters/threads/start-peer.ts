@@ -16,6 +16,8 @@ export interface PeerData {
 export interface PeerThread {
   readonly peer: Peer;
   readonly worker: Worker;
+  /** At once: what the thread has to finish is to be asked of it before. */
+  readonly end: () => Promise<void>;
 }
 
 interface Start<Data extends PeerData> {
@@ -39,5 +41,10 @@ export function startPeer<Data extends PeerData>(start: Start<Data>): PeerThread
     transferList: [port, ...transfer],
     ...(resourceLimits === undefined ? {} : { resourceLimits }),
   });
-  return { peer: connect(here), worker };
+  const peer = connect(here);
+  const end = async (): Promise<void> => {
+    peer.close();
+    await worker.terminate();
+  };
+  return { peer, worker, end };
 }

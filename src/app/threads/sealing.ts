@@ -20,8 +20,7 @@ export function startSealing(vault: Pick<Vault, 'dataKey'>): PayloadSealing & As
       };
     },
     async [Symbol.asyncDispose]() {
-      thread?.peer.close();
-      await thread?.worker.terminate();
+      await thread?.end();
     },
   };
 }

@@ -15,7 +15,7 @@ type Given = Omit<ThreadData, 'port'>;
 
 /** Starts `<name>-thread` of this folder and resolves when its work runs. */
 export async function startThread(given: Given): Promise<RunningThread> {
-  const { peer, worker } = startPeer<ThreadData>({
+  const { peer, worker, end } = startPeer<ThreadData>({
     name: given.name,
     beside: import.meta.url,
     data: given,
@@ -29,10 +29,6 @@ export async function startThread(given: Given): Promise<RunningThread> {
     if (!isClosing) fail(new Error(`the ${given.name} thread ended with ${String(code)}`));
   });
   failed.catch(() => undefined);
-  const end = async (): Promise<void> => {
-    peer.close();
-    await worker.terminate();
-  };
   try {
     await Promise.race([peer.call('open', []), failed]);
   } catch (error) {

@@ -49,10 +49,8 @@ export class Checkpointer {
     this.isClosing = true;
     await this.running;
     if (this.thread === null) return;
-    const { peer, worker } = this.thread;
-    await peer.call('close', []);
-    peer.close();
-    await worker.terminate();
+    await this.thread.peer.call('close', []);
+    await this.thread.end();
   }
 
   private async inThread(): Promise<void> {

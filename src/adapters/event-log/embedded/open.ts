@@ -3,8 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../../kernel/time.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Schemas } from '../../../ports/schemas.ts';
-import type { Peer } from '../../threads/rpc.ts';
-import { startPeer } from '../../threads/start-peer.ts';
+import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
 import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
@@ -44,7 +43,7 @@ export interface EmbeddedLog extends AsyncDisposable {
  */
 export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
   const { directory, clock, schemasFolder } = options;
-  const { peer, stop } = await startLogThread(options);
+  const { peer, end } = await startLogThread(options);
   const connectPort = (): MessagePort => {
     const { port1: kept, port2: given } = new MessageChannel();
     // Without an answer the other end is closed, which every later call reports.
@@ -60,7 +59,7 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
   const close = async (): Promise<void> => {
     await client[Symbol.asyncDispose]();
     await peer.call('close', []);
-    await stop();
+    await end();
   };
   let closed: Promise<void> | null = null;
   return {
@@ -75,32 +74,25 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
   };
 }
 
-interface LogThread {
-  readonly peer: Peer;
-  readonly stop: () => Promise<void>;
-}
-
-async function startLogThread(options: EmbeddedLogOptions): Promise<LogThread> {
+async function startLogThread(
+  options: EmbeddedLogOptions,
+): Promise<Pick<PeerThread, 'peer' | 'end'>> {
   const { directory, cleanEveryMs = 60_000, maxPages } = options;
   const limits = maxPages === undefined ? {} : { maxPages };
-  const { peer, worker } = startPeer<LogThreadData>({
+  const { peer, worker, end } = startPeer<LogThreadData>({
     name: 'log',
     beside: import.meta.url,
     data: { directory, cleanEveryMs, ...limits },
   });
   peer.on('cleanFailed', (failure: string) => options.onCleanFailure?.(failure));
-  const stop = async (): Promise<void> => {
-    peer.close();
-    await worker.terminate();
-  };
   const opened = new AbortController();
   try {
     const failed = once(worker, 'error', { signal: opened.signal });
     const failure = failed.then(([error]) => Promise.reject(error as Error));
     await Promise.race([peer.call('open', []), failure]);
-    return { peer, stop };
+    return { peer, end };
   } catch (error) {
-    await stop();
+    await end();
     throw error;
   } finally {
     // From here on an error of the thread is a bug that ends the process.
