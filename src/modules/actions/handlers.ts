@@ -24,11 +24,11 @@ export interface RunsClientDeps {
   readonly direct: DirectRuns;
 }
 
-const unknown = {
+const unknownAction = {
   message: 'No action was triggered under this id, or it is not kept any more.',
   fix: 'Send the id that POST /action/trigger answered with, and a key of the same environment.',
 };
-const notEnded = {
+const runningAction = {
   message: 'The action has not ended yet.',
   fix: 'Ask again in a moment, or wait for the webhook of type async_action.',
 };
@@ -61,8 +61,9 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       const path = [environmentUid, runId];
       const { view } = deps.control;
       const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
-      if (run === null || kindOf(run) !== 'action') throw new GatewayError('not_found', unknown);
-      if (run.endedAt === null) throw new GatewayError('not_found', notEnded);
+      if (run === null || kindOf(run) !== 'action')
+        throw new GatewayError('not_found', unknownAction);
+      if (run.endedAt === null) throw new GatewayError('not_found', runningAction);
       const { connectionUid, output, error } = run;
       return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
     },

@@ -28,8 +28,8 @@ beforeAll(async () => {
   await world.deploy('action', 'large', action(`async () => 'x'.repeat(2 * 1024 * 1024)`));
   await world.deploy(
     'action',
-    'slow',
-    action('() => new Promise((resolve) => setTimeout(resolve, 3000))'),
+    'waits',
+    action('() => new Promise((resolve) => setTimeout(resolve, 600_000))'),
   );
   await world.deploy('action', 'off', action('async () => 1'));
   const { uid } = world.environment;
@@ -119,7 +119,7 @@ describe('POST /action/trigger', () => {
   };
 
   it('says that an action has not ended yet', async () => {
-    const queued = await trigger('slow', null, { 'x-async': 'true' });
+    const queued = await trigger('waits', null, { 'x-async': 'true' });
     const { id } = queued.body as { id: string };
     expect(await outputOf(id)).toMatchObject({
       status: 404,
