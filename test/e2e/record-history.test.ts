@@ -66,7 +66,10 @@ async function now(crm: CrmConnection): Promise<Moment> {
   const at = new Date(Date.now() + 1).toISOString();
   const cursor = records.at(-1)?._svc_metadata.cursor ?? '';
   // Whatever comes next is later.
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(
+    async () => Date.now(),
+    (time) => time > Date.parse(at),
+  );
   return { records, at, cursor };
 }
 
