@@ -1,3 +1,4 @@
+import { hostAndPort } from '../http/host-and-port.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { Config } from './config.ts';
 
@@ -9,7 +10,7 @@ export function addressProblem(
   if (!(cause instanceof Error) || !('syscall' in cause) || !('code' in cause)) return null;
   if (cause.syscall !== 'listen' && cause.syscall !== 'getaddrinfo') return null;
   const code = String(cause.code);
-  return new CannotStart(textOf(code, host, `${host}:${port}`), { cause });
+  return new CannotStart(textOf(code, host, hostAndPort(host, port)), { cause });
 }
 
 function textOf(code: string, host: string, address: string): string {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostAndPort } from './host-and-port.ts';
 import type { Services } from './services.ts';
 import { healthAnswer, readyAnswer } from '../modules/health/answers.ts';
 
@@ -36,9 +37,9 @@ export async function createHealthServer(
   server.requestTimeout = requestTimeoutMs;
   server.listen(port, host);
   await once(server, 'listening');
-  const shownHost = host.includes(':') ? `[${host}]` : host;
+  const { port: taken } = server.address() as AddressInfo;
   return {
-    url: `http://${shownHost}:${(server.address() as AddressInfo).port}`,
+    url: `http://${hostAndPort(host, taken)}`,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();

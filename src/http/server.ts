@@ -11,6 +11,7 @@ import { setCors, setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { passGate } from './gate.ts';
+import { hostAndPort } from './host-and-port.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
@@ -84,9 +85,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
 
   const port = await listen(server, options.port, host);
-  const shownHost = host.includes(':') ? `[${host}]` : host;
   return {
-    url: `http://${shownHost}:${port}`,
+    url: `http://${hostAndPort(host, port)}`,
     port,
     async [Symbol.asyncDispose]() {
       closing.abort();
