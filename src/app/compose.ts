@@ -46,7 +46,7 @@ export async function compose(config: Config): Promise<Running> {
   failed.catch(() => undefined);
   const coordination = await openCoordination(stack, coordinationAccess(config), base.logger);
   const contact = stack.use(watchContact({ ...base, log: base.log.log, coordination }));
-  const readiness = createReadiness(threads.all, contact);
+  const { reasons: readiness, started } = createReadiness(threads.all, contact);
   const opened = await openForRoles(stack, base, threads, { coordination, readiness });
   // Closed beside the server: requests that wait for a run end with it.
   const reactors = stack.use(new AsyncDisposableStack());
@@ -61,6 +61,7 @@ export async function compose(config: Config): Promise<Running> {
   });
   // Keys are shown once: none are made by a start that cannot have its address.
   const firstKeys = opened === null ? null : await firstKeysOf(base, opened);
+  started();
   const { projection } = threads;
   const { log, schemas, maintenance } = base.log;
   const running = stack.move();

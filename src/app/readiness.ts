@@ -1,14 +1,21 @@
 import type { Contact } from './contact.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
-/**
- * Says which thread has ended or what it waits for, and what this node hears nothing from; empty = it can do its
- * work.
- */
+export interface Readiness {
+  /** Why this node cannot do its work: it starts, a thread has ended or waits, the log is silent. Empty = it can. */
+  readonly reasons: () => readonly string[];
+  /** The start has finished: from now on a request with a valid key succeeds. */
+  readonly started: () => void;
+}
+
+/** A node that has not finished its start is not ready, though its address answers already. */
+const starting = 'the start has not finished: the API keys of the service are not known here yet';
+
 export function createReadiness(
   threads: readonly RunningThread[],
   contact: Pick<Contact, 'reasons'>,
-): () => readonly string[] {
+): Readiness {
+  let isStarted = false;
   const ended: string[] = [];
   const waiting = new Map<RunningThread, string>();
   for (const thread of threads) {
@@ -20,5 +27,15 @@ export function createReadiness(
       else waiting.set(thread, reason);
     });
   }
-  return () => [...ended, ...waiting.values(), ...contact.reasons()];
+  return {
+    reasons: () => [
+      ...(isStarted ? [] : [starting]),
+      ...ended,
+      ...waiting.values(),
+      ...contact.reasons(),
+    ],
+    started: () => {
+      isStarted = true;
+    },
+  };
 }

@@ -1,8 +1,15 @@
 import '../support/with-services.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../services/ports.ts';
 import { serviceUrl } from '../services/url.ts';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { deploymentEnv } from '../support/deployment.ts';
 import { startGate, type Gate } from '../support/gate.ts';
+import { startGateway } from '../support/gateway.ts';
+import { probed } from '../support/probe.ts';
 
 let gates: readonly Gate[] = [];
 let world: CrmWorld;
@@ -38,6 +45,27 @@ async function works(name: string): Promise<void> {
 }
 
 describe('a start', () => {
+  it('of the API is not ready before an owner has made its keys', async () => {
+    await using stack = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'svc-first-start-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const dataDir = join(folder, 'api');
+    const port = await freePort();
+    const base = `http://127.0.0.1:${port}`;
+    const opening = startGateway({ dataDir, env: { SVC_ROLES: 'api', SVC_PORT: String(port) } });
+    stack.defer(() => opening.then((api) => api.stop()));
+    expect(await probed(`${base}/ready`)).toBe(503);
+    const env = { ...deploymentEnv(dataDir), SVC_ROLES: 'owner' };
+    const owner = stack.use(await startGateway({ dataDir: join(folder, 'owner'), env }));
+    while ((await probed(`${base}/ready`)) !== 200);
+    const statuses = await Promise.all([
+      probed(`${base}/connections`, owner.key),
+      probed(`${base}/connections`, owner.prodKey),
+      probed(`${base}/environments`, owner.accountKey),
+    ]);
+    expect(statuses).toEqual([200, 200, 200]);
+  });
+
   it('of a new installation waits for Kafka, the registry and Redis', async () => {
     crm = await world.connect();
     await works('Ada');

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../services/ports.ts';
+import { inheritedEnv } from '../support/deployment.ts';
+import { probed } from '../support/probe.ts';
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-first-start-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const random = () => randomBytes(32).toString('base64url');
+const given = {
+  SVC_BOOTSTRAP_KEY_DEV: `svc_env_${random()}`,
+  SVC_BOOTSTRAP_KEY_PROD: `svc_env_${random()}`,
+  SVC_BOOTSTRAP_ACCOUNT_KEY: `svc_acct_${random()}`,
+};
+
+type Env = Readonly<Record<string, string>>;
+
+function start(env: Env) {
+  const child = spawn(process.execPath, [entry], {
+    env: { ...inheritedEnv(), SVC_PORT: '0', SVC_DATA_DIR: folder, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let all = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += String(chunk)));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (all += String(chunk)));
+  }
+  const exited = once(child, 'exit');
+  return {
+    out: () => out,
+    all: () => all,
+    /** Resolves when the text is on stdout. */
+    async printed(text: string): Promise<void> {
+      while (!out.includes(text)) {
+        if (child.exitCode !== null) throw new Error(`the gateway ended:\n${all}`);
+        await sleep(10);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null) child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+describe('a start', () => {
+  it('is ready only once each key works, the first time and again', async () => {
+    const port = await freePort();
+    const base = `http://127.0.0.1:${port}`;
+    for (const time of ['first', 'second']) {
+      await using running = start({ ...given, SVC_PORT: String(port), SVC_LOG_LEVEL: 'warn' });
+      while ((await probed(`${base}/ready`)) !== 200);
+      const statuses = await Promise.all([
+        probed(`${base}/connections`, given.SVC_BOOTSTRAP_KEY_DEV),
+        probed(`${base}/connections`, given.SVC_BOOTSTRAP_KEY_PROD),
+        probed(`${base}/environments`, given.SVC_BOOTSTRAP_ACCOUNT_KEY),
+      ]);
+      expect([time, ...statuses]).toEqual([time, 200, 200, 200]);
+      await running.printed('svc listens on');
+    }
+  });
+});
