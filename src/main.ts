@@ -42,14 +42,12 @@ function die(error: unknown): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-function announce({ url, firstKeys }: Running): void {
+function announce({ url, generatedKeys }: Running): void {
   console.log(JSON.stringify({ event: 'ready', url }));
   console.log(`svc listens on ${url}`);
-  if (firstKeys === null) return;
+  if (generatedKeys.length === 0) return;
   console.log('Keys of the first start; they are shown only now:');
-  for (const { name, secret } of firstKeys.environments)
-    console.log(`  ${name.padEnd(8)} ${secret}`);
-  console.log(`  account  ${firstKeys.accountKey}`);
+  for (const { name, secret } of generatedKeys) console.log(`  ${name.padEnd(8)} ${secret}`);
 }
 
 try {

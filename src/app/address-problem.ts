@@ -1,6 +1,23 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { hostAndPort } from '../http/host-and-port.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { Config } from './config.ts';
+
+/**
+ * Looks whether the address can be listened on, before anything is opened that stands behind it.
+ * @throws CannotStart
+ */
+export async function mustBeFree(address: Pick<Config, 'host' | 'port'>): Promise<void> {
+  const server = createServer((socket) => socket.destroy()).listen(address.port, address.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw addressProblem(error, address) ?? error;
+  }
+  server.close();
+  await once(server, 'close');
+}
 
 /** Why the address cannot be listened on, for who operates the process; null: that is not what went wrong. */
 export function addressProblem(

@@ -1,3 +1,5 @@
+import { parseServerAddress } from '../adapters/projection-store/server-address.ts';
+
 /** Where a part of the service is kept: in this process, or by servers. The settings' URLs name it. */
 const embedded = { kind: 'embedded' } as const;
 type Embedded = typeof embedded;
@@ -31,20 +33,28 @@ export function server(...schemes: readonly string[]) {
     if (url === null || !schemes.includes(url.protocol.slice(0, -1)) || url.hostname === '') {
       throw new Error(`expected ${expected}, got "${maskedUrl(text)}"`);
     }
+    decoded(url.username);
+    decoded(url.password);
     return { kind: 'server', url: text };
   };
 }
 
 const kafkaUrl =
   /^kafka(?<tls>\+ssl)?:\/\/(?:(?<user>[^:@/?]+):(?<password>[^@/?]+)@)?(?<brokers>[^@/?]+)\/?(?:\?(?<query>.*))?$/;
-const broker = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/;
+const broker = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):(?<port>\d{1,5})$/;
+const portMax = 65_535;
+
+function isBroker(text: string): boolean {
+  const port = Number(broker.exec(text)?.groups?.['port'] ?? 0);
+  return port > 0 && port <= portMax;
+}
 
 /** `embedded:`, `kafka://host:port,…` or `kafka+ssl://user:password@host:port,…?sasl=scram-sha-512`. */
 export function logAddress(text: string): LogAddress {
   if (text === 'embedded:') return embedded;
   const parts = kafkaUrl.exec(text)?.groups;
   const brokers = (parts?.['brokers'] ?? '').split(',').map((name) => name.trim());
-  if (parts === undefined || !brokers.every((name) => broker.test(name))) {
+  if (parts === undefined || !brokers.every(isBroker)) {
     throw new Error(
       'expected embedded:, kafka://host:port,host:port or ' +
         `kafka+ssl://user:password@host:port, got "${maskedUrl(text)}"`,
@@ -72,18 +82,33 @@ function saslOf({ user, password, query }: Parts, isTls: boolean): Sasl | null {
   if (mechanism === 'plain' && !isTls) {
     throw new Error('sasl=plain would show the password to the network: use kafka+ssl://');
   }
-  return {
-    mechanism,
-    username: decodeURIComponent(user),
-    password: decodeURIComponent(password),
-  };
+  return { mechanism, username: decoded(user), password: decoded(password) };
 }
 
-/** An http(s) URL. */
+/** @throws Error without the text, which may be a password */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw new Error('write each "%" of a user or password as "%25"', { cause });
+  }
+}
+
+/** `embedded:`, or the URL of a ClickHouse server with its database. */
+export function tablesAddress(text: string): ServerAddress {
+  const address = server('http', 'https')(text);
+  if (address.kind === 'server') parseServerAddress(address.url);
+  return address;
+}
+
+/** An http(s) URL to which paths are appended. */
 export function webAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return text;
-  throw new Error(`expected http://… or https://…, got "${maskedUrl(text)}"`);
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (isWeb && url.username + url.password + url.search + url.hash === '') return text;
+  throw new Error(
+    `expected http://host or https://host, with a port and a path at most, got "${maskedUrl(text)}"`,
+  );
 }
 
 const origin = /^https?:\/\/(\*\.)?[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i;
@@ -99,7 +124,12 @@ export function origins(text: string): readonly string[] {
   throw new Error(`expected origins such as https://app.example.com, got "${maskedUrl(wrong)}"`);
 }
 
-/** The text without the password of a URL in it. */
+/** The text without the passwords that a URL holds, before its host and in its query; also where it is none. */
 export function maskedUrl(text: string): string {
-  return text.replace(/(?<=\/\/)(?<user>[^:@/]*):.*@/s, '$<user>:***@');
+  const host = text.lastIndexOf('@') + 1;
+  const scheme = text.lastIndexOf('//', host);
+  const user = scheme < 0 ? 0 : scheme + 2;
+  const credentials = text.slice(user, host).replace(/:.*@$/s, ':***@');
+  const rest = text.slice(host).replace(/(?<=[?&](?!sasl=)[^=&]*=)[^&]+/g, '***');
+  return text.slice(0, user) + credentials + rest;
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createThreadMetrics, type ThreadMetrics } from '../adapters/metrics/prometheus.ts';
+import { CannotStart } from '../kernel/cannot-start.ts';
+import { GatewayError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { RootKey } from '../modules/credentials/root-keys.ts';
-import { loadRootKeys } from '../modules/credentials/root-keys.ts';
+import { keysTopic } from '../modules/credentials/key-log.ts';
+import { makeRootKeyFile, readRootKeys } from '../modules/credentials/root-keys.ts';
 import { systemClock } from '../kernel/time.ts';
 import type { Config } from './config.ts';
 import { makeFolders, type Folders } from './folders.ts';
@@ -11,6 +14,7 @@ import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
 import { openMainLog, type MainLog } from './open-log.ts';
 import { topicSpecs } from './topics.ts';
+import type { EventLog } from '../ports/event-log.ts';
 
 /** What the parts of the main thread share. */
 export interface Base {
@@ -30,10 +34,27 @@ export async function openBase(stack: AsyncDisposableStack, config: Config): Pro
   const clock = systemClock;
   const logger = createLogger(config.logLevel, 'main');
   const folders = makeFolders(config.dataDir);
-  const rootKeys = loadRootKeys({ setting: config.encryptionKey, file: folders.rootKeyFile });
   const metrics = createThreadMetrics('main');
   const opened = await openMainLog(stack, config, { folders, clock, logger });
-  await opened.log.ensureTopics(topicSpecs(config.partitions));
+  await opened.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
+    throw isConflict(error) ? otherTopics(error, config) : error;
+  });
+  const rootKeys = config.encryptionKey ?? (await rootKeysOf(opened.log, folders.rootKeyFile));
   const log = { ...opened, log: observeLog(opened.log, metrics, 'main') };
   return { config, clock, logger, folders, rootKeys, log, metrics, node: randomUUID() };
+}
+
+const isConflict = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'conflict';
+
+function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
+  const place = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
+  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Partitions are fixed when topics are made: set what they were made with, or use ${place}.`;
+  return new CannotStart(message, { cause });
+}
+
+/** Those in the file. It is made while the log is new: another one would not open what is sealed there. */
+async function rootKeysOf(log: EventLog, file: string): Promise<readonly RootKey[]> {
+  if ((await log.endOffset(keysTopic, 0)) === 0) makeRootKeyFile(file);
+  return readRootKeys(file);
 }

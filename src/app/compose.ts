@@ -6,8 +6,10 @@ import { createHealthServer } from '../http/health-server.ts';
 import { routes, streamRoutes } from '../http/routes.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
-import { bootstrap, type Bootstrapped } from '../modules/environments/bootstrap.ts';
-import { addressProblem } from './address-problem.ts';
+import { bootstrap } from '../modules/environments/bootstrap.ts';
+import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
+import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
+import { addressProblem, mustBeFree } from './address-problem.ts';
 import { openBase, type Base } from './base.ts';
 import type { Config } from './config.ts';
 import { watchContact } from './contact.ts';
@@ -20,12 +22,18 @@ import { scraped } from './scrape.ts';
 import { startReactors } from './reactors.ts';
 import { startThreads, type Threads } from './start-threads.ts';
 
+interface GeneratedKey {
+  /** Of the environment, or `account`. */
+  readonly name: string;
+  readonly secret: string;
+}
+
 /** The running service, closed in the opposite order of its opening. */
 export interface Running extends AsyncDisposable {
   /** Where the HTTP API listens; without the role api only `/health` and `/ready`. */
   readonly url: string;
-  /** What the first start made; null on later ones, and without the role api. */
-  readonly firstKeys: Bootstrapped | null;
+  /** What the first start generated, to be shown once: keys that the settings give are not among them. */
+  readonly generatedKeys: readonly GeneratedKey[];
   /** Null where no role needs them: in owners and projectors. */
   readonly services: Services | null;
   readonly log: OpenedLog['log'];
@@ -39,6 +47,9 @@ export interface Running extends AsyncDisposable {
 
 /** Opens everything that the roles of this process need, and nothing else. A failure half-way closes what was opened. */
 export async function compose(config: Config): Promise<Running> {
+  const providers = usesServices(config) ? loadCatalogue({ overlayPath: config.providers }) : null;
+  await mustBeFree(config);
+  // Nothing is written before this line: a start that fails for its settings leaves nothing behind.
   await using stack = new AsyncDisposableStack();
   const base = await openBase(stack, config);
   const threads = await startThreads(stack, base);
@@ -47,7 +58,11 @@ export async function compose(config: Config): Promise<Running> {
   const coordination = await openCoordination(stack, coordinationAccess(config), base.logger);
   const contact = stack.use(watchContact({ ...base, log: base.log.log, coordination }));
   const { reasons: readiness, started } = createReadiness(threads.all, contact);
-  const opened = await openForRoles(stack, base, threads, { coordination, readiness });
+  const opened = await openForRoles(stack, base, threads, {
+    coordination,
+    readiness,
+    providers,
+  });
   // Closed beside the server: requests that wait for a run end with it.
   const reactors = stack.use(new AsyncDisposableStack());
   if (opened !== null) await startReactors(reactors, base, opened);
@@ -60,14 +75,14 @@ export async function compose(config: Config): Promise<Running> {
     await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
   });
   // Keys are shown once: none are made by a start that cannot have its address.
-  const firstKeys = opened === null ? null : await firstKeysOf(base, opened);
+  const generatedKeys = opened === null ? [] : await generatedKeysOf(base, opened);
   started();
   const { projection } = threads;
   const { log, schemas, maintenance } = base.log;
   const running = stack.move();
   return {
     url: server.url,
-    firstKeys,
+    generatedKeys,
     services: opened?.services ?? null,
     log,
     schemas,
@@ -78,29 +93,41 @@ export async function compose(config: Config): Promise<Running> {
   };
 }
 
+const usesServices = ({ roles }: Config): boolean =>
+  roles.has('api') || roles.has('runner') || roles.has('webhooks');
+
 async function openForRoles(
   stack: AsyncDisposableStack,
   base: Base,
   threads: Threads,
-  given: Pick<Services, 'coordination' | 'readiness'>,
+  given: Pick<Services, 'coordination' | 'readiness'> & {
+    readonly providers: ProviderCatalogue | null;
+  },
 ): Promise<OpenedServices | null> {
-  const { roles } = base.config;
-  const isNeeded = roles.has('api') || roles.has('runner') || roles.has('webhooks');
   const { projection } = threads;
-  if (!isNeeded || projection === null) return null;
-  return openServices(stack, base, { ...threads, projection }, given);
+  const { providers } = given;
+  if (providers === null || projection === null) return null;
+  return openServices(stack, base, { ...threads, projection }, { ...given, providers });
 }
 
-async function firstKeysOf(base: Base, opened: OpenedServices): Promise<Bootstrapped | null> {
+/** Makes the first keys where there are none. Those that the settings give are known to who set them. */
+async function generatedKeysOf(
+  base: Base,
+  opened: OpenedServices,
+): Promise<readonly GeneratedKey[]> {
   const { roles, bootstrapAccountKey, bootstrapKeyDev, bootstrapKeyProd } = base.config;
-  if (!roles.has('api')) return null;
+  if (!roles.has('api')) return [];
   const secrets = {
     accountKey: bootstrapAccountKey,
     keyDev: bootstrapKeyDev,
     keyProd: bootstrapKeyProd,
   };
   const owners = 'an owner of the control plane, and coordination, to make the first keys';
-  return keepTrying(owners, () => bootstrap(opened.services, secrets), base);
+  const made = await keepTrying(owners, () => bootstrap(opened.services, secrets), base);
+  if (made === null) return [];
+  const given: ReadonlySet<string | null> = new Set(Object.values(secrets));
+  const keys = [...made.environments, { name: 'account', secret: made.accountKey }];
+  return keys.filter(({ secret }) => !given.has(secret));
 }
 
 async function serve(

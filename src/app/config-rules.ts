@@ -1,3 +1,4 @@
+import type { RootKey } from '../modules/credentials/root-keys.ts';
 import type { LogAddress, ServerAddress } from './addresses.ts';
 import { roles as allRoles, type Role } from './roles.ts';
 import type { Rule } from './settings.ts';
@@ -9,7 +10,9 @@ interface Ruled {
   readonly redisUrl: ServerAddress;
   readonly topicPrefix: string | null;
   readonly kafkaReplication: number | null;
-  readonly encryptionKey: string | null;
+  readonly encryptionKey: readonly RootKey[] | null;
+  readonly bootstrapKeyDev: string | null;
+  readonly bootstrapKeyProd: string | null;
   readonly roles: ReadonlySet<Role>;
 }
 
@@ -49,6 +52,11 @@ export const configRules: readonly Rule<Ruled>[] = [
     ['logUrl', 'encryptionKey'],
     (values) => isKafka(values) && values.encryptionKey === null,
     'SVC_ENCRYPTION_KEY: required with Kafka, the same in every process (openssl rand -base64 32)',
+  ),
+  rule(
+    ['bootstrapKeyDev', 'bootstrapKeyProd'],
+    ({ bootstrapKeyDev: dev, bootstrapKeyProd: prod }) => dev !== null && dev === prod,
+    'SVC_BOOTSTRAP_KEY_PROD: it is that of SVC_BOOTSTRAP_KEY_DEV; give each environment a key of its own',
   ),
   rule(
     ['logUrl', 'roles'],

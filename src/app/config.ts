@@ -1,5 +1,8 @@
 import { limits } from '../kernel/limits.ts';
-import { logAddress, maskedUrl, origins, server, webAddress } from './addresses.ts';
+import { createEgressPolicy } from '../adapters/http-client/egress.ts';
+import { isKeyOf, keyPrefixes } from '../modules/api-keys/key-format.ts';
+import { parseRootKeys } from '../modules/credentials/root-keys.ts';
+import { logAddress, maskedUrl, origins, server, tablesAddress, webAddress } from './addresses.ts';
 import { configRules } from './config-rules.ts';
 import { parseRoles } from './roles.ts';
 import {
@@ -38,6 +41,7 @@ export const settings = {
     default: null,
     doc: 'How the outside reaches this service, in callback and webhook links; the address when not set.',
     parse: webAddress,
+    shown: maskedUrl,
   },
   logUrl: {
     variable: 'SVC_LOG_URL',
@@ -71,7 +75,7 @@ export const settings = {
     variable: 'SVC_CLICKHOUSE_URL',
     default: 'embedded:',
     doc: 'ClickHouse: `embedded:` runs it in this process; `http://user:password@host:8123/database`.',
-    parse: server('http', 'https'),
+    parse: tablesAddress,
     shown: maskedUrl,
   },
   clickhouseCluster: {
@@ -132,28 +136,28 @@ export const settings = {
     default: null,
     doc: 'Root key, base64 of 32 bytes, or a comma list: the first seals, all open. Made on the first start when not set; required with Kafka.',
     isSecret: true,
-    parse: text,
+    parse: parseRootKeys,
   },
   bootstrapAccountKey: {
     variable: 'SVC_BOOTSTRAP_ACCOUNT_KEY',
     default: null,
-    doc: 'Account API key of the first start; made and printed once when not set.',
+    doc: 'Account API key of the first start, `svc_acct_` and 43 characters of base64url; made and printed once when not set.',
     isSecret: true,
-    parse: text,
+    parse: keyOf('account'),
   },
   bootstrapKeyDev: {
     variable: 'SVC_BOOTSTRAP_KEY_DEV',
     default: null,
-    doc: 'Full access key of the environment dev; made and printed once when not set.',
+    doc: 'Full access key of the environment dev, `svc_env_` and 43 characters of base64url; made and printed once when not set.',
     isSecret: true,
-    parse: text,
+    parse: keyOf('environment'),
   },
   bootstrapKeyProd: {
     variable: 'SVC_BOOTSTRAP_KEY_PROD',
     default: null,
-    doc: 'Full access key of the environment prod; made and printed once when not set.',
+    doc: 'Full access key of the environment prod, in the same form; made and printed once when not set.',
     isSecret: true,
-    parse: text,
+    parse: keyOf('environment'),
   },
   providers: {
     variable: 'SVC_PROVIDERS',
@@ -173,7 +177,7 @@ export const settings = {
     variable: 'SVC_EGRESS_ALLOW',
     default: '',
     doc: 'Comma list of host:port entries or CIDRs that outbound requests may reach though they are private.',
-    parse: list,
+    parse: egressEntries,
   },
   logLevel: {
     variable: 'SVC_LOG_LEVEL',
@@ -202,6 +206,24 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 const defaultPartitions = { embedded: 4, kafka: 24 } as const;
+
+/** An API key of the form that the service makes: whoever makes one does it with 32 random bytes. */
+function keyOf(kind: keyof typeof keyPrefixes) {
+  return (value: string): string => {
+    if (isKeyOf(kind, value)) return value;
+    throw new Error(
+      `expected ${keyPrefixes[kind]} and 43 characters of A-Z, a-z, 0-9, "-" and "_" ` +
+        `(echo ${keyPrefixes[kind]}$(openssl rand -base64 32 | tr '+/' '-_' | tr -d =))`,
+    );
+  };
+}
+
+/** Entries that the egress policy takes. */
+function egressEntries(value: string): readonly string[] {
+  const entries = list(value);
+  createEgressPolicy(entries);
+  return entries;
+}
 
 /** Names of topics are lower case, with dots and hyphens only. */
 function topicPrefix(value: string): string {

@@ -15,7 +15,6 @@ import { createRefresher } from '../modules/connections/refresh.ts';
 import { missingRoots, openVault, type RootKeyRing } from '../modules/credentials/open-vault.ts';
 import { openDeadLetters, type DeadLetters } from '../modules/dead-letters/view.ts';
 import type { Environment } from '../modules/environments/state.ts';
-import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
 import { DirectRuns } from '../modules/runs/direct-runs.ts';
@@ -48,9 +47,9 @@ export async function openServices(
   stack: AsyncDisposableStack,
   base: Base,
   { projection, owners, all }: Threads & { readonly projection: RunningThread },
-  given: Pick<Services, 'coordination' | 'readiness'>,
+  given: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
 ): Promise<OpenedServices> {
-  const { coordination, readiness } = given;
+  const { coordination, readiness, providers } = given;
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
   const faultPoint = createFaultPoint(config.faultPoint);
@@ -79,7 +78,7 @@ export async function openServices(
     tables: connectProjectionStore(projection.peer),
     vault,
     rootKeys: vault,
-    providers: loadCatalogue({ overlayPath: config.providers }),
+    providers,
     coordination,
     logs: stack.use(createRunLogs({ publisher, logger, clock, ended: counting(base) })),
     audit: stack.use(createAuditRecorder({ control, clock, logger })),

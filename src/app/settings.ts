@@ -30,7 +30,7 @@ export interface Rule<Values> {
   readonly problem: (values: Values) => string | null;
 }
 
-/** @throws CannotStart that lists every wrong variable and every broken rule, not only the first. */
+/** @throws CannotStart with a line for every wrong variable and every broken rule, not only the first. */
 export function parseSettings<Table extends AnyTable>(
   table: Table,
   env: Environment,
@@ -54,7 +54,7 @@ export function parseSettings<Table extends AnyTable>(
     const found = uses.some((name) => wrong.has(name)) ? null : problem(values);
     if (found !== null) mistakes.push(found);
   }
-  if (mistakes.length > 0) throw new CannotStart(`Wrong settings:\n  ${mistakes.join('\n  ')}`);
+  if (mistakes.length > 0) throw new CannotStart(mistakes.join('\n'));
   return values;
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '../kernel/errors.ts';
-import { authenticate, createUseNoter, isKeyFormat } from '../modules/api-keys/handlers.ts';
+import { authenticate, createUseNoter } from '../modules/api-keys/handlers.ts';
+import { isKeyFormat } from '../modules/api-keys/key-format.ts';
 import { openRevocations } from '../modules/api-keys/revocations.ts';
 import type { ApiKey } from '../modules/api-keys/state.ts';
 import { isConnectToken, sessionOf } from '../modules/connect-sessions/handlers.ts';

@@ -55,7 +55,7 @@ export async function startNode(
   return {
     running,
     url: running.url,
-    key: running.firstKeys?.environments.find(({ name }) => name === 'dev')?.secret ?? '',
+    key: running.generatedKeys.find(({ name }) => name === 'dev')?.secret ?? '',
     async newStream() {
       const connectionId = randomUUID() as ConnectionId;
       const wanted = {

@@ -18,7 +18,7 @@ import { systemClock as clock } from '../../src/kernel/time.ts';
 import type { Json } from '../../src/kernel/stable-json.ts';
 import { startSealing } from '../../src/app/threads/sealing.ts';
 import { openVault } from '../../src/modules/credentials/open-vault.ts';
-import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
+import { makeRootKeyFile, readRootKeys } from '../../src/modules/credentials/root-keys.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
@@ -47,7 +47,9 @@ await withFolder(async (folder) => {
   const open = kind === 'kafka' ? openInKafka : openEmbedded;
   const { log, schemas } = await open(stack, folder);
   await log.ensureTopics(topicSpecs(partitions));
-  const rootKeys = loadRootKeys({ setting: null, file: join(folder, 'root.key') });
+  const rootKeyFile = join(folder, 'root.key');
+  makeRootKeyFile(rootKeyFile);
+  const rootKeys = readRootKeys(rootKeyFile);
   const vault = stack.use(
     await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
   );

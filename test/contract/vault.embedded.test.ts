@@ -7,7 +7,11 @@ import type { Sealed } from '../../src/kernel/ids.ts';
 import { fillerKey } from '../../src/modules/credentials/key-filler.ts';
 import { keysTopic } from '../../src/modules/credentials/key-log.ts';
 import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
-import { loadRootKeys } from '../../src/modules/credentials/root-keys.ts';
+import {
+  makeRootKeyFile,
+  parseRootKeys,
+  readRootKeys,
+} from '../../src/modules/credentials/root-keys.ts';
 import { openVault, type OpenVault } from '../../src/modules/credentials/open-vault.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
@@ -175,11 +179,14 @@ describe('the root key', () => {
   it('is made once in a file that only its owner reads', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-root-key-'));
     try {
-      const from = { setting: null, file: join(folder, 'a', 'root.key') };
-      const made = loadRootKeys(from);
+      const file = join(folder, 'a', 'root.key');
+      expect(() => readRootKeys(file)).toThrow(file);
+      makeRootKeyFile(file);
+      const made = readRootKeys(file);
       expect(made).toHaveLength(1);
-      expect(loadRootKeys(from)).toEqual(made);
-      expect((await stat(from.file)).mode & 0o777).toBe(0o600);
+      makeRootKeyFile(file);
+      expect(readRootKeys(file)).toEqual(made);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -188,8 +195,8 @@ describe('the root key', () => {
   it('of the setting is 32 bytes of base64, several by commas', () => {
     const text = rootKey.bytes.toString('base64');
     const second = aRootKey().bytes.toString('base64');
-    const keys = loadRootKeys({ setting: `${text}, ${second}`, file: '' });
+    const keys = parseRootKeys(`${text}, ${second}`);
     expect(keys.map(({ bytes }) => bytes.toString('base64'))).toEqual([text, second]);
-    expect(() => loadRootKeys({ setting: `${text},short`, file: '' })).toThrow(/entry 2/);
+    expect(() => parseRootKeys(`${text},short`)).toThrow(/entry 2/);
   });
 });

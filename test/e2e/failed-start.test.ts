@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,12 +40,15 @@ async function failedStart(env: Env) {
 }
 
 /** What a start prints until it is asked to stop, once it has shown its keys. */
-async function shownKeys(): Promise<string> {
+const shownKeys = () => printedUntil('account  ');
+
+/** What a start prints until it is asked to stop, once it has printed the text. */
+async function printedUntil(text: string): Promise<string> {
   const child = spawned({});
   let out = '';
   for await (const chunk of child.stdout!) {
     out += String(chunk);
-    if (out.includes('account  ')) child.kill('SIGTERM');
+    if (out.includes(text)) child.kill('SIGTERM');
   }
   return out;
 }
@@ -143,8 +146,62 @@ describe('a start that fails', () => {
   it('says which root key is none, without showing it', async () => {
     const { code, err } = await failedStart({ SVC_ENCRYPTION_KEY: 'c2hvcnQ=' });
     expect(err).toBe(
-      'SVC_ENCRYPTION_KEY, entry 1, must be 32 bytes in base64 (openssl rand -base64 32).\n',
+      'SVC_ENCRYPTION_KEY: entry 1 must be 32 bytes in base64 (openssl rand -base64 32)\n',
     );
     expect(code).toBe(1);
+  });
+
+  it('for a key of no valid form names its setting, and leaves the first start to the next one', async () => {
+    const wrong = {
+      SVC_BOOTSTRAP_KEY_DEV: 'svc_env_tooshort',
+      SVC_BOOTSTRAP_ACCOUNT_KEY: 'hunter2',
+    };
+    const { code, out, err } = await failedStart(wrong);
+    expect(err.split('\n')).toEqual([
+      expect.stringMatching(/^SVC_BOOTSTRAP_ACCOUNT_KEY: expected svc_acct_ and 43 characters of /),
+      expect.stringMatching(/^SVC_BOOTSTRAP_KEY_DEV: expected svc_env_ and 43 characters of /),
+      '',
+    ]);
+    expect(err).not.toMatch(/tooshort|hunter2/);
+    expect({ code, out, left: await readdir(folder) }).toEqual({ code: 1, out: '', left: [] });
+    expect(await shownKeys()).toMatch(/dev .*prod .*account /s);
+  });
+
+  it('for a setting leaves nothing behind', async () => {
+    await using taken = await takenPort();
+    const wrongs: Env[] = [
+      { SVC_PORT: String(taken.port), SVC_PARTITIONS: '2' },
+      { SVC_PROVIDERS: join(folder, 'none') },
+      { SVC_EGRESS_ALLOW: 'nowhere' },
+      { SVC_CLICKHOUSE_URL: 'http://user:secret@127.0.0.1:8123/no-name' },
+    ];
+    for (const wrong of wrongs) {
+      const { code, err } = await failedStart(wrong);
+      expect({ code, left: await readdir(folder) }).toEqual({ code: 1, left: [] });
+      expect(err).toMatch(new RegExp(`^${Object.keys(wrong)[0]}.*\n`));
+      expect(err).not.toMatch(/ at |secret/);
+    }
+  });
+
+  it('says that the partitions of the log are fixed', async () => {
+    await shownKeys();
+    const { code, err } = await failedStart({ SVC_PARTITIONS: '8' });
+    expect(err).toMatch(/^SVC_PARTITIONS is 8, .* has 4 partitions .* instead of 8 .*\n$/);
+    expect(code).toBe(1);
+  });
+
+  it('for want of its root key makes no other one', async () => {
+    await shownKeys();
+    const file = join(folder, 'root.key');
+    const kept = await readFile(file);
+    await rm(file);
+    const { code, err } = await failedStart({});
+    expect(err).toMatch(/^The root key cannot be read from \S+root\.key: .*Restore the file .*\n$/);
+    expect({ code, left: await readdir(folder) }).toEqual({
+      code: 1,
+      left: expect.not.arrayContaining(['root.key']) as unknown,
+    });
+    await writeFile(file, kept);
+    expect(await printedUntil('svc listens on')).not.toContain('Keys of the first start');
   });
 });

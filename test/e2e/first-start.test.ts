@@ -39,7 +39,12 @@ function start(env: Env) {
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => (all += String(chunk)));
   }
-  const exited = once(child, 'exit');
+  const exited = once(child, 'close');
+  const stopped = async (): Promise<string> => {
+    if (child.exitCode === null) child.kill('SIGTERM');
+    await exited;
+    return all;
+  };
   return {
     out: () => out,
     all: () => all,
@@ -50,14 +55,28 @@ function start(env: Env) {
         await sleep(10);
       }
     },
+    /** All that it printed until it was stopped. */
+    stopped,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode === null) child.kill('SIGTERM');
-      await exited;
+      await stopped();
     },
   };
 }
 
 describe('a start', () => {
+  it('prints the keys that it made, and none that it was given', async () => {
+    const { SVC_BOOTSTRAP_KEY_DEV } = given;
+    const secrets = {
+      SVC_BOOTSTRAP_KEY_DEV,
+      SVC_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    };
+    await using running = start({ ...secrets, SVC_LOG_LEVEL: 'trace' });
+    await running.printed('account  ');
+    const out = running.out();
+    expect(out).toMatch(/^ {2}prod {5}svc_env_\S{43}\n {2}account {2}svc_acct_\S{43}\n$/m);
+    for (const secret of Object.values(secrets)) expect(running.all()).not.toContain(secret);
+  });
+
   it('is ready only once each key works, the first time and again', async () => {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}`;
@@ -71,6 +90,7 @@ describe('a start', () => {
       ]);
       expect([time, ...statuses]).toEqual([time, 200, 200, 200]);
       await running.printed('svc listens on');
+      expect(await running.stopped()).not.toMatch(/svc_env_|svc_acct_|Keys of the first start/);
     }
   });
 });

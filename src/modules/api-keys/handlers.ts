@@ -1,27 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AskOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Instant } from '../../kernel/time.ts';
 import { sealingContext } from '../credentials/sealing.ts';
 import { accountKeyRef, apiKeyRef } from './entity.ts';
+import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
 import { tellRevoked } from './revocations.ts';
 import type { ApiKey } from './state.ts';
 
 type Deps = Pick<Services, 'control' | 'vault'>;
-
-export const keyPrefixes = { environment: 'svc_env_', account: 'svc_acct_' } as const;
-
-const secretPattern = /^svc_(?:env|acct)_[A-Za-z0-9_-]{43}$/;
-
-/** Whether the text has the form of a key of ours. */
-export const isKeyFormat = (secret: string): boolean => secretPattern.test(secret);
-
-const newSecret = (environmentUid: string | null): string => {
-  const prefix = environmentUid === null ? keyPrefixes.account : keyPrefixes.environment;
-  return prefix + randomBytes(32).toString('base64url');
-};
 
 const refOf = (environmentUid: string | null, id: string) =>
   environmentUid === null ? accountKeyRef(id) : apiKeyRef(environmentUid, id);
@@ -44,7 +33,7 @@ export async function createKey(
   options: AskOptions,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
   const { environmentUid, displayName } = wanted;
-  const secret = wanted.secret ?? newSecret(environmentUid);
+  const secret = wanted.secret ?? newSecret(environmentUid === null ? 'account' : 'environment');
   if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
   const id = randomUUID();
   const sealedBy = environmentUid ?? 'account';
@@ -104,7 +93,7 @@ export async function authenticate(
 ): Promise<ApiKey | null> {
   if (!isKeyFormat(secret)) return null;
   const hash = hashOf(vault, secret);
-  const kind = secret.startsWith(keyPrefixes.account) ? 'account-key' : 'api-key';
+  const kind = isKeyOf('account', secret) ? 'account-key' : 'api-key';
   const known = control.view.findBy<ApiKey>(kind, 'hash', hash);
   if (known !== null) return known.state;
   await control.view.caughtUp();

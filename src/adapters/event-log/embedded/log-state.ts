@@ -104,7 +104,8 @@ export class LogState {
     if (present !== undefined) {
       const sameCleanup = stableJson(present.cleanup) === cleanup;
       if (sameCleanup && present.partitions.length === spec.partitions) return;
-      const message = `The topic ${spec.name} exists with other partitions or another cleanup.`;
+      const found = `${present.partitions.length} partitions and the cleanup ${stableJson(present.cleanup)}`;
+      const message = `The topic ${spec.name} has ${found} instead of ${spec.partitions} and ${cleanup}.`;
       throw new GatewayError('conflict', { message });
     }
     const insert = this.db.prepare(
