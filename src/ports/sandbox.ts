@@ -97,6 +97,7 @@ export const hostMethods = [
   'batchDelete',
   'trackDeletesStart',
   'trackDeletesEnd',
+  'deleteRecordsFromPreviousExecutions',
   'getRecordsById',
   'listRecords',
   'setMergingStrategy',
@@ -212,6 +213,7 @@ export interface HostProtocol {
   batchDelete: [{ model: string; records: readonly Json[] }, null];
   trackDeletesStart: [{ model: string }, null];
   trackDeletesEnd: [{ model: string }, { deletedKeys: readonly string[] }];
+  deleteRecordsFromPreviousExecutions: [{ model: string }, { deletedKeys: readonly string[] }];
   getRecordsById: [{ model: string; ids: readonly string[] }, readonly JsonObject[]];
   listRecords: [
     { model: string; cursor: string | null; limit: number },

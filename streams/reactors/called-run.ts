@@ -137,7 +137,8 @@ async function performWebhook(
     const host = { ...of, connection, fn, instance, depth: 0, operation, signal };
     return runUserCode(deps, host, json);
   });
-  return settle(deps, streams, origin, ending, signal);
+  const hasSucceeded = ending.kind === 'ok';
+  return settle(deps, { streams, origin, ending, hasSucceeded }, signal);
 }
 
 const runOf = (change: CalledRun) => ({

@@ -17,13 +17,18 @@ export interface Settled {
  */
 export async function settle(
   deps: RunDeps,
-  streams: readonly Stream[],
-  origin: WriteOrigin,
-  ending: Ending,
+  run: {
+    readonly streams: readonly Stream[];
+    readonly origin: WriteOrigin;
+    readonly ending: Ending;
+    /** Nobody resumes from where it was. */
+    readonly hasSucceeded: boolean;
+  },
   signal: AbortSignal,
 ): Promise<Settled> {
+  const { streams, origin, ending, hasSucceeded } = run;
   if (ending.kind === 'interrupted') return { ending, counts: [], positions: [] };
-  const end = { hasSucceeded: ending.kind === 'ok' };
+  const end = { hasSucceeded };
   const answers = await Promise.allSettled(
     streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin, end), signal)),
   );

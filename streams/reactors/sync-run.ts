@@ -1,4 +1,5 @@
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
+import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
 import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
@@ -93,8 +94,13 @@ async function perform(
     if (change.empty_cache && instance.checkpoint === null) {
       await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
     }
-    const isFull = fn.trackDeletes && fn.syncType === 'full' && instance.checkpoint === null;
-    if (isFull) await Promise.all(streams.map((stream) => deps.records.passStart(stream, origin)));
+    const isResumed = instance.checkpoint !== null;
+    const isFull = fn.trackDeletes && fn.syncType === 'full' && !isResumed;
+    if (isFull || asksForRunPass(fn)) {
+      await Promise.all(
+        streams.map((stream) => deps.records.runPassStart(stream, origin, { isResumed })),
+      );
+    }
     const host = {
       kind: 'sync',
       runId,
@@ -109,15 +115,20 @@ async function perform(
     } as const;
     const ending = await runUserCode(deps, host);
     if (isFull && ending.kind === 'ok') {
-      await Promise.all(streams.map((stream) => deps.records.passEnd(stream, origin)));
+      await Promise.all(streams.map((stream) => deps.records.runPassEnd(stream, origin)));
     }
     return ending;
   });
   const isUsedUp = started.kind === 'failed' && slot.isEndedBy(started.error);
   const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
-  const settled = await settle(deps, streams, origin, ending, signal);
+  const hasSucceeded = ending.kind === 'ok' && !isUsedUp;
+  const settled = await settle(deps, { streams, origin, ending, hasSucceeded }, signal);
   return { ...settled, goesOn: isUsedUp && settled.ending.kind === 'ok' };
 }
+
+/** A pass costs a command for each model and marks of what is saved unchanged: only code that names the method pays. */
+const asksForRunPass = ({ bundle }: DeployedFunction): boolean =>
+  bundle.includes('deleteRecordsFromPreviousExecutions');
 
 function statusOf(ending: Over) {
   if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;

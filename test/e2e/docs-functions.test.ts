@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/crm-world.ts';
 import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
 
 const repository = new URL('../../', import.meta.url);
@@ -68,6 +69,15 @@ export default createAction({
 });
 `;
 
+interface RunsPage {
+  readonly data: readonly {
+    readonly function: string;
+    readonly status: string;
+    readonly error: unknown;
+    readonly ended_at: string | null;
+  }[];
+}
+
 let world: ExampleWorld;
 beforeAll(async () => {
   world = await openExampleWorld();
@@ -88,6 +98,32 @@ afterAll(async () => {
 it.each(examples)('$title does what the page shows', async ({ file }) => {
   const ended = await world.svc(['dryrun', file, 'demo', '-e', 'dev', '--validate']);
   expect(ended, ended.err).toMatchObject({ exitCode: 0 });
+});
+
+const namesOf = (kind: string): string[] =>
+  examples.flatMap(({ file }) => (file.includes(`/${kind}/`) ? [basename(file)] : []));
+
+it('every example does what the page shows when it is deployed', async () => {
+  const { gateway, providers } = world;
+  const deployed = await world.svc(['deploy', 'dev', '--integration', 'crm']);
+  expect(deployed, deployed.err).toMatchObject({ exitCode: 0 });
+  const syncs = namesOf('syncs');
+  const pair = { provider_config_key: 'crm', connection_id: 'demo' };
+  const triggered = await gateway.call('POST', '/sync/trigger', { body: { ...pair, syncs } });
+  expect(triggered.status, JSON.stringify(triggered.body)).toBe(200);
+  const runs = await eventually(
+    async () => (await gateway.call('GET', '/runs?kind=sync&limit=500')).body as RunsPage,
+    ({ data }) =>
+      syncs.every((sync) => data.some((run) => run.function === sync)) &&
+      data.every(({ ended_at }) => ended_at !== null),
+  );
+  const failed = runs.data.filter(({ status }) => status !== 'succeeded');
+  expect(failed.map((run) => ({ function: run.function, error: run.error }))).toEqual([]);
+  // Its on-event function asks the provider before the connection is there.
+  expect(namesOf('on-events')).toHaveLength(1);
+  const credentials = { type: 'API_KEY', apiKey: providers.apiKey };
+  const body = { ...pair, connection_id: 'validated', credentials };
+  expect((await gateway.call('POST', '/connections', { body })).status).toBeLessThan(300);
 });
 
 it('the page has an example of every member of the handle', () => {

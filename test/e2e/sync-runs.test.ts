@@ -53,6 +53,24 @@ describe('a sync that fails', () => {
     expect((await eventually(crm.shown, ({ errors }) => errors.length === 0)).errors).toEqual([]);
   });
 
+  it('deletes what it did not save with deleteRecordsFromPreviousExecutions, after a failure too', async () => {
+    const crm = await world.connect();
+    const end = { do: 'deletePrevious' };
+    const save = (...ids: string[]) => ({ do: 'save', rows: ids.map((id) => ({ id })) });
+    const living = async () =>
+      (await crm.all('Item')).flatMap(({ id, _svc_metadata: { deleted_at: at } }) =>
+        at === null ? [id] : [],
+      );
+    expect(await script(crm, save('a', 'b', 'c'), end)).toMatchObject({ success: true });
+    expect((await living()).sort()).toEqual(['a', 'b', 'c']);
+    await script(crm, save('a', 'b', 'c'), { do: 'throw', message: 'half way' });
+    expect((await living()).sort()).toEqual(['a', 'b', 'c']);
+    const { success, responseResults } = await script(crm, save('a'), save('d'), end);
+    expect(success).toBe(true);
+    expect(responseResults).toEqual({ added: 1, updated: 0, deleted: 2 });
+    expect((await living()).sort()).toEqual(['a', 'd']);
+  });
+
   it('§8.1 an open pass is kept: goes on after its checkpoint, and forgets both on a reset', async () => {
     const crm = await world.connect();
     crm.account.contacts = rows(60);

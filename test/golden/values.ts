@@ -126,6 +126,7 @@ const streamHead: StreamHeadValue = {
       run_id,
       attempt: 1,
       is_ended: true,
+      is_of_run: true,
       start_position: 90,
       marks: Buffer.from([0b0000_0101, 0xff]),
       marks_offset: 1_200,

@@ -37,6 +37,11 @@ async function saver(world: RecordsWorld, stream: Stream, random: Random): Promi
     const origin = anOrigin({ runId: `run-${run}` });
     model.startRun();
     const isPass = random.chance(60);
+    const isRunPass = random.chance(40);
+    if (isRunPass) {
+      await writer.runPassStart(stream, origin, { isResumed: random.chance(50) });
+      model.runPassStart();
+    }
     if (isPass) {
       await writer.passStart(stream, origin);
       model.passStart();
@@ -59,6 +64,10 @@ async function saver(world: RecordsWorld, stream: Stream, random: Random): Promi
     if (isPass && random.chance(80)) {
       const { deletedKeys } = await writer.passEnd(stream, origin);
       expect(deletedKeys.sort()).toEqual(model.passEnd());
+    }
+    if (isRunPass && random.chance(80)) {
+      const { deletedKeys } = await writer.runPassEnd(stream, origin);
+      expect(deletedKeys.sort()).toEqual(model.runPassEnd());
     }
     const { counts, failures } = await writer.barrier(stream, origin, { hasSucceeded: true });
     expect(counts).toEqual(model.counts);

@@ -65,6 +65,8 @@ export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T
 export class RecordedWrites {
   readonly calls: string[] = [];
   readonly saved: unknown[] = [];
+  /** Models at whose barrier the run had succeeded. */
+  readonly succeeded: string[] = [];
   /** What the barrier of a model answers; a thrown error is its refusal. */
   answer: (model: string) => Partial<BarrierAnswer> = () => ({});
 
@@ -80,6 +82,11 @@ export class RecordedWrites {
       this.calls.push(`passEnd ${model}`);
       return { deletedKeys: [] };
     },
+    runPassStart: async ({ model }) => void this.calls.push(`runPassStart ${model}`),
+    runPassEnd: async ({ model }) => {
+      this.calls.push(`runPassEnd ${model}`);
+      return { deletedKeys: [] };
+    },
     lookup: async () => [],
     setMergingStrategy: async () => undefined,
     prune: async () => ({ count: 0, lastPosition: null }),
@@ -90,8 +97,9 @@ export class RecordedWrites {
       return { plain: 0, sealed: 0, pruned: 0 };
     },
     previewRetention: () => Promise.reject(new Error('nobody asks a run')),
-    barrier: async ({ model }) => {
+    barrier: async ({ model }, _origin, end) => {
       this.calls.push(`barrier ${model}`);
+      if (end?.hasSucceeded === true) this.succeeded.push(model);
       const counts = { added: this.saved.length, updated: 0, deleted: 0, unchanged: 0 };
       return { counts, partition: 0, offset: 7, failures: [], ...this.answer(model) };
     },

@@ -9,6 +9,12 @@ interface Held {
   position: number;
 }
 
+interface Pass {
+  readonly seen: Set<string>;
+  /** Where the stream stood when it began. */
+  readonly start: number;
+}
+
 type Item = JsonObject & { readonly id: string };
 type Kind = 'save' | 'update' | 'delete';
 
@@ -17,9 +23,9 @@ const text = (value: unknown): string => JSON.stringify(value);
 /** The rules of contract/records.md section 3 in their shortest form: the judge of the owners. */
 export class StreamModel {
   #held = new Map<string, Held>();
-  #seen: Set<string> | null = null;
-  /** What there was when the pass began, and where it stood. */
-  #start = 0;
+  /** The pass that goes on from run to run, and that of the run. */
+  #pass: Pass | null = null;
+  #runPass: Pass | null = null;
   #clock = 0;
   counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
 
@@ -85,17 +91,35 @@ export class StreamModel {
   }
 
   passStart(): void {
-    if (this.#seen !== null) return;
-    this.#seen = new Set();
-    this.#start = this.#clock;
+    this.#pass ??= this.#begun();
   }
 
   /** Returns the keys that are deleted, sorted. */
   passEnd(): string[] {
-    const seen = this.#seen ?? new Set();
-    this.#seen = null;
+    const pass = this.#pass;
+    this.#pass = null;
+    return this.#deleteUnseen(pass);
+  }
+
+  /** Every run succeeds: none goes on with the pass of another. */
+  runPassStart(): void {
+    this.#runPass = this.#begun();
+  }
+
+  /** Returns the keys that are deleted, sorted. */
+  runPassEnd(): string[] {
+    return this.#deleteUnseen(this.#runPass);
+  }
+
+  #begun(): Pass {
+    return { seen: new Set(), start: this.#clock };
+  }
+
+  #deleteUnseen(pass: Pass | null): string[] {
+    if (pass === null) return [];
+    const { seen, start } = pass;
     const missing = [...this.#held].filter(([id, { isDeleted, position }]) => {
-      return !isDeleted && !seen.has(id) && position <= this.#start;
+      return !isDeleted && !seen.has(id) && position <= start;
     });
     const ids = missing.sort(([, a], [, b]) => a.position - b.position).map(([id]) => id);
     this.delete(ids.map((id) => ({ id })));
@@ -123,7 +147,8 @@ export class StreamModel {
   }
 
   #see(id: string): void {
-    this.#seen?.add(id);
+    this.#pass?.seen.add(id);
+    this.#runPass?.seen.add(id);
   }
 
   #put(

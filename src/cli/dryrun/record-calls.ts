@@ -19,6 +19,7 @@ type Calls = Pick<
   | 'batchDelete'
   | 'trackDeletesStart'
   | 'trackDeletesEnd'
+  | 'deleteRecordsFromPreviousExecutions'
   | 'getRecordsById'
   | 'listRecords'
   | 'setMergingStrategy'
@@ -58,10 +59,9 @@ export class DryRecords {
       this.#skipped('trackDeletesStart', parseArgs(shapes.model, args).model);
       return 'null';
     },
-    trackDeletesEnd: async (args) => {
-      this.#skipped('trackDeletesEnd', parseArgs(shapes.model, args).model);
-      return '{"deletedKeys":[]}';
-    },
+    trackDeletesEnd: async (args) => this.#deletesNone('trackDeletesEnd', args),
+    deleteRecordsFromPreviousExecutions: async (args) =>
+      this.#deletesNone('deleteRecordsFromPreviousExecutions', args),
     setMergingStrategy: async (args) => {
       this.#skipped('setMergingStrategy', parseArgs(shapes.setMergingStrategy, args).model);
       return 'null';
@@ -120,6 +120,11 @@ export class DryRecords {
     const known = this.#saved.get(model) ?? new Map<string, JsonObject>();
     this.#saved.set(model, known);
     return known;
+  }
+
+  #deletesNone(method: string, args: string): string {
+    this.#skipped(method, parseArgs(shapes.model, args).model);
+    return '{"deletedKeys":[]}';
   }
 
   #skipped(method: string, model: string): void {

@@ -57,6 +57,7 @@ export function replayHost(mocks: Mocks): {
     batchDelete: write('batchDelete'),
     trackDeletesStart: nothing,
     trackDeletesEnd: async () => '{"deletedKeys":[]}',
+    deleteRecordsFromPreviousExecutions: async () => '{"deletedKeys":[]}',
     getRecordsById: async (args) => recorded.call('getRecordsById', args),
     listRecords: async (args) => recorded.call('listRecords', args),
     setMergingStrategy: nothing,

@@ -131,12 +131,19 @@ export interface LookedUp {
   readonly isSealed: boolean;
 }
 
+/** Of `pass_start` and `pass_end`: the pass over the whole run is meant. Without it, the one that its code asks for. */
+export interface RunPassArgs {
+  readonly isOfRun: true;
+  /** Of a start: the run resumes from a checkpoint, so that the pass of the run before it goes on. */
+  readonly isResumed?: boolean;
+}
+
 export interface StrategyArgs {
   readonly strategy: 'override' | 'ignore_if_modified_after';
 }
 
 export interface BarrierArgs {
-  /** The code of the run came to its end without an error: nobody resumes from where it was. */
+  /** The code of the run came to its end without an error and not for lack of time: nobody resumes from where it was. */
   readonly hasSucceeded: boolean;
 }
 export interface BarrierReply {

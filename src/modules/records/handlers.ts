@@ -22,6 +22,7 @@ import {
   type RecordCommandValue,
   type RevertAnswer,
   type RevertArgs,
+  type RunPassArgs,
   type StrategyArgs,
 } from './commands.ts';
 import { createOutbox, type Lane, type Outbox } from './outbox.ts';
@@ -63,6 +64,11 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
     passStart: (stream, origin) =>
       send(writer, from(stream, origin), 'pass_start', () => [noColumns]),
     passEnd: (stream, origin) => passEnd(writer, from(stream, origin)),
+    runPassStart(stream, origin, { isResumed }) {
+      const args: RunPassArgs = { isOfRun: true, isResumed };
+      return send(writer, from(stream, origin), 'pass_start', () => [noColumns], { args });
+    },
+    runPassEnd: (stream, origin) => passEnd(writer, from(stream, origin), { isOfRun: true }),
     lookup: (stream, origin, ids) => lookup(writer, from(stream, origin), ids),
     async setMergingStrategy(stream, origin, strategy) {
       const args: StrategyArgs = { strategy };
@@ -255,8 +261,15 @@ async function ask<T>(
   return (await reply).body as T;
 }
 
-async function passEnd(writer: Writer, sender: Sender): Promise<{ deletedKeys: string[] }> {
-  const options = { timeoutMs: longAnswerMs };
+async function passEnd(
+  writer: Writer,
+  sender: Sender,
+  runPass?: RunPassArgs,
+): Promise<{ deletedKeys: string[] }> {
+  const options = {
+    timeoutMs: longAnswerMs,
+    ...(runPass === undefined ? {} : { args: runPass }),
+  };
   let answer = await ask<DeletedKeysAnswer>(writer, sender, 'pass_end', options);
   const deletedKeys = [...answer.keys];
   while (answer.next !== null) {

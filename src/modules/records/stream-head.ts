@@ -29,6 +29,7 @@ export interface PassValue {
   readonly run_id: string | null;
   readonly attempt: number;
   readonly is_ended: boolean;
+  readonly is_of_run: boolean;
   readonly start_position: number;
   readonly marks: Uint8Array;
   readonly marks_offset: number;

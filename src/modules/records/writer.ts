@@ -65,6 +65,20 @@ export interface RecordWriter {
   passStart(stream: Stream, origin: WriteOrigin): Promise<void>;
   /** @throws GatewayError `delete_pass_missing`; `stale_attempt` when a later run has gone on with the pass */
   passEnd(stream: Stream, origin: WriteOrigin): Promise<{ deletedKeys: string[] }>;
+  /**
+   * Opens the pass over the whole run, beside that of `passStart`; in a later attempt it goes on. `isResumed`: the run
+   * resumes from a checkpoint, so that the pass of a run before it that has not succeeded goes on.
+   */
+  runPassStart(
+    stream: Stream,
+    origin: WriteOrigin,
+    options: { readonly isResumed: boolean },
+  ): Promise<void>;
+  /**
+   * Deletes what the run did not save; any number of times.
+   * @throws GatewayError `delete_pass_missing`: the run has opened none
+   */
+  runPassEnd(stream: Stream, origin: WriteOrigin): Promise<{ deletedKeys: string[] }>;
   /** Known ids only, deleted ones too. */
   lookup(stream: Stream, origin: WriteOrigin, ids: readonly string[]): Promise<StoredRecord[]>;
   setMergingStrategy(

@@ -184,6 +184,8 @@ function recordCalls(modelOf: (name: string) => Model): HostCalls {
       const model = named(args);
       return JSON.stringify({ deletedKeys: modelOf(model).passEnd(model) });
     },
+    // There are no previous executions.
+    deleteRecordsFromPreviousExecutions: async () => '{"deletedKeys":[]}',
     getRecordsById: async (args) => {
       const { model, ids } = parseArgs(shapes.getRecordsById, args);
       return JSON.stringify(modelOf(model).find(ids));

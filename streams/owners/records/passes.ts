@@ -3,6 +3,7 @@ import type {
   DeletedKeysAnswer,
   DeletedKeysArgs,
   RecordCommandValue,
+  RunPassArgs,
 } from '../../../src/modules/records/commands.ts';
 import { record } from '../../../src/modules/records/decider.ts';
 import { refused, type Decision, type Handle } from './decide.ts';
@@ -29,12 +30,20 @@ export function markSeen(passes: readonly Pass[], position: number): void {
 
 /**
  * Opens a pass. One that is still open goes on (contract/functions.md section 8), and so does one that another run has
- * ended without coming to its own end: whoever resumes from its checkpoint does not save again what it had saved.
+ * ended without coming to its own end: whoever resumes from its checkpoint does not save again what it had saved. The pass
+ * over a whole run goes on in its later attempts, and in a run that resumes from a checkpoint.
  */
 export const passStart: Handle = ({ rules, stream, command, offset }) => {
-  const known = passOf(stream, command.sync_name);
+  const { isOfRun, isResumed } = argsOf(command);
+  const known = passOf(stream, command);
   const holder = holderOf(command);
-  if (known !== undefined && !isEndedBy(known, command)) {
+  if (isOfRun && known !== undefined && isOvertaken(stream, known, command)) {
+    return refused('stale_attempt');
+  }
+  const goesOn =
+    known !== undefined &&
+    (isOfRun ? isResumed || isHeldBy(known, command) : !isEndedBy(known, command));
+  if (goesOn) {
     known.holder = holder;
     known.isEnded = false;
     return { outcome: 'done' };
@@ -43,6 +52,7 @@ export const passStart: Handle = ({ rules, stream, command, offset }) => {
   stream.passes.push({
     id: randomUUID(),
     syncName: command.sync_name,
+    isOfRun,
     holder,
     isEnded: false,
     start: stream.seq,
@@ -59,8 +69,10 @@ export const passStart: Handle = ({ rules, stream, command, offset }) => {
 /** Deletes what stands at or before the start without a mark: a slice per round, its progress in the head. */
 export const passEnd: Handle = (decision) => {
   const { rules, stream, command, offset } = decision;
-  const pass = passOf(stream, command.sync_name);
-  if (pass === undefined || isEndedBy(pass, command)) {
+  const pass = passOf(stream, command);
+  const isOver = (one: Pass): boolean =>
+    one.isOfRun ? !isHeldBy(one, command) : isEndedBy(one, command);
+  if (pass === undefined || isOver(pass)) {
     return refused(
       'delete_pass_missing',
       `No track deletes starting point found for model '${command.model}'.`,
@@ -102,15 +114,28 @@ export const deletedKeys: Handle = (decision) =>
 
 /** The run has succeeded: nobody resumes from where it was, and the next pass is a new one. */
 export function forgetEnded(stream: StreamState, runId: string): void {
-  stream.passes = stream.passes.filter((pass) => !pass.isEnded || pass.holder?.runId !== runId);
+  stream.passes = stream.passes.filter(
+    ({ isEnded, isOfRun, holder }) => holder?.runId !== runId || !(isEnded || isOfRun),
+  );
 }
 
-function passOf(stream: StreamState, syncName: string | null): Pass | undefined {
-  return stream.passes.find((pass) => pass.syncName === syncName);
+function argsOf({ args }: RecordCommandValue) {
+  const given = JSON.parse(args ?? '{}') as Partial<RunPassArgs>;
+  return { isOfRun: given.isOfRun === true, isResumed: given.isResumed === true };
+}
+
+function passOf(stream: StreamState, command: RecordCommandValue): Pass | undefined {
+  const { isOfRun } = argsOf(command);
+  return stream.passes.find(
+    (pass) => pass.syncName === command.sync_name && pass.isOfRun === isOfRun,
+  );
 }
 
 const holderOf = ({ run_id: runId, attempt }: RecordCommandValue): Pass['holder'] =>
   runId === null ? null : { runId, attempt };
+
+const isHeldBy = ({ holder }: Pass, { run_id: runId }: RecordCommandValue): boolean =>
+  holder?.runId === runId;
 
 /** Ended by the very attempt that asks now: what it starts or ends next is another pass. */
 const isEndedBy = ({ isEnded, holder }: Pass, { run_id, attempt }: RecordCommandValue): boolean =>

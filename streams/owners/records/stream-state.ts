@@ -11,6 +11,11 @@ import { Marks } from './marks.ts';
 export interface Pass {
   readonly id: string;
   readonly syncName: string | null;
+  /**
+   * Of the run as a whole (`deleteRecordsFromPreviousExecutions`, `trackDeletes`), beside the one that its code starts
+   * and ends itself.
+   */
+  readonly isOfRun: boolean;
   /** The run that last started, continued or ended it; null in what release 0.67.0 has left open. */
   holder: { readonly runId: string; readonly attempt: number } | null;
   isEnded: boolean;
@@ -102,6 +107,7 @@ export function fromHead(no: number, key: string, head: StreamHeadValue, now: nu
     passes: head.passes.map((pass) => ({
       id: pass.pass_id,
       syncName: pass.sync_name,
+      isOfRun: pass.is_of_run,
       holder: pass.run_id === null ? null : { runId: pass.run_id, attempt: pass.attempt },
       isEnded: pass.is_ended,
       start: pass.start_position,
@@ -145,6 +151,7 @@ export function toHead(stream: StreamState, meta: HeadMeta): StreamHeadValue {
       run_id: pass.holder?.runId ?? null,
       attempt: pass.holder?.attempt ?? 0,
       is_ended: pass.isEnded,
+      is_of_run: pass.isOfRun,
       start_position: pass.start,
       marks: pass.saved,
       marks_offset: pass.savedOffset,

@@ -40,10 +40,12 @@ export function recordMethods(models: readonly string[]) {
     checkModel(model, models);
     return recordsById(Array.from(ids as Iterable<string | number>), model);
   };
-  const trackDeletesEnd = async (model: unknown) => {
-    checkModel(model, models);
-    return (await call('trackDeletesEnd', { model })).value;
-  };
+  const deleting =
+    (method: 'trackDeletesEnd' | 'deleteRecordsFromPreviousExecutions') =>
+    async (model: unknown) => {
+      checkModel(model, models);
+      return (await call(method, { model })).value;
+    };
   return {
     batchSave: write('batchSave'),
     batchUpdate: write('batchUpdate'),
@@ -52,8 +54,8 @@ export function recordMethods(models: readonly string[]) {
       checkModel(model, models);
       await call('trackDeletesStart', { model });
     },
-    trackDeletesEnd,
-    deleteRecordsFromPreviousExecutions: trackDeletesEnd,
+    trackDeletesEnd: deleting('trackDeletesEnd'),
+    deleteRecordsFromPreviousExecutions: deleting('deleteRecordsFromPreviousExecutions'),
     getRecordsById,
     getRecordsByIds: getRecordsById,
     listRecords: (model: unknown, options?: { cursor?: string }) => {

@@ -25,6 +25,7 @@ type Calls = Pick<
   | 'batchDelete'
   | 'trackDeletesStart'
   | 'trackDeletesEnd'
+  | 'deleteRecordsFromPreviousExecutions'
   | 'getRecordsById'
   | 'listRecords'
   | 'setMergingStrategy'
@@ -34,12 +35,8 @@ type Calls = Pick<
 export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls {
   if (run.type !== 'sync') return {};
   const { writer, reader } = records;
-  const origin: WriteOrigin = {
-    runId: run.runId,
-    attempt: run.attempt,
-    syncName: run.functionName,
-    actor: run.actor,
-  };
+  const { runId, attempt, functionName: syncName, actor } = run;
+  const origin: WriteOrigin = { runId, attempt, syncName, actor };
   const streams = new Map(run.models.map((model) => [model, streamOf(run, model)]));
   const streamFor = (model: string) => declared(streams, model);
 
@@ -52,6 +49,18 @@ export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls
     return 'null';
   };
 
+  const passEnd =
+    (method: 'passEnd' | 'runPassEnd', missing: (model: string) => string) =>
+    async (args: string) => {
+      const { model } = parseArgs(shapes.model, args);
+      const ended = await writer[method](streamFor(model), origin).catch((error: unknown) => {
+        if (!(error instanceof GatewayError) || error.code !== 'delete_pass_missing') throw error;
+        throw new GatewayError('delete_pass_missing', { message: missing(model) });
+      });
+      timeline({ what: 'track_deletes_end', model, count: ended.deletedKeys.length });
+      return JSON.stringify(ended);
+    };
+
   return {
     batchSave: write('batchSave'),
     batchUpdate: write('batchUpdate'),
@@ -62,15 +71,8 @@ export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls
       timeline({ what: 'track_deletes_start', model });
       return 'null';
     },
-    trackDeletesEnd: async (args) => {
-      const { model } = parseArgs(shapes.model, args);
-      const stream = streamFor(model);
-      const ended = await writer.passEnd(stream, origin).catch((error: unknown) => {
-        throw passError(error, model);
-      });
-      timeline({ what: 'track_deletes_end', model, count: ended.deletedKeys.length });
-      return JSON.stringify(ended);
-    },
+    trackDeletesEnd: passEnd('passEnd', noPassStarted),
+    deleteRecordsFromPreviousExecutions: passEnd('runPassEnd', noRunPass),
     getRecordsById: async (args) => {
       const { model, ids } = parseArgs(shapes.getRecordsById, args);
       const found = await writer.lookup(streamFor(model), origin, ids);
@@ -141,11 +143,12 @@ function linesOfRepeated(ids: readonly string[], what: string): LogLine[] {
   return [{ level: 'warn', message, payload: null }];
 }
 
-function passError(error: unknown, model: string): unknown {
-  if (!(error instanceof GatewayError) || error.code !== 'delete_pass_missing') return error;
-  const message = `No track deletes starting point found for model '${model}'.`;
-  return new GatewayError('delete_pass_missing', { message });
-}
+const noPassStarted = (model: string): string =>
+  `No track deletes starting point found for model '${model}'.`;
+
+/** A webhook's run sees one delivery, and a name that is put together at run time is not found in the bundle. */
+const noRunPass = (model: string): string =>
+  `No pass over this run for model '${model}': call svc.deleteRecordsFromPreviousExecutions by its name, in exec.`;
 
 /** A deleted record says so (specification section 2.7). */
 function presentRecord({ id, payload, deletedAt }: StoredRecord): object {

@@ -36,6 +36,7 @@ afterAll(async () => {
 beforeEach(() => {
   world.records.calls.length = 0;
   world.records.saved.length = 0;
+  world.records.succeeded.length = 0;
   world.records.answer = () => ({});
 });
 
@@ -279,11 +280,11 @@ describe('a sync', () => {
   it('§8.3 trackDeletes detects deletions around a full run', async () => {
     await deploySync('tracked', saving, { trackDeletes: true });
     await run('tracked');
-    expect(world.records.calls.filter((call) => call.startsWith('pass')).sort()).toEqual([
-      'passEnd Contact',
-      'passEnd Deal',
-      'passStart Contact',
-      'passStart Deal',
+    expect(world.records.calls.filter((call) => call.startsWith('runPass')).sort()).toEqual([
+      'runPassEnd Contact',
+      'runPassEnd Deal',
+      'runPassStart Contact',
+      'runPassStart Deal',
     ]);
   });
 
@@ -366,8 +367,9 @@ describe('a sync', () => {
       checkpoint: { n: 2 },
       last: { status: 'succeeded', attempt: 1 },
     });
-    // What a part of the runs has not seen is not gone.
-    expect(world.records.calls).not.toContain('passEnd Contact');
+    // What a part of the runs has not seen is not gone, and a pass goes on until the last of them has succeeded.
+    expect(world.records.calls).not.toContain('runPassEnd Contact');
+    expect(world.records.succeeded.sort()).toEqual(['Contact', 'Deal']);
     await slow[Symbol.asyncDispose]();
     runner = await world.startRunner(sandbox, { heartbeatMs: 100 });
   });

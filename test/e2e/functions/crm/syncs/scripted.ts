@@ -10,7 +10,7 @@ type Row = z.infer<typeof Item>;
 type Step =
   | { readonly do: 'save' | 'update' | 'delete'; readonly rows: Row[]; readonly model?: 'Part' }
   | { readonly do: 'read'; readonly ids: string[] }
-  | { readonly do: 'list' | 'metadata' | 'connection' | 'passStart' | 'passEnd' }
+  | { readonly do: 'list' | 'metadata' | 'connection' | 'passStart' | 'passEnd' | 'deletePrevious' }
   | { readonly do: 'setMetadata' | 'updateMetadata'; readonly metadata: Record<string, unknown> }
   | { readonly do: 'log'; readonly args: unknown[] }
   | { readonly do: 'big'; readonly id: string; readonly bytes: number }
@@ -52,6 +52,9 @@ const sync = createSync({
         }
         case 'passEnd':
           return svc.trackDeletesEnd('Item');
+        case 'deletePrevious':
+          // eslint-disable-next-line @typescript-eslint/no-deprecated -- it must work
+          return svc.deleteRecordsFromPreviousExecutions('Item');
         case 'throw':
           throw new Error(step.message);
       }

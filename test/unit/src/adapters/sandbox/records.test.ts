@@ -123,10 +123,11 @@ describe('records', () => {
     expect(cursors).toEqual([null, 'n']);
   });
 
-  it('§8 trackDeletesEnd answers the deleted keys; the old name too', async () => {
+  it('§8 both ends of delete tracking answer the deleted keys', async () => {
     const { host } = recording({
       trackDeletesStart: null,
       trackDeletesEnd: { deletedKeys: ['a'] },
+      deleteRecordsFromPreviousExecutions: { deletedKeys: ['a'] },
     });
     const body = `await svc.trackDeletesStart('Contact');
       for (const name of ['trackDeletesEnd', 'deleteRecordsFromPreviousExecutions']) if ((await svc[name]('Contact')).deletedKeys[0] !== 'a') throw new Error(name);`;

@@ -141,3 +141,76 @@ describe('delete tracking', () => {
     expect((await writer.passEnd(stream, origin)).deletedKeys.sort()).toEqual(['c1', 'c2']);
   });
 });
+
+describe('the pass over a whole run', () => {
+  const before = anOrigin({ runId: 'run-0' });
+  const fresh = { isResumed: false };
+
+  it('deletes what the run did not save, in whichever attempt, and beside a pass of its code', async () => {
+    await using world = await openRecordsWorld();
+    await using _owners = await world.startOwners();
+    const { writer } = world;
+    await writer.save(stream, before, contacts(5));
+    await writer.runPassStart(stream, origin, fresh);
+    await writer.save(stream, origin, [{ id: 'c0', v: 1 }]);
+    const again = { ...origin, attempt: 2 };
+    await writer.runPassStart(stream, again, { isResumed: true });
+    await writer.save(stream, again, [{ id: 'c1', v: 2 }]);
+    await writer.passStart(stream, again);
+    await writer.save(stream, again, contacts(4).slice(2));
+    expect(await writer.runPassEnd(stream, again)).toEqual({ deletedKeys: ['c4'] });
+    expect(await writer.runPassEnd(stream, again)).toEqual({ deletedKeys: [] });
+    expect((await writer.passEnd(stream, again)).deletedKeys.sort()).toEqual(['c0', 'c1']);
+  });
+
+  it('is a new one in the next run, also after one that failed', async () => {
+    await using world = await openRecordsWorld();
+    await using _owners = await world.startOwners();
+    const { writer } = world;
+    await writer.save(stream, before, contacts(3));
+    await writer.runPassStart(stream, origin, fresh);
+    await writer.save(stream, origin, contacts(3));
+    await writer.barrier(stream, origin, { hasSucceeded: false });
+    const next = anOrigin({ runId: 'run-2' });
+    await writer.runPassStart(stream, next, fresh);
+    await writer.save(stream, next, contacts(1));
+    expect(await writer.runPassEnd(stream, next)).toEqual({ deletedKeys: ['c1', 'c2'] });
+  });
+
+  it('goes on in a run that resumes from the checkpoint of one that failed, not of one that succeeded', async () => {
+    await using world = await openRecordsWorld();
+    await using _owners = await world.startOwners();
+    const { writer } = world;
+    await writer.save(stream, before, contacts(4));
+    await writer.runPassStart(stream, origin, fresh);
+    await writer.save(stream, origin, contacts(2));
+    await writer.barrier(stream, origin, { hasSucceeded: false });
+    const next = anOrigin({ runId: 'run-2' });
+    await writer.runPassStart(stream, next, { isResumed: true });
+    await writer.save(stream, next, [{ id: 'c2', v: 1 }]);
+    expect(await writer.runPassEnd(stream, next)).toEqual({ deletedKeys: ['c3'] });
+    await writer.barrier(stream, next, { hasSucceeded: true });
+    const last = anOrigin({ runId: 'run-3' });
+    await writer.runPassStart(stream, last, { isResumed: true });
+    await writer.save(stream, last, contacts(1));
+    expect(await writer.runPassEnd(stream, last)).toEqual({ deletedKeys: ['c1', 'c2'] });
+  });
+
+  it('belongs to the run that opened it', async () => {
+    await using world = await openRecordsWorld();
+    await using _owners = await world.startOwners();
+    const { writer } = world;
+    await writer.save(stream, before, contacts(2));
+    await writer.runPassStart(stream, origin, fresh);
+    const next = anOrigin({ runId: 'run-2' });
+    await expect(writer.runPassEnd(stream, next)).rejects.toMatchObject({
+      code: 'delete_pass_missing',
+    });
+    await writer.runPassStart(stream, next, fresh);
+    await writer.save(stream, next, contacts(2));
+    await expect(writer.runPassEnd(stream, origin)).rejects.toMatchObject({
+      code: 'delete_pass_missing',
+    });
+    expect(await writer.runPassEnd(stream, next)).toEqual({ deletedKeys: [] });
+  });
+});

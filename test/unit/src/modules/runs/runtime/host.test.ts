@@ -20,6 +20,7 @@ describe('the table', () => {
       'batchDelete',
       'trackDeletesStart',
       'trackDeletesEnd',
+      'deleteRecordsFromPreviousExecutions',
       'getRecordsById',
       'listRecords',
       'setMergingStrategy',
