@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/kernel/time.ts';
+import { findConnection } from '../../src/modules/connections/queries.ts';
 import { consumerGroupRef } from '../../src/modules/consumer-groups/entity.ts';
 import type { ConsumerGroup } from '../../src/modules/consumer-groups/state.ts';
 import { environmentRef } from '../../src/modules/environments/entity.ts';
@@ -75,7 +76,8 @@ export class WebhookWorld implements AsyncDisposable {
 
   async send(...messageIds: string[]): Promise<void> {
     const environment = this.currentEnvironment();
-    const { connection, node, publisher } = this.world;
+    const { node, publisher } = this.world;
+    const connection = findConnection(node.control, environment.uid, 'crm', 'acme')!;
     const of = { environment, connection, kind: 'sync' as const };
     const payloads = messageIds.map((messageId) => ({
       messageId,

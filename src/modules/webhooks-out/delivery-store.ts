@@ -92,10 +92,14 @@ export const layout = {
 `,
 };
 
+/** What names an endpoint: `connection` is one of each connection. */
+export type EndpointRef = Pick<
+  WebhookOut,
+  'environment_id' | 'endpoint_id' | 'integration' | 'connection_id'
+>;
+
 /** What has its own places and its own order among deliveries: an endpoint, or the address of one connection. */
-export function lineOf(
-  of: Pick<WebhookOut, 'environment_id' | 'endpoint_id' | 'integration' | 'connection_id'>,
-): string {
+export function lineOf(of: EndpointRef): string {
   const endpoint = joinKey(of.environment_id, of.endpoint_id);
   return of.endpoint_id === 'connection'
     ? joinKey(endpoint, of.integration ?? '', of.connection_id ?? '')

@@ -1,24 +1,33 @@
 import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 
-/** What other processes are told: a failure that may be one of five, or that the circuit opened or closed. */
+/** What is published to other processes: a failure that may be one of five, or that the circuit opened or closed. */
 export type CircuitNews = 'failed' | 'opened' | 'closed';
 
+export interface CircuitEvents {
+  readonly publish: (news: CircuitNews) => void;
+  /** It has opened or closed, through what happened here or in another process. */
+  readonly onChange: () => void;
+}
+
+/** How long after it may be tried an open circuit is forgotten (contract/webhooks-out.md section 3). */
+const forgottenMs = 3_600_000;
+
 /**
- * Keeps attempts from an endpoint that keeps failing: five failures within 10 s open it for a minute, then one
+ * Keeps attempts from a URL that keeps failing: five failures within 10 s open it for a minute, then one
  * attempt decides whether it closes (contract/webhooks-out.md section 3).
  */
 export class Circuit {
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #events: CircuitEvents;
   #failures: number[] = [];
   /** Null = closed. */
   #openUntil: number | null = null;
   #isTrying = false;
-  readonly #tell: (news: CircuitNews) => void;
 
-  constructor(clock: Pick<Clock, 'now'>, tell: (news: CircuitNews) => void) {
+  constructor(clock: Pick<Clock, 'now'>, events: CircuitEvents) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#events = events;
   }
 
   get isOpen(): boolean {
@@ -30,18 +39,24 @@ export class Circuit {
     return this.#openUntil !== null && !this.#isTrying && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Nothing is known of the endpoint that would have to be remembered. */
+  /** Nothing is known of the URL that would have to be remembered. */
   get isBlank(): boolean {
-    return !this.isOpen && this.#failures.length === 0;
+    const now = this.#clock.now();
+    if (this.#openUntil !== null) return !this.#isTrying && now > this.#openUntil + forgottenMs;
+    return this.#failures.every((at) => at <= now - limits.webhookCircuitWindowMs);
   }
 
-  begin(): void {
-    if (this.isOpen) this.#isTrying = true;
+  /** Whether an attempt may be made; each that may ends with `succeeded`, `failed` or `abandoned`. */
+  begin(): boolean {
+    if (!this.isOpen) return true;
+    if (!this.mayTry) return false;
+    this.#isTrying = true;
+    return true;
   }
 
   /** An attempt that was answered, with whatever status that blames the message and not the endpoint. */
   succeeded(): void {
-    if (this.isOpen) this.#tell('closed');
+    if (this.isOpen) this.#events.publish('closed');
     this.#close();
   }
 
@@ -49,10 +64,10 @@ export class Circuit {
     if (this.isOpen && !this.#isTrying) return;
     if (this.#isTrying) this.#open();
     else this.#count();
-    this.#tell(this.isOpen ? 'opened' : 'failed');
+    this.#events.publish(this.isOpen ? 'opened' : 'failed');
   }
 
-  /** Another process has had it so with the same endpoint. */
+  /** Another process has had it so with the same URL. */
   heard(news: CircuitNews): void {
     if (news === 'closed') this.#close();
     else if (news === 'opened') this.#open();
@@ -75,11 +90,14 @@ export class Circuit {
     this.#isTrying = false;
     this.#failures = [];
     this.#openUntil = this.#clock.now() + limits.webhookCircuitOpenMs;
+    this.#events.onChange();
   }
 
   #close(): void {
+    const wasOpen = this.isOpen;
     this.#failures = [];
     this.#openUntil = null;
     this.#isTrying = false;
+    if (wasOpen) this.#events.onChange();
   }
 }

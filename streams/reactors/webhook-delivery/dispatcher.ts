@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { EntityRef } from '../../../src/control-plane/entity.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { micros, millis } from '../../../src/modules/runs/events.ts';
 import type { Publisher } from '../../../src/modules/runs/publisher.ts';
@@ -9,17 +10,18 @@ import {
   lineOf,
   type Delivery,
   type DeliveryName,
+  type EndpointRef,
 } from '../../../src/modules/webhooks-out/delivery-store.ts';
 import type { Deliveries } from '../../../src/modules/webhooks-out/deliveries.ts';
 import type { DeliveryAction, WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
 import { deliveryMessage } from '../../../src/modules/webhooks-out/outbox.ts';
 import type { Coordination } from '../../../src/ports/coordination.ts';
 import { Backlog } from './backlog.ts';
-import type { CircuitNews } from './circuit.ts';
-import { followCircuits, type Circuits } from './circuit-news.ts';
+import type { Circuit } from './circuit.ts';
+import { Circuits } from './circuits.ts';
 import { noteAttempt, type Outcome } from './delivery-log.ts';
 import { EndpointLine } from './line.ts';
-import { sendOnce, type SendDeps, type Sent } from './send.ts';
+import { configuredTarget, sendOnce, targetOf, type SendDeps, type Sent } from './send.ts';
 import { StepWriter } from './step-writer.ts';
 
 /** A retry that is due later than that waits in the log. */
@@ -70,34 +72,55 @@ export class Dispatcher implements AsyncDisposable {
   readonly #steps: StepWriter;
   readonly #circuits: Circuits;
   readonly #ending = new AbortController();
-  readonly #stopListening: () => void;
+  readonly #stopListening: readonly (() => void)[];
 
   static async start(deps: DispatcherDeps): Promise<Dispatcher> {
-    const dispatcher: Dispatcher = new Dispatcher(
-      deps,
-      await followCircuits(deps, (line, news) => dispatcher.#heard(line, news)),
-    );
+    const dispatcher = new Dispatcher(deps);
+    await dispatcher.#circuits.follow();
     return dispatcher;
   }
 
-  private constructor(deps: DispatcherDeps, circuits: Circuits) {
+  private constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#circuits = circuits;
+    this.#circuits = new Circuits(deps, (circuit) => this.#circuitChanged(circuit));
     this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
-    this.#stopListening = deps.deliveries.onChange(() => this.#settle());
+    this.#stopListening = [
+      deps.deliveries.onChange(() => this.#settle()),
+      deps.control.view.onChange((changed) => this.#endpointsChanged(changed)),
+    ];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     this.#ending.abort();
     await this.#circuits[Symbol.asyncDispose]();
   }
 
-  /** A failure counts where something is being sent; an open circuit is remembered in any case. */
-  #heard(name: string, news: CircuitNews): void {
-    if (news !== 'opened' && !this.#lines.has(name)) return;
-    this.#line(name).heard(news);
-    this.#settleLine(name);
+  #circuitChanged(circuit: Circuit): void {
+    for (const [name, line] of this.#lines) {
+      if (line.circuit !== circuit) continue;
+      line.admit();
+      this.#settleLine(name);
+    }
+  }
+
+  /** What waits behind an open circuit goes on when its endpoint has another URL now. */
+  #endpointsChanged(changed: readonly EntityRef[]): void {
+    for (const endpoint of changed.flatMap(endpointsOf)) {
+      if (this.#lines.get(lineOf(endpoint))?.circuit?.isOpen !== true) continue;
+      this.#findUrl(endpoint).catch((err: unknown) => {
+        const { logger } = this.#deps;
+        logger.warn({ err, endpoint: endpoint.endpoint_id }, 'a changed webhook URL was not read');
+      });
+    }
+  }
+
+  async #findUrl(endpoint: EndpointRef): Promise<void> {
+    const target = await configuredTarget(this.#deps, endpoint);
+    const name = lineOf(endpoint);
+    const { environment_id: uid } = endpoint;
+    this.#lines.get(name)?.sendsTo(target === null ? null : this.#circuits.of(uid, target.url));
+    if (this.#lines.has(name)) this.#settleLine(name);
   }
 
   /**
@@ -253,22 +276,47 @@ export class Dispatcher implements AsyncDisposable {
 
   /** Null when nothing is to be sent; `circuit` while the endpoint fails and the delivery waits elsewhere. */
   async #attempt(job: Job, attempt: number, signal: AbortSignal): Promise<Sent | null | 'circuit'> {
-    const name = lineOf(job.created);
-    while (!(await this.#line(name).enter(signal))) {
-      if (!job.isRepeat) return 'circuit';
+    for (;;) {
+      const sent = await this.#attemptNow(job, attempt, signal);
+      if (sent !== 'circuit' || !job.isRepeat) return sent;
       await this.#sleep(repeatPauseMs, signal);
     }
-    let outcome: 'answered' | 'failed' | 'abandoned' = 'abandoned';
+  }
+
+  async #attemptNow(
+    { created }: Job,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<Sent | null | 'circuit'> {
+    const name = lineOf(created);
+    const line = this.#line(name);
+    if (!(await line.enter(signal))) return 'circuit';
     try {
-      const sent = await sendOnce(this.#deps, job.created, attempt, signal);
-      const isFailure = sent !== null && !sent.result.isDelivered && sent.result.isRetryable;
-      outcome = isFailure ? 'failed' : 'answered';
-      return sent;
+      const target = await targetOf(this.#deps, created);
+      const { body: sealedBody, environment_id: uid } = created;
+      if (target === null || sealedBody === null) return null;
+      const circuit = this.#circuits.of(uid, target.url);
+      line.sendsTo(circuit);
+      if (!circuit.begin()) return 'circuit';
+      return await this.#sendThrough(circuit, () =>
+        sendOnce(this.#deps, target, { created, sealedBody }, attempt, signal),
+      );
     } finally {
-      const line = this.#line(name);
-      line.leave(outcome);
+      line.leave();
       this.#settleLine(name);
     }
+  }
+
+  async #sendThrough(circuit: Circuit, send: () => Promise<Sent>): Promise<Sent> {
+    let sent: Sent | null = null;
+    try {
+      sent = await send();
+    } finally {
+      if (sent === null) circuit.abandoned();
+      else if (!sent.result.isDelivered && sent.result.isRetryable) circuit.failed();
+      else circuit.succeeded();
+    }
+    return sent;
   }
 
   /** What a line has room for is looked for; one of which nothing is to be remembered goes. */
@@ -281,7 +329,7 @@ export class Dispatcher implements AsyncDisposable {
   #line(name: string): EndpointLine {
     const known = this.#lines.get(name);
     if (known !== undefined) return known;
-    const line = new EndpointLine(this.#deps.clock, (news) => this.#circuits.tell(name, news));
+    const line = new EndpointLine();
     this.#lines.set(name, line);
     return line;
   }
@@ -327,6 +375,24 @@ export class Dispatcher implements AsyncDisposable {
 }
 
 const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId}/${endpointId}`;
+
+/** The endpoints whose URL the entity holds. */
+function endpointsOf({ kind, path }: EntityRef): readonly EndpointRef[] {
+  const [environment_id = '', second = '', third = ''] = path;
+  const ofNone = { environment_id, integration: null, connection_id: null };
+  switch (kind) {
+    case 'environment':
+      return ['primary', 'secondary'].map((endpoint_id) => ({ ...ofNone, endpoint_id }));
+    case 'webhook-endpoint':
+      return [{ ...ofNone, endpoint_id: second }];
+    case 'connection':
+      return [
+        { environment_id, endpoint_id: 'connection', integration: second, connection_id: third },
+      ];
+    default:
+      return [];
+  }
+}
 
 /** Up to a twentieth more, told by the message: what failed together is not tried again together. */
 function jitterOf({ message_id }: WebhookOut, waitMs: number): number {

@@ -1,5 +1,4 @@
-import type { Clock } from '../../../src/kernel/time.ts';
-import { Circuit, type CircuitNews } from './circuit.ts';
+import type { Circuit } from './circuit.ts';
 import { whenAborted } from './when-aborted.ts';
 
 /** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
@@ -11,43 +10,41 @@ const waitingMaxCrowded = 50;
 /** What the backlog keeps ready for an endpoint beyond what is running. */
 const readyMax = 500;
 
-export type AttemptOutcome = 'answered' | 'failed' | 'abandoned';
-
 interface Waiter {
   readonly admit: (hasPlace: boolean) => void;
 }
 
 /** The deliveries of one endpoint that this process has at hand. */
 export class EndpointLine {
-  readonly #circuit: Circuit;
+  /** That of the URL it sends to; null until an attempt has shown the URL. */
+  #circuit: Circuit | null = null;
   readonly #waiting = new Set<Waiter>();
   #running = 0;
   /** Those that are being read of the log, and will wait here. */
   #coming = 0;
 
-  /** @param tell what other processes that send to the endpoint are to know */
-  constructor(clock: Pick<Clock, 'now'>, tell: (news: CircuitNews) => void) {
-    this.#circuit = new Circuit(clock, tell);
+  get circuit(): Circuit | null {
+    return this.#circuit;
   }
 
   get isIdle(): boolean {
-    return this.#running === 0 && this.#atHand === 0 && this.#circuit.isBlank;
+    return this.#running === 0 && this.#atHand === 0 && this.#circuit?.isOpen !== true;
   }
 
   /** Whether a delivery that has just been asked for may wait here. @param isCrowded many wait in this process */
   hasRoom(isCrowded: boolean): boolean {
     const max = isCrowded ? waitingMaxCrowded : waitingMax;
-    return !this.#circuit.isOpen && this.#waiting.size < max;
+    return !this.#isShut && this.#waiting.size < max;
   }
 
   /** So few wait here that more should come from the backlog. */
   get isLow(): boolean {
-    return !this.#circuit.isOpen && this.#atHand <= readyMax / 2;
+    return !this.#isShut && this.#atHand <= readyMax / 2;
   }
 
   /** How many deliveries may come from the backlog. */
   get backlogRoom(): number {
-    if (this.#circuit.isOpen) return this.#canTry ? 1 : 0;
+    if (this.#isShut) return this.#canTry ? 1 : 0;
     return Math.max(0, readyMax - this.#atHand);
   }
 
@@ -56,7 +53,18 @@ export class EndpointLine {
   }
 
   get #canTry(): boolean {
-    return this.#circuit.mayTry && this.#running === 0;
+    return this.#circuit?.mayTry === true && this.#running === 0;
+  }
+
+  get #isShut(): boolean {
+    return this.#circuit?.isOpen === true;
+  }
+
+  /** @param circuit that of the URL which the endpoint has now; null: it has none */
+  sendsTo(circuit: Circuit | null): void {
+    if (this.#circuit === circuit) return;
+    this.#circuit = circuit;
+    this.admit();
   }
 
   /** One will come from the backlog; what is returned is called when it is here, or will not come. */
@@ -71,9 +79,9 @@ export class EndpointLine {
    */
   enter(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    if (this.#circuit.isOpen && !this.#canTry) return Promise.resolve(false);
+    if (this.#isShut && !this.#canTry) return Promise.resolve(false);
     if (this.#running < runningMax && this.#waiting.size === 0) {
-      this.#begin();
+      this.#running += 1;
       return Promise.resolve(true);
     }
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -85,7 +93,7 @@ export class EndpointLine {
       admit: (hasPlace) => {
         stop();
         this.#waiting.delete(waiter);
-        if (hasPlace) this.#begin();
+        if (hasPlace) this.#running += 1;
         resolve(hasPlace);
       },
     };
@@ -95,30 +103,17 @@ export class EndpointLine {
   }
 
   /** Gives the place back. */
-  leave(outcome: AttemptOutcome): void {
+  leave(): void {
     this.#running -= 1;
-    if (outcome === 'answered') this.#circuit.succeeded();
-    else if (outcome === 'failed') this.#circuit.failed();
-    else this.#circuit.abandoned();
-    this.#admit();
+    this.admit();
   }
 
-  /** Another process has had it so with the endpoint. */
-  heard(news: CircuitNews): void {
-    this.#circuit.heard(news);
-    this.#admit();
-  }
-
-  #admit(): void {
-    const isOpen = this.#circuit.isOpen;
+  /** Lets in what finds a place now; while the circuit is open what waits is sent elsewhere. */
+  admit(): void {
+    const isShut = this.#isShut;
     for (const waiter of this.#waiting) {
-      if (!isOpen && this.#running >= runningMax) return;
-      waiter.admit(!isOpen);
+      if (!isShut && this.#running >= runningMax) return;
+      waiter.admit(!isShut);
     }
-  }
-
-  #begin(): void {
-    this.#circuit.begin();
-    this.#running += 1;
   }
 }

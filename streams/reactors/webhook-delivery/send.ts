@@ -1,4 +1,5 @@
 import type { ControlPlane } from '../../../src/control-plane/control-plane.ts';
+import { findCaughtUp } from '../../../src/control-plane/lookup.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import { findConnection } from '../../../src/modules/connections/queries.ts';
@@ -6,6 +7,7 @@ import { openSigningKeys } from '../../../src/modules/credentials/sealing.ts';
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
 import type { Environment } from '../../../src/modules/environments/state.ts';
 import { attemptDelivery, type AttemptResult } from '../../../src/modules/webhooks-out/attempt.ts';
+import type { EndpointRef } from '../../../src/modules/webhooks-out/delivery-store.ts';
 import {
   addressContext,
   deliveryContext,
@@ -35,23 +37,27 @@ export interface Sent {
   readonly waitsMs: readonly number[];
 }
 
+/** Where a delivery goes. */
+export interface Target {
+  readonly environment: Environment;
+  readonly url: string;
+}
+
 /**
- * Sends the delivery once. Null when nothing is to be sent: the address or the environment is gone.
+ * Sends the delivery once.
  * @throws the signal's reason: an attempt that the end of the process cut off is none
  */
 export async function sendOnce(
   deps: SendDeps,
-  created: WebhookOut,
+  { environment, url }: Target,
+  { created, sealedBody }: { readonly created: WebhookOut; readonly sealedBody: Uint8Array },
   attempt: number,
   signal: AbortSignal,
-): Promise<Sent | null> {
+): Promise<Sent> {
   const { vault, http, clock, userAgent } = deps;
   const { environment_id: uid, message_id: id } = created;
-  const target = await targetOf(deps, created);
-  if (target === null || created.body === null) return null;
-  const { environment, url } = target;
   await vault.ready(uid);
-  const body = vault.openBytes(uid, created.body, deliveryContext(uid, id));
+  const body = vault.openBytes(uid, sealedBody, deliveryContext(uid, id));
   const at = clock.now();
   const keys = await openSigningKeys(vault, environment, at);
   const headers = {
@@ -72,21 +78,31 @@ export async function sendOnce(
   };
 }
 
-async function targetOf(
-  deps: SendDeps,
+/** The URL of a delivery; null when nothing is to be sent: the URL or the environment is gone. */
+export async function targetOf(
+  deps: Pick<SendDeps, 'control' | 'vault'>,
   created: WebhookOut,
-): Promise<{ readonly environment: Environment; readonly url: string } | null> {
+): Promise<Target | null> {
   const { control, vault } = deps;
-  const { environment_id: uid, endpoint_id, message_id: id, address } = created;
-  const { integration, connection_id } = created;
-  const find = async () => {
+  const { environment_id: uid, message_id: id, address } = created;
+  if (address === null) return configuredTarget(deps, created);
+  const environment = await findCaughtUp(control.view, () =>
+    control.view.find<Environment>('environment', [uid]),
+  );
+  if (environment === null) return null;
+  await vault.ready(uid);
+  const url = Buffer.from(vault.openBytes(uid, address, addressContext(uid, id))).toString();
+  return { environment, url };
+}
+
+/** The URL that the endpoint has now; null when it has none. */
+export async function configuredTarget(
+  { control, vault }: Pick<SendDeps, 'control' | 'vault'>,
+  { environment_id: uid, endpoint_id, integration, connection_id }: EndpointRef,
+): Promise<Target | null> {
+  const find = async (): Promise<Target | null> => {
     const environment = control.view.find<Environment>('environment', [uid]);
     if (environment === null) return null;
-    if (address !== null) {
-      await vault.ready(uid);
-      const url = Buffer.from(vault.openBytes(uid, address, addressContext(uid, id))).toString();
-      return { environment, url };
-    }
     const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
     const url = await urlOf({ control, vault }, endpoint_id, environment, connection);
     return url === null ? null : { environment, url };

@@ -3,9 +3,15 @@ import { openSigningKeys } from '../../../../src/modules/credentials/sealing.ts'
 import type { LogEntry } from '../../../../src/modules/logs/events.ts';
 import { deliveriesOf } from '../../../../src/modules/webhooks-out/outbox.ts';
 import { verifyDelivery } from '../../../../src/modules/webhooks-out/signature.ts';
-import { joinKey } from '../../../../src/kernel/ids.ts';
+import {
+  createEndpoint,
+  patchEndpoint,
+} from '../../../../src/modules/webhook-endpoints/handlers.ts';
 import { actionRunRef } from '../../../../src/modules/actions/entity.ts';
-import { circuitChannel } from '../../../../streams/reactors/webhook-delivery/circuit-news.ts';
+import {
+  circuitChannel,
+  circuitName,
+} from '../../../../streams/reactors/webhook-delivery/circuits.ts';
 import { refOfConnection, until } from '../../../support/runs.ts';
 import { openWebhookWorld, type WebhookWorld } from '../../../support/webhook-world.ts';
 
@@ -176,8 +182,8 @@ describe('deliveries', () => {
     const { uid } = hooks.world.environment;
     const { coordination } = hooks.world.services;
     const tell = (news: string) => {
-      const line = joinKey(uid, 'primary');
-      return coordination.publish(circuitChannel, JSON.stringify({ from: 'other', line, news }));
+      const circuit = circuitName(hooks.world.node.vault, uid, hooks.receiver.url);
+      return coordination.publish(circuitChannel, JSON.stringify({ from: 'other', circuit, news }));
     };
     await tell('opened');
     await hooks.send('m1');
@@ -199,6 +205,90 @@ describe('deliveries', () => {
     await hooks.send('m1', 'm2', 'm3', 'm4', 'm5');
     await until(() => told.includes('opened'));
     expect(told.slice(0, 5)).toEqual(['failed', 'failed', 'failed', 'failed', 'opened']);
+  });
+
+  describe('that wait behind the open circuit of a wrong URL go out as soon as it is corrected', () => {
+    const ids = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6'];
+    const [wrong, right] = [
+      () => `${hooks.receiver.url}/wrong`,
+      () => `${hooks.receiver.url}/right`,
+    ];
+
+    /** Fails every delivery until none is tried any more, then corrects the URL. */
+    async function correct(send: () => Promise<void>, change: () => Promise<unknown>) {
+      hooks.receiver.answer = ({ path }) => (path === '/wrong' ? 500 : 200);
+      const opened = Promise.withResolvers<undefined>();
+      const { coordination } = hooks.world.services;
+      await using _heard = await coordination.subscribe(circuitChannel, (text) => {
+        if ((JSON.parse(text) as { news: string }).news === 'opened') opened.resolve(undefined);
+      });
+      await using _ = await hooks.startDeliveries();
+      await send();
+      await opened.promise;
+      await until(() => hooks.hasTakenAll('svc.webhook-deliveries'));
+      await change();
+      await hooks.receiver.got(ids.length, '/right');
+      // Waits put the clock forward: the minute of the circuit is not over.
+      expect(hooks.waits.reduce((sum, seconds) => sum + seconds, 0)).toBeLessThan(60);
+    }
+
+    it('in the environment', async () => {
+      await hooks.setUrls(wrong());
+      await correct(
+        () => hooks.send(...ids),
+        () => hooks.setUrls(right()),
+      );
+    });
+
+    it('in an endpoint', async () => {
+      const { node, environment } = hooks.world;
+      const { uid } = environment;
+      const wanted = {
+        displayName: '',
+        url: wrong(),
+        kinds: null,
+        integrationKey: null,
+        connectionId: null,
+        isEnabled: true,
+      };
+      const { id } = await createEndpoint(node, uid, wanted, { actor });
+      await correct(
+        () => hooks.send(...ids),
+        () => patchEndpoint(node, uid, id, { url: right() }, { actor }),
+      );
+    });
+
+    it.each(['changed', 'connected again'])('of a connection that is %s', async (how) => {
+      const { node, connection } = hooks.world;
+      const ask = (body: { type: string; [field: string]: unknown }) =>
+        node.control.ask(refOfConnection(connection), body, { actor });
+      await ask({ type: 'Patch', changes: { webhookUrlOverride: wrong() } });
+      const corrected = { webhookUrlOverride: right() };
+      await correct(
+        () => hooks.send(...ids),
+        () =>
+          ask(
+            how === 'changed'
+              ? { type: 'Patch', changes: corrected }
+              : { ...connection, type: 'Import', ...corrected },
+          ),
+      );
+    });
+  });
+
+  it('behind the open circuit of a URL wait though something else of its environment changes', async () => {
+    await hooks.setUrls(hooks.receiver.url);
+    await using _ = await hooks.startDeliveries();
+    const { uid } = hooks.world.environment;
+    const circuit = circuitName(hooks.world.node.vault, uid, hooks.receiver.url);
+    const text = JSON.stringify({ from: 'other', circuit, news: 'opened' });
+    await hooks.world.services.coordination.publish(circuitChannel, text);
+    await hooks.send('m1');
+    await until(() => hooks.hasTakenAll('svc.webhook-deliveries'));
+    await hooks.setUrls(hooks.receiver.url, `${hooks.receiver.url}/second`);
+    await hooks.send('m2');
+    await hooks.receiver.got(1, '/second');
+    expect(hooks.receiver.received.map(({ path }) => path)).toEqual(['/second']);
   });
 
   it('are cancelled when the URL was removed meanwhile', async () => {
