@@ -40,7 +40,8 @@ export class Batch {
   readonly rows = new TabWriter();
   readonly ranges = new Map<number, Range>();
   readonly entries: Entry[] = [];
-  readonly heads = new Map<string, StreamHead>();
+  /** Of the streams whose head it moves; null where the newest change does not tell its generation. */
+  readonly heads = new Map<string, StreamHead | null>();
   /** Streams that lose rows or payloads by this batch. */
   readonly dropped = new Set<string>();
   readonly tombstones: LooseTombstone[] = [];
@@ -113,21 +114,18 @@ export class Batch {
 
   #note(range: Range, entry: Entry, rows: number): void {
     const { change, place } = entry;
-    const { action, position } = change;
+    const { action, position, stream_seq: seq } = change;
     this.entries.push(entry);
     range.superseded += action === 'purged' ? rows : rows - 1;
     if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
     if (action !== 'added' && action !== 'updated') this.dropped.add(place.number);
-    const head = this.heads.get(place.number);
-    // A change that could not be read tells no generation: the next one moves the head.
-    const isKnown = change.stream_generation !== '';
-    if (isKnown && (head === undefined || head.position < position)) {
-      this.heads.set(place.number, {
-        generation: fingerprint(change.stream_generation),
-        position,
-        modifiedAt: change.last_modified_at,
-      });
-    }
+    // Pruned, restored and purged records stay where they are, which may be far behind the head.
+    if (position !== seq) return;
+    const generation = change.stream_generation;
+    const modifiedAt = change.last_modified_at;
+    const head = { generation: fingerprint(generation), position, modifiedAt };
+    // A change that could not be read tells no generation.
+    this.heads.set(place.number, generation === '' ? null : head);
   }
 }
 

@@ -6,6 +6,11 @@ export interface Feed extends AsyncDisposable {
   /** Whether this process projects the partition at this moment: nobody else writes its rows. */
   holds(partition: number): boolean;
   /**
+   * Whether this process alone inserts rows of the partition, and knows of all that were inserted before: then what it
+   * keeps of the tables in memory is right. Default: never.
+   */
+  readonly isCurrent?: (partition: number) => boolean;
+  /**
    * Resolves when what is known of the partition here may be told.
    * @throws GatewayError `projection_unavailable`
    */
@@ -36,7 +41,7 @@ export interface Reach extends AsyncDisposable {
 export interface SourceGround<T extends TableSet> {
   readonly tables: T;
   readonly published: Reach['published'];
-  /** Whether this process projects the partition at this moment. */
+  /** As `Feed.isCurrent`. */
   readonly isCurrent: (partition: number) => boolean;
   /** @throws GatewayError `projection_unavailable` */
   readonly beforeReading: (partition: number) => Promise<void>;
@@ -72,7 +77,7 @@ export class FedGeneration<S, T extends TableSet = TableSet> implements AsyncDis
     this.source = deps.openSource({
       tables: this.tables,
       published: this.reach.published,
-      isCurrent: (partition) => this.holds(partition),
+      isCurrent: (partition) => this.#feed?.isCurrent?.(partition) ?? false,
       beforeReading: async (partition) => this.#feed?.readable(partition),
     });
   }

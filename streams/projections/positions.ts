@@ -105,6 +105,8 @@ export interface Start {
   readonly rebuilt: readonly number[];
   /** Messages that the log has for those, at most. */
   readonly toRead: number;
+  /** By partition, where the log ended. */
+  readonly ends: ReadonlyMap<number, number>;
 }
 
 /** Decides per partition whether the stored position still holds, and empties what must be rebuilt. */
@@ -127,10 +129,12 @@ export async function startPositions(
   const filled = await store.queryRows(`SELECT 1 FROM ${tables.tables[0]} LIMIT 1`);
   const found: StoredPosition[] = [];
   const rebuilt: number[] = [];
+  const ends = new Map<number, number>();
   let toRead = 0;
   for (const partition of deps.held ?? allOf(deps.partitions)) {
     const start = await log.startOffset(topic, partition);
     const end = await log.endOffset(topic, partition);
+    ends.set(partition, end);
     const position = stored.get(partition);
     if (
       position !== undefined &&
@@ -147,7 +151,7 @@ export async function startPositions(
     found.push({ partition, next: start, ownerEpoch: 0, atEndAt: 0 });
   }
   await empty(store, tables, positions, rebuilt);
-  return { positions: found, rebuilt, toRead };
+  return { positions: found, rebuilt, toRead, ends };
 }
 
 const allOf = (partitions: number): number[] =>

@@ -14,7 +14,7 @@ import { createCleanup, purgedPartitions } from './cleanup.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { Intake } from './intake.ts';
 import { pause, rest, retrying } from './pacing.ts';
-import type { StoredPosition } from './positions.ts';
+import type { Start, StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
 import type { Publication } from './publication.ts';
 import { createPublication } from './publication.ts';
@@ -51,7 +51,7 @@ export interface ProjectorDeps {
   readonly store: ProjectionStore;
   readonly tables: RecordTableSet;
   readonly codec: Codec<RecordChange>;
-  readonly heads: Pick<StreamHeads, 'advance' | 'drop'>;
+  readonly heads: Pick<StreamHeads, 'begin' | 'advance' | 'drop'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** SVC_PARTITIONS. */
@@ -76,6 +76,13 @@ export interface ProjectorDeps {
 export interface Projector extends AsyncDisposable {
   /** As `RecordReader.published`. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Whether it has inserted what the log had of the partition when it began. Until then the tables may have, and late
+   * inserts of a former projector may bring, rows that it has not come to.
+   */
+  hasCaughtUp(partition: number): boolean;
+  /** Whether the tables were emptied of the partition, and do not have all yet that the log had then. */
+  isRefilling(partition: number): boolean;
   /** Settles when the projector has stopped or come to where it should; rejects when it could not go on. */
   readonly stopped: Promise<void>;
 }
@@ -93,7 +100,7 @@ export async function startProjector(deps: ProjectorDeps): Promise<Projector> {
   if (toRead > 0) {
     deps.logger.info({ partitions: rebuilt, toRead }, 'rebuilding the records projection');
   }
-  return new RunningProjector(deps, positions, start.positions);
+  return new RunningProjector(deps, positions, start);
 }
 
 class RunningProjector implements Projector {
@@ -102,6 +109,7 @@ class RunningProjector implements Projector {
   readonly #positions: Positions;
   /** Of each partition: as it will be stored once its rows are. */
   readonly #reached = new Map<number, StoredPosition>();
+  readonly #start: Start;
   readonly #publication: Publication = createPublication();
   readonly #intake: Intake;
   readonly #cleanup: Cleanup;
@@ -115,10 +123,13 @@ class RunningProjector implements Projector {
   #isFilling = false;
   #savedAt = 0;
 
-  constructor(deps: ProjectorDeps, positions: Positions, start: readonly StoredPosition[]) {
+  constructor(deps: ProjectorDeps, positions: Positions, start: Start) {
     this.#deps = deps;
     this.#positions = positions;
-    const epochs = start.map(({ partition, ownerEpoch }) => [partition, ownerEpoch] as const);
+    this.#start = start;
+    const epochs = start.positions.map(
+      ({ partition, ownerEpoch }) => [partition, ownerEpoch] as const,
+    );
     this.#intake = new Intake(deps, new Map(epochs));
     this.#inserter = createInserter(deps, (work) => this.#retrying(work));
     const cleanupFrom = performance.now() + (deps.cleanupAfterMs ?? 0);
@@ -130,7 +141,7 @@ class RunningProjector implements Projector {
       isSafe: () => this.#isSaved && !this.#isInserting && performance.now() >= cleanupFrom,
       ...(deps.cleanupMin === undefined ? {} : { supersededMin: deps.cleanupMin }),
     });
-    for (const position of start) {
+    for (const position of start.positions) {
       this.#reached.set(position.partition, position);
       this.#advance(position.partition, position.next);
     }
@@ -142,6 +153,14 @@ class RunningProjector implements Projector {
 
   published(partition: number, offset: number, signal: AbortSignal): Promise<void> {
     return this.#publication.published(partition, offset, signal);
+  }
+
+  hasCaughtUp(partition: number): boolean {
+    return this.#publication.next(partition) >= (this.#start.ends.get(partition) ?? Infinity);
+  }
+
+  isRefilling(partition: number): boolean {
+    return this.#start.rebuilt.includes(partition) && !this.hasCaughtUp(partition);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -324,6 +343,7 @@ class RunningProjector implements Projector {
     }
     if (batch.rows.rows > 0) {
       await this.#fault('projector:before-insert');
+      this.#deps.heads.begin(batch.heads.keys());
       this.#isInserting = true;
       this.#isSaved = false;
       await this.#inserter.insert(batch);

@@ -114,6 +114,7 @@ export class TestGenerations implements AsyncDisposable {
         const projector = await startProjector({ ...ports, ...options, lane });
         return {
           holds: () => holds(options.tables.generation),
+          isCurrent: (partition) => projector.hasCaughtUp(partition),
           readable: () => Promise.resolve(),
           stopped: projector.stopped,
           [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),

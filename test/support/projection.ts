@@ -41,10 +41,11 @@ export async function openTestStore(): Promise<{ store: ProjectionStore } & Asyn
 
 type Options = Partial<
   Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store' | 'until' | 'lane'>
-> & {
-  readonly clock?: Clock;
-  readonly vault?: SourceDeps['vault'];
-};
+> &
+  Pick<SourceDeps, 'isCurrent'> & {
+    readonly clock?: Clock;
+    readonly vault?: SourceDeps['vault'];
+  };
 
 export const noVault: SourceDeps['vault'] = {
   ready: () => Promise.reject(new Error('nothing is sealed here')),
@@ -67,7 +68,7 @@ export class TestProjection implements AsyncDisposable {
     store: ProjectionStore,
     heads: StreamHeads,
     projector: Projector,
-    { clock = systemClock, vault = noVault }: Options,
+    { clock = systemClock, vault = noVault, isCurrent }: Options,
   ) {
     this.log = log;
     this.store = store;
@@ -78,6 +79,7 @@ export class TestProjection implements AsyncDisposable {
       tables: recordTables(1),
       heads,
       published: (...args) => projector.published(...args),
+      isCurrent: isCurrent ?? ((partition) => projector.hasCaughtUp(partition)),
       vault,
       clock,
       partitions,

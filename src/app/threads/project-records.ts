@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { GatewayError } from '../../kernel/errors.ts';
 import type { RecordNews } from '../../modules/records/news.ts';
 import type { RecordReader } from '../../modules/records/reader.ts';
 import type { EventLog } from '../../ports/event-log.ts';
@@ -9,7 +10,11 @@ import type {
   RecordGenerationsDeps,
 } from '../../../streams/projections/record-generations.ts';
 import { records } from '../../../streams/projections/records.ts';
-import { startProjector, type ProjectorDeps } from '../../../streams/projections/projector.ts';
+import {
+  startProjector,
+  type Projector,
+  type ProjectorDeps,
+} from '../../../streams/projections/projector.ts';
 import { createPublication } from '../../../streams/projections/publication.ts';
 import { createReadAtEnd } from '../../../streams/projections/read-at-end.ts';
 import {
@@ -51,6 +56,7 @@ export function projectRecords(
     async openFeed(options) {
       const { tables, heads } = options;
       const stop = news.hear(tables.name, { dropped: (streams) => heads.drop(streams) });
+      let projector: Projector | null = null;
       const feed =
         data.projecting === 'none'
           ? nothingFed()
@@ -59,19 +65,26 @@ export function projectRecords(
               topic: records.topic,
               group: projectorGroup(records, tables),
               prepare: () => prepare(tables),
-              begin: (held, into) =>
-                startProjector({
+              async begin(held, into) {
+                projector = await startProjector({
                   ...ports,
                   ...told(steered(options, metrics), news),
                   cleanupAfterMs,
                   store: into,
                   held,
-                }),
+                });
+                return projector;
+              },
               forget: () => told(steered(options, metrics), news).heads.drop('all'),
             });
       return {
         holds: (partition) => feed.holds(partition),
-        readable: (partition) => feed.readable(partition),
+        isCurrent: (partition) =>
+          feed.holds(partition) && projector?.hasCaughtUp(partition) === true,
+        async readable(partition) {
+          if (feed.holds(partition)) refuseUnfinished(projector, partition);
+          await feed.readable(partition);
+        },
         stopped: feed.stopped,
         [Symbol.asyncDispose]: () => stopped(feed, stop),
       };
@@ -107,6 +120,7 @@ function told(options: Steered, news: RecordNews): Steered {
   return {
     ...options,
     heads: {
+      begin: (streams) => heads.begin(streams),
       advance: (stream, head) => heads.advance(stream, head),
       drop(streams) {
         heads.drop(streams);
@@ -136,14 +150,28 @@ function projectAll(
       const published: RecordReader['published'] = (...args) => projector.published(...args);
       // Through Kafka other processes take writes, which are to be found here, too.
       const isAlone = access.kind === 'embedded';
+      const atEnd = isAlone ? () => Promise.resolve() : createReadAtEnd({ log, published });
       return {
         holds: () => true,
-        readable: isAlone ? () => Promise.resolve() : createReadAtEnd({ log, published }),
+        isCurrent: (partition) => projector.hasCaughtUp(partition),
+        async readable(partition) {
+          refuseUnfinished(projector, partition);
+          await atEnd(partition);
+        },
         stopped: projector.stopped,
         [Symbol.asyncDispose]: () => projector[Symbol.asyncDispose](),
       };
     },
   };
+}
+
+/**
+ * A page of tables that are being filled again would end before records that could be read before.
+ * @throws GatewayError `projection_unavailable`
+ */
+function refuseUnfinished(projector: Projector | null, partition: number): void {
+  if (projector === null || !projector.isRefilling(partition)) return;
+  throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
 }
 
 function steered(options: FeedOptions, metrics: Metrics) {

@@ -18,12 +18,16 @@ const entriesMax = 200_000;
  * answered from it. Keys are stream numbers.
  */
 export interface StreamHeads {
-  /** Undefined: not known here, ask the table and `learn` it. */
+  /** Undefined: not known here, or rows of the stream are about to become readable. Ask the table (`learn`). */
   find(stream: string): StreamHead | undefined;
-  /** From the table; never moves a head back. Returns what counts. */
-  learn(stream: string, head: StreamHead): StreamHead;
-  /** After the rows are readable. */
-  advance(stream: string, head: StreamHead): void;
+  /** A position up to which all tables of the projection are complete; undefined: none is known. */
+  complete(stream: string): number | undefined;
+  /** What the table says; kept only when nothing was inserted or dropped while it was read. */
+  learn(stream: string, load: () => Promise<StreamHead>): Promise<StreamHead>;
+  /** Before rows of these streams are inserted: until `advance` the table alone knows their heads. */
+  begin(streams: Iterable<string>): void;
+  /** Once the rows are readable; null where their newest does not tell its generation. */
+  advance(stream: string, head: StreamHead | null): void;
   /** The streams lost rows or payloads: whatever was read of them before is out of date. */
   drop(streams: Dropped): void;
   /** Grows with every drop. */
@@ -35,33 +39,51 @@ export interface StreamHeads {
 
 export function createStreamHeads(): StreamHeads {
   const heads = new Map<string, StreamHead>();
+  /** Streams with rows that may be readable and are not confirmed. */
+  const changing = new Set<string>();
+  /** The last question to the table that nothing has overtaken. */
+  const questions = new Map<string, object>();
   const drops = new Map<string, number>();
   const listeners: ((streams: Dropped) => void)[] = [];
   let now = 0;
   let allDroppedAt = 0;
 
-  const raise = (stream: string, head: StreamHead): StreamHead => {
-    const known = heads.get(stream);
-    if (known !== undefined && known.position >= head.position) return known;
+  const keep = (stream: string, head: StreamHead): void => {
     heads.set(stream, head);
     if (heads.size > entriesMax) forgetOldest(heads);
-    return head;
-  };
-  const advance = (stream: string, head: StreamHead): void => {
-    const known = heads.get(stream);
-    if (known === undefined || known.generation === head.generation) raise(stream, head);
-    else heads.set(stream, { ...head, position: Math.max(known.position, head.position) });
   };
 
   return {
-    find: (stream) => heads.get(stream),
-    learn: raise,
-    advance,
+    find: (stream) => (changing.has(stream) ? undefined : heads.get(stream)),
+    complete: (stream) => heads.get(stream)?.position,
+    async learn(stream, load) {
+      const question = {};
+      questions.set(stream, question);
+      try {
+        const head = await load();
+        if (questions.get(stream) === question && !changing.has(stream)) keep(stream, head);
+        return head;
+      } finally {
+        if (questions.get(stream) === question) questions.delete(stream);
+      }
+    },
+    begin(streams) {
+      for (const stream of streams) {
+        changing.add(stream);
+        questions.delete(stream);
+      }
+    },
+    advance(stream, head) {
+      changing.delete(stream);
+      if (head === null) heads.delete(stream);
+      else keep(stream, head);
+    },
     drop(streams) {
       now++;
       if (streams === 'all') {
         allDroppedAt = now;
         heads.clear();
+        questions.clear();
       } else {
         for (const stream of streams) {
           drops.delete(stream);

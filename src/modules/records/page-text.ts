@@ -106,14 +106,6 @@ export class RowCutter {
   }
 }
 
-export function countRows(answer: Buffer): number {
-  const reader = new RowReader(answer);
-  const row = emptyRow();
-  let rows = 0;
-  for (; reader.hasMore; rows++) readRow(reader, row);
-  return rows;
-}
-
 /** Key ids of sealed payloads in the answer: their keys must be at hand before it is sliced. */
 export function sealedKeys(answer: Buffer): Set<string> {
   const keys = new Set<string>();

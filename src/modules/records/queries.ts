@@ -45,12 +45,24 @@ export interface Bound {
   readonly from: Micros;
 }
 
+/** Some records by id, and where they may be. */
+export interface ByIds {
+  readonly names: readonly string[];
+  readonly positions: readonly number[];
+  /** Any of them may also lie after it. */
+  readonly after: number;
+}
+
+interface PageConditions extends Pick<PageQuery, 'actions' | 'limit'> {
+  readonly ids: ByIds | null;
+}
+
 /** Rows of a page in the order of modification, one more than `limit`, with the columns of `pageColumns`. */
 export function pageRows(
   store: ProjectionStore,
   table: StreamTable,
   bound: Bound,
-  { actions, ids, limit }: Pick<PageQuery, 'actions' | 'ids' | 'limit'>,
+  { actions, ids, limit }: PageConditions,
 ): Promise<Buffer> {
   const conditions = [inStream, 'position > {after:UInt64}'];
   const params: Record<string, SqlParams[string]> = { ...paramsOf(table), after: bound.after };
@@ -63,9 +75,11 @@ export function pageRows(
     params['actions'] = actions;
   }
   if (ids !== null) {
-    conditions.push(`position IN (SELECT position FROM ${table.tables.byId} WHERE ${inStream}
-      AND record_id IN {ids:Array(String)}) AND record_id IN {ids:Array(String)}`);
-    params['ids'] = ids;
+    conditions.push(`(position IN {positions:Array(UInt64)} OR position > {unknown:UInt64})
+      AND record_id IN {ids:Array(String)}`);
+    params['ids'] = ids.names;
+    params['positions'] = ids.positions;
+    params['unknown'] = ids.after;
   }
   // The index of actions leaves granules out; in its exact mode not those with a row that cancels.
   // The default block size reads ten to fifty times more than a page needs (measured.md section 1).
@@ -95,18 +109,22 @@ export async function loadHead(store: ProjectionStore, table: StreamTable): Prom
   return { position, modifiedAt, generation: generationOf(reader.string()) };
 }
 
-/** Segments of which every position is dead, ascending; not the one that still grows. */
+/**
+ * Segments of which every position is dead, ascending; not the last that the directory knows. It may lag behind the
+ * rows: of the segments before its last it has every position.
+ */
 export async function deadSegments(
   store: ProjectionStore,
   table: StreamTable,
-  head: StreamHead,
 ): Promise<Float64Array> {
   const answer = await store.queryBinary(
     `SELECT segment FROM ${table.tables.segments}
-     WHERE ${inStream} AND segment < {growing:UInt64} GROUP BY segment
+     WHERE ${inStream}
+       AND segment < (SELECT max(segment) FROM ${table.tables.segments} WHERE ${inStream})
+     GROUP BY segment
      HAVING groupBitmapMerge(known) = groupBitmapIfMerge(dead) ORDER BY segment
      SETTINGS max_threads = 1`,
-    { ...paramsOf(table), growing: Math.floor(head.position / segmentPositions) },
+    paramsOf(table),
     'page',
   );
   const segments = new Float64Array(answer.length / 8);
@@ -135,19 +153,28 @@ export async function positionBefore(
   return Math.max(0, segment * segmentPositions - 1);
 }
 
-/** How many of the ids are live records of the stream. */
-export async function knownIds(
+/** Where the ids are, as far as the table of ids knows. */
+export async function positionsById(
   store: ProjectionStore,
   table: StreamTable,
   ids: readonly string[],
-): Promise<number> {
-  const [row] = await store.queryRows<{ found: string }>(
-    `SELECT count() AS found FROM ${table.tables.byId} FINAL
-     WHERE ${inStream} AND record_id IN {ids:Array(String)}`,
+): Promise<number[]> {
+  const rows = await store.queryRows<{ position: string }>(
+    `SELECT position FROM ${table.tables.byId} WHERE ${inStream} AND record_id IN {ids:Array(String)}`,
     { ...paramsOf(table), ids },
     'page',
   );
-  return Number(row?.found ?? 0);
+  return rows.map(({ position }) => Number(position));
+}
+
+/** The last position that the table of ids knows: it has all before it, and may lag behind the rows after it. */
+export async function lastById(store: ProjectionStore, table: StreamTable): Promise<number> {
+  const [row] = await store.queryRows<{ last: string }>(
+    `SELECT max(position) AS last FROM ${table.tables.byId} WHERE ${inStream} SETTINGS max_threads = 1`,
+    paramsOf(table),
+    'page',
+  );
+  return Number(row?.last ?? 0);
 }
 
 /** Records that are not deleted. */

@@ -7,17 +7,18 @@ import { decodeCursor } from './cursor.ts';
 import type { StreamHead, StreamHeads } from './heads.ts';
 import { parseMoment } from './moment.ts';
 import type { OpenPayload } from './page-text.ts';
-import { countRows, RowCutter, sealedKeys } from './page-text.ts';
+import { RowCutter, sealedKeys } from './page-text.ts';
 import type { Bound, StreamTable } from './queries.ts';
 import {
   answerBytesMax,
   boundOf,
   countLive,
   deadSegments,
-  knownIds,
+  lastById,
   loadHead,
   pageRows,
   positionBefore,
+  positionsById,
   refuseTime,
   segmentPositions,
   skipDead,
@@ -35,7 +36,7 @@ export interface SourceDeps {
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
   /**
-   * Whether the heads of this partition's streams are current: it is projected by this process. Otherwise
+   * Whether the heads of this partition's streams are current: this process alone inserts its rows. Otherwise
    * every question goes to the table. Default: always.
    */
   readonly isCurrent?: (partition: number) => boolean;
@@ -118,11 +119,9 @@ async function headOf(
   { store, heads, isCurrent = () => true }: SourceDeps,
   table: StreamTable,
 ): Promise<StreamHead> {
-  const isKept = isCurrent(table.partition);
-  const known = isKept ? heads.find(table.number) : undefined;
-  if (known !== undefined) return known;
-  const loaded = await loadHead(store, table);
-  return isKept ? heads.learn(table.number, loaded) : loaded;
+  const load = () => loadHead(store, table);
+  if (!isCurrent(table.partition)) return load();
+  return heads.find(table.number) ?? heads.learn(table.number, load);
 }
 
 /** Moves the bound over what need not be read: dead segments, and segments before the time. */
@@ -140,7 +139,7 @@ async function startOf(
   }
   let directory = directories.get(table.number);
   if (directory === undefined || clock.now() - directory.at > directoryFreshMs) {
-    directory = { dead: await deadSegments(store, table, head), at: clock.now() };
+    directory = { dead: await deadSegments(store, table), at: clock.now() };
     directories.delete(table.number);
     directories.set(table.number, directory);
     const [oldest] = directories.keys();
@@ -149,26 +148,21 @@ async function startOf(
   return { from: bound.from, after: skipDead(after, directory.dead) };
 }
 
-/** How often a look-up by id may fall between the insert into the one table and the other. */
-const idAttemptsMax = 5;
-
+/** Rows become readable before the view has made their ids known: those positions are all read. */
 async function rowsOf(
-  { store }: SourceDeps,
+  { store, heads }: SourceDeps,
   table: StreamTable,
   bound: Bound,
-  query: PageQuery,
+  { ids: given, actions, limit }: PageQuery,
 ): Promise<Buffer> {
-  if (query.ids === null) return pageRows(store, table, bound, query);
-  const ids = [...new Set(query.ids)];
-  for (let attempt = 1; ; attempt++) {
-    const answer = await pageRows(store, table, bound, { ...query, ids });
-    // Conditions beside the ids leave records out: only without them is the number known.
-    const isWhole = bound.after === 0 && bound.from === 0 && query.actions === null;
-    if (!isWhole || attempt === idAttemptsMax) return answer;
-    const found = countRows(answer);
-    if (found >= Math.min(query.limit, ids.length)) return answer;
-    if (found >= (await knownIds(store, table, ids))) return answer;
-  }
+  const conditions = { actions, limit };
+  if (given === null) return pageRows(store, table, bound, { ...conditions, ids: null });
+  const names = [...new Set(given)];
+  // First up to where the ids are known, then the ids, then the rows: what has moved meanwhile lies behind.
+  const after = heads.complete(table.number) ?? (await lastById(store, table));
+  const positions = await positionsById(store, table, names);
+  const ids = { names, positions, after };
+  return pageRows(store, table, bound, { ...conditions, ids });
 }
 
 /** About 2 ms, with sealed payloads: whoever asks for a page does not wait for the chunk that another reads ahead. */

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { isoMicros } from '../../../../../src/kernel/time.ts';
+import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
+import { holdInserts } from '../../../../support/held-inserts.ts';
+import { TestProjection } from '../../../../support/projection.ts';
+import { RecordModel, startMicros } from '../../../../support/record-model.ts';
+import { idsOf, pageOf, question, storeOfFile, walk } from '../../../../support/record-pages.ts';
+
+const store = await storeOfFile();
+
+describe('pages while an insert is readable and not confirmed', () => {
+  const saved = (model: RecordModel, n: number) =>
+    Array.from({ length: 300 }, (_, id) => model.save(`r${id}`, { n }));
+
+  it.each([
+    { name: 'all records', filter: {} },
+    { name: 'updated ones', filter: { actions: ['UPDATED'] } },
+    { name: 'those modified since', filter: { modifiedAfter: isoMicros(startMicros) } },
+  ] as const)('go on to the end of the table: $name', async ({ filter }) => {
+    const model = new RecordModel();
+    const held = holdInserts(store, 'records', 'once-readable');
+    await using projection = await TestProjection.open(store, undefined, { store: held.store });
+    using _ = held;
+    held.pass();
+    await projection.publish(model, saved(model, 1));
+    // Known here, as after any poll.
+    await pageOf(projection.reader, question(model, filter));
+    held.hold();
+    projection.append(model, saved(model, 2));
+    await held.inserting;
+    const found = await walk(projection.reader, question(model, { ...filter, limit: 100 }));
+    expect(idsOf(found)).toEqual(idsOf(model.ordered()));
+    const before = found.at(-2)?._svc_metadata.cursor ?? null;
+    const polled = await pageOf(projection.reader, question(model, { ...filter, cursor: before }));
+    expect(idsOf(polled.records)).toEqual(['r299']);
+  });
+
+  it.each([
+    { where: 'where the stream is projected', isCurrent: true },
+    { where: 'in another process', isCurrent: false },
+  ])('find by their ids what no view has yet, $where', async ({ isCurrent }) => {
+    const model = new RecordModel();
+    const held = holdInserts(store, 'records', 'once-readable');
+    await using projection = await TestProjection.open(store, undefined, {
+      store: held.store,
+      isCurrent: () => isCurrent,
+    });
+    using _ = held;
+    held.pass();
+    await projection.publish(model, saved(model, 1));
+    await pageOf(projection.reader, question(model));
+    // Rows become readable before what the views make of them.
+    await store.drop('records_by_id_of_records');
+    held.hold();
+    projection.append(model, [model.save('r0', { n: 2 }), model.save('new')]);
+    await held.inserting;
+    const ids = ['new', 'r0', 'r1', 'unknown'];
+    const find = async (query: Partial<PageQuery>) =>
+      idsOf((await pageOf(projection.reader, question(model, { ids, ...query }))).records);
+    expect(await find({})).toEqual(['r1', 'r0', 'new']);
+    expect(await find({ actions: ['UPDATED'] })).toEqual(['r0']);
+    expect(await find({ modifiedAfter: isoMicros(model.at) })).toEqual(['new']);
+  });
+
+  it('pass over no segment that the directory does not know whole', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 1));
+    const purged = Array.from({ length: 300 }, (_, id) => model.purge(`r${id}`));
+    await projection.publish(model, purged);
+    await store.drop('stream_segments_of_records');
+    await projection.publish(
+      model,
+      Array.from({ length: 20_000 }, (_, id) => model.save(`s${id}`)),
+    );
+    const found = await walk(projection.reader, question(model, { limit: 5000 }));
+    expect(idsOf(found)).toEqual(idsOf(model.ordered()));
+  });
+
+  it('end at the end of the table after a change that moved nothing', async () => {
+    const model = new RecordModel();
+    await using projection = await TestProjection.open(store);
+    await projection.publish(model, saved(model, 1));
+    projection.heads.drop('all');
+    await projection.publish(model, [model.prune('r5'), model.purge('r6')]);
+    const [cursor] = (await pageOf(projection.reader, question(model))).records.slice(-1);
+    const query = question(model, { cursor: cursor!._svc_metadata.cursor });
+    expect((await walk(projection.reader, query)).length).toBe(199);
+  });
+});
