@@ -11,7 +11,8 @@ import {
   logUnavailable,
 } from './failure.ts';
 import { Lane, Pending } from './lane.ts';
-import { requestTimeoutMs, type Link } from './link.ts';
+import { requestTimeoutMs } from './broker-socket.ts';
+import type { Link } from './link.ts';
 import { Identities } from './producer-identity.ts';
 import { recordBatch } from './record-encoder.ts';
 import { pauseMs } from './retry.ts';

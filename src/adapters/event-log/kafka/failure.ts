@@ -44,6 +44,11 @@ export class KafkaFailure extends Error {
   }
 }
 
+/** A connection to a broker has ended, and every request on it with it. */
+export class LostConnection extends Error {
+  override readonly name = 'LostConnection';
+}
+
 /** The code of the Kafka protocol in an error, or null: no answer came. */
 export function codeOf(error: unknown): number | null {
   if (!(error instanceof Error)) return null;
@@ -58,6 +63,7 @@ export function codeOf(error: unknown): number | null {
 
 /** No answer came: the request may or may not have been carried out. */
 export function isLostAnswer(error: unknown): boolean {
+  if (error instanceof LostConnection) return true;
   return error instanceof Error && error.name.startsWith('KafkaJS') && codeOf(error) === null;
 }
 

@@ -1,5 +1,6 @@
 import { logUnavailable } from './failure.ts';
-import { requestTimeoutMs, type Link } from './link.ts';
+import { requestTimeoutMs } from './broker-socket.ts';
+import type { Link } from './link.ts';
 import { produceCall, type ProduceAnswer, type ProducedBatch } from './wire.ts';
 
 interface Waiting {

@@ -35,27 +35,42 @@ declare module 'kafkajs/src/protocol/decoder.js' {
   }
 }
 
-declare module 'kafkajs/src/network/requestQueue/index.js' {
-  export default class RequestQueue {
-    readonly pending: readonly unknown[];
-    throttledUntil: number;
-    throttleCheckTimeoutId: NodeJS.Timeout | null;
-    checkPendingRequests(): void;
-    scheduleCheckPendingRequests(): void;
+declare module 'kafkajs/src/protocol/request.js' {
+  import type { ProtocolCall } from 'kafkajs/src/broker/index.js';
+  import type Encoder from 'kafkajs/src/protocol/encoder.js';
+
+  export default function createRequest(options: {
+    readonly correlationId: number;
+    readonly clientId: string;
+    readonly request: ProtocolCall<unknown>['request'];
+  }): Promise<Encoder>;
+}
+
+declare module 'kafkajs/src/broker/saslAuthenticator/index.js' {
+  import type { ApiVersions, ConnectionPool } from 'kafkajs/src/broker/index.js';
+
+  export default class SaslAuthenticator {
+    constructor(
+      connection: ConnectionPool,
+      logger: unknown,
+      versions: ApiVersions,
+      hasSaslAuthenticate: boolean,
+    );
+    /** Milliseconds; 0 = the sign-in does not expire. */
+    readonly sessionLifetime: string;
+    authenticate(): Promise<void>;
   }
 }
 
-declare module 'kafkajs/src/network/connection.js' {
-  export default class Connection {
-    readonly socket?: import('node:net').Socket;
-    connect: (this: Connection) => Promise<boolean>;
-    disconnect(): Promise<boolean>;
-    rejectRequests(error: Error): void;
-  }
+declare module 'kafkajs/src/loggers/index.js' {
+  export function createLogger(options: {
+    level: number;
+    logCreator: () => (entry: unknown) => void;
+  }): unknown;
 }
 
-declare module 'kafkajs/src/network/connectionPool.js' {
-  import type Connection from 'kafkajs/src/network/connection.js';
+declare module 'kafkajs/src/broker/index.js' {
+  import type { SASLOptions } from 'kafkajs';
   import type Encoder from 'kafkajs/src/protocol/encoder.js';
 
   export interface ProtocolCall<T> {
@@ -70,29 +85,27 @@ declare module 'kafkajs/src/network/connectionPool.js' {
       parse(decoded: T): Promise<T>;
     };
     readonly requestTimeout?: number;
-    readonly logResponseError?: boolean;
   }
 
-  export default class ConnectionPool {
-    constructor(options: object);
-    readonly pool: readonly Connection[];
+  /** By key of the API. */
+  export type ApiVersions = Readonly<
+    Record<number, { readonly minVersion: number; readonly maxVersion: number }>
+  >;
+
+  /** What a broker uses of its connections. */
+  export interface ConnectionPool {
+    readonly host: string;
+    readonly port: number;
+    readonly sasl: SASLOptions | undefined;
+    readonly connectionTimeout: number;
+    isConnected(): boolean;
+    isAuthenticated(): boolean;
+    setVersions(versions: ApiVersions): void;
+    getSupportAuthenticationProtocol(): boolean | null;
+    getConnection(): Promise<ConnectionPool>;
+    authenticate(): Promise<void>;
     send<T>(call: ProtocolCall<T>): Promise<T>;
   }
-}
-
-declare module 'kafkajs/src/network/socketFactory.js' {
-  export default function createSocketFactory(): unknown;
-}
-
-declare module 'kafkajs/src/loggers/index.js' {
-  export function createLogger(options: {
-    level: number;
-    logCreator: () => (entry: unknown) => void;
-  }): unknown;
-}
-
-declare module 'kafkajs/src/broker/index.js' {
-  import type ConnectionPool from 'kafkajs/src/network/connectionPool.js';
 
   export interface TopicPartitions {
     readonly topic: string;
@@ -125,11 +138,13 @@ declare module 'kafkajs/src/broker/index.js' {
   }
 
   export default class Broker {
-    constructor(options: object);
+    constructor(options: {
+      readonly connectionPool: ConnectionPool;
+      readonly logger: unknown;
+      readonly allowAutoTopicCreation: boolean;
+    });
     readonly connectionPool: ConnectionPool;
-    isConnected(): boolean;
     connect(): Promise<void>;
-    disconnect(): Promise<void>;
     findGroupCoordinator(options: {
       groupId: string;
       coordinatorType: number;

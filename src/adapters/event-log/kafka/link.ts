@@ -1,10 +1,7 @@
-import Broker from 'kafkajs/src/broker/index.js';
-import { createLogger } from 'kafkajs/src/loggers/index.js';
-import ConnectionPool, { type ProtocolCall } from 'kafkajs/src/network/connectionPool.js';
-import createSocketFactory from 'kafkajs/src/network/socketFactory.js';
+import Broker, { type ProtocolCall } from 'kafkajs/src/broker/index.js';
 import type { SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
-import { endConnection } from './kafkajs-patches.ts';
+import { BrokerSocket, silentLogger } from './broker-socket.ts';
 import { codeOf, logClosed } from './failure.ts';
 import type { Reachability } from './reachability.ts';
 import { metadataCall, type BrokerAddress, type Metadata } from './wire.ts';
@@ -21,13 +18,6 @@ export interface LinkOptions {
 export const coordinatorKind = { group: 0, transaction: 1 } as const;
 export type CoordinatorKind = (typeof coordinatorKind)[keyof typeof coordinatorKind];
 
-/** A request without an answer for this long has failed: the connection is given up. */
-export const requestTimeoutMs = 30_000;
-const connectTimeoutMs = 5_000;
-
-/** What went wrong is said by who called; kafkajs itself says every step. */
-const silent = createLogger({ level: 0, logCreator: () => () => undefined });
-
 /** Where the brokers of the cluster are, as any link learned it last. */
 export class Addresses {
   readonly known = new Map<number, BrokerAddress>();
@@ -41,8 +31,10 @@ export class Addresses {
 }
 
 interface Node {
-  readonly broker: Broker;
   readonly address: string;
+  readonly socket: BrokerSocket;
+  /** Once it is connected and signed in. */
+  readonly broker: Promise<Broker>;
 }
 
 /**
@@ -108,7 +100,7 @@ export class Link implements Disposable {
   /** Breaks off what is under way. */
   [Symbol.dispose](): void {
     this.isClosed = true;
-    for (const { broker } of this.nodes.values()) end(broker);
+    for (const { socket } of this.nodes.values()) socket.end(logClosed());
     this.nodes.clear();
   }
 
@@ -131,7 +123,7 @@ export class Link implements Disposable {
     }));
     const seeds = this.options.brokers.map((address) => ({ id: address, ...hostAndPort(address) }));
     const isOpen = (id: number | string): boolean =>
-      this.nodes.get(id)?.broker.isConnected() === true;
+      this.nodes.get(id)?.socket.isConnected() === true;
     const candidates = [...known, ...seeds].sort(
       (a, b) => Number(isOpen(b.id)) - Number(isOpen(a.id)),
     );
@@ -151,34 +143,19 @@ export class Link implements Disposable {
     throw failure;
   }
 
-  private async connected(id: number | string, host: string, port: number): Promise<Broker> {
-    if (this.isClosed) throw logClosed();
+  /** The broker on its present socket, or on a new one where that has ended. */
+  private connected(id: number | string, host: string, port: number): Promise<Broker> {
+    if (this.isClosed) return Promise.reject(logClosed());
     const address = `${host}:${port}`;
-    let node = this.nodes.get(id);
-    if (node?.address !== address) {
-      if (node !== undefined) end(node.broker);
-      node = { address, broker: this.create(host, port) };
-      this.nodes.set(id, node);
-    }
-    if (!node.broker.isConnected()) await node.broker.connect();
-    return node.broker;
-  }
-
-  private create(host: string, port: number): Broker {
+    const present = this.nodes.get(id);
+    if (present?.address === address && !present.socket.hasEnded) return present.broker;
+    present?.socket.end(logClosed());
     const { clientId, ssl, sasl } = this.options;
-    const connectionPool = new ConnectionPool({
-      host,
-      port,
-      ssl: ssl === true ? {} : ssl === false ? undefined : ssl,
-      sasl,
-      clientId,
-      socketFactory: createSocketFactory(),
-      connectionTimeout: connectTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      enforceRequestTimeout: true,
-      logger: silent,
-    });
-    return new Broker({ connectionPool, logger: silent, allowAutoTopicCreation: false });
+    const tls = typeof ssl === 'object' ? ssl : ssl === true ? {} : undefined;
+    const socket = new BrokerSocket({ host, port, clientId, tls, sasl });
+    const broker = connect(socket);
+    this.nodes.set(id, { address, socket, broker });
+    return broker;
   }
 }
 
@@ -187,6 +164,14 @@ function hostAndPort(address: string): { host: string; port: number } {
   return { host: address.slice(0, at), port: Number(address.slice(at + 1)) };
 }
 
-function end({ connectionPool }: Broker): void {
-  for (const connection of connectionPool.pool) endConnection(connection, logClosed());
+async function connect(socket: BrokerSocket): Promise<Broker> {
+  const options = { connectionPool: socket, logger: silentLogger, allowAutoTopicCreation: false };
+  const broker = new Broker(options);
+  try {
+    await broker.connect();
+    return broker;
+  } catch (error) {
+    socket.end(error as Error);
+    throw error;
+  }
 }

@@ -11,7 +11,8 @@ import {
   KafkaFailure,
 } from './failure.ts';
 import { GatheredProduce } from './gathered-produce.ts';
-import { coordinatorKind, requestTimeoutMs, type Link } from './link.ts';
+import { requestTimeoutMs } from './broker-socket.ts';
+import { coordinatorKind, type Link } from './link.ts';
 import { topicOffsets } from './positions.ts';
 import type { ProducerIdentity } from './producer-identity.ts';
 import { encodeRecords, recordBatch } from './record-encoder.ts';

@@ -1,4 +1,4 @@
-import type { ProtocolCall } from 'kafkajs/src/network/connectionPool.js';
+import type { ProtocolCall } from 'kafkajs/src/broker/index.js';
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import type { AbortedTransaction } from './record-decoder.ts';

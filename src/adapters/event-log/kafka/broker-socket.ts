@@ -1,0 +1,218 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import SaslAuthenticator from 'kafkajs/src/broker/saslAuthenticator/index.js';
+import { createLogger } from 'kafkajs/src/loggers/index.js';
+import createRequest from 'kafkajs/src/protocol/request.js';
+import type { SASLOptions } from 'kafkajs';
+import type { ApiVersions, ConnectionPool, ProtocolCall } from 'kafkajs/src/broker/index.js';
+import { LostConnection } from './failure.ts';
+import { Frames } from './frames.ts';
+
+/** A request without an answer for this long has failed: the connection is given up. */
+export const requestTimeoutMs = 30_000;
+const connectTimeoutMs = 5_000;
+const keepAliveMs = 60_000;
+/** A sign-in that expires is renewed this long before. */
+const renewBeforeMs = 10_000;
+const correlationIds = 2 ** 31;
+
+/** SaslHandshake, ApiVersions, SaslAuthenticate: what is asked before the sign-in. */
+const beforeSignIn: ReadonlySet<number> = new Set([17, 18, 36]);
+
+/** Errors are reported by the callers; kafkajs itself logs every step. */
+export const silentLogger = createLogger({ level: 0, logCreator: () => () => undefined });
+
+export interface BrokerSocketOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly clientId: string;
+  readonly tls?: ConnectionOptions | undefined;
+  readonly sasl?: SASLOptions | undefined;
+}
+
+interface Waiting {
+  readonly answer: PromiseWithResolvers<Buffer>;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * One socket to a broker. Any failure ends it for good, with every request that waits on it, and a later request goes
+ * over another one: no byte and no number of this one reaches that. To kafkajs it is the pool of connections, and
+ * the only connection in it.
+ */
+export class BrokerSocket implements ConnectionPool {
+  readonly host: string;
+  readonly port: number;
+  readonly sasl: SASLOptions | undefined;
+  readonly connectionTimeout = connectTimeoutMs;
+  private readonly options: BrokerSocketOptions;
+  private readonly frames = new Frames();
+  private readonly waiting = new Map<number, Waiting>();
+  private socket: Socket | null = null;
+  private opening: Promise<void> | null = null;
+  private isOpen = false;
+  private failure: Error | null = null;
+  private lastId = 0;
+  private versions: ApiVersions = {};
+  private signingIn: Promise<void> | null = null;
+  private signedInUntil = -Infinity;
+
+  constructor(options: BrokerSocketOptions) {
+    this.options = options;
+    this.host = options.host;
+    this.port = options.port;
+    this.sasl = options.sasl;
+  }
+
+  get hasEnded(): boolean {
+    return this.failure !== null;
+  }
+
+  isConnected(): boolean {
+    return this.isOpen && !this.hasEnded;
+  }
+
+  isAuthenticated(): boolean {
+    return performance.now() < this.signedInUntil;
+  }
+
+  setVersions(versions: ApiVersions): void {
+    this.versions = versions;
+  }
+
+  /** SaslAuthenticate: every broker since Kafka 1.0 has it. */
+  getSupportAuthenticationProtocol(): true {
+    return true;
+  }
+
+  async getConnection(): Promise<this> {
+    this.opening ??= this.open();
+    await this.opening;
+    return this;
+  }
+
+  /** Rejects what waits, and everything that is asked from now on. */
+  end(why: Error): void {
+    if (this.failure !== null) return;
+    this.failure = why;
+    for (const { answer, timer } of this.waiting.values()) {
+      clearTimeout(timer);
+      answer.reject(why);
+    }
+    this.waiting.clear();
+    this.socket?.destroy();
+  }
+
+  /** Signs in where the broker asks for it; calls that come meanwhile share the answer. */
+  authenticate(): Promise<void> {
+    if (this.sasl === undefined || this.isAuthenticated()) return Promise.resolve();
+    this.signingIn ??= this.signIn().finally(() => (this.signingIn = null));
+    return this.signingIn;
+  }
+
+  async send<T>(call: ProtocolCall<T>): Promise<T> {
+    const { request, response } = call;
+    if (!beforeSignIn.has(request.apiKey)) await this.authenticate();
+    const payload = await this.answerTo(call);
+    return response.parse(await this.decoded(call, payload));
+  }
+
+  private async answerTo({ request, requestTimeout }: ProtocolCall<unknown>): Promise<Buffer> {
+    this.lastId = (this.lastId + 1) % correlationIds;
+    const correlationId = this.lastId;
+    const { clientId } = this.options;
+    const { buffer } = await createRequest({ request, correlationId, clientId });
+    if (this.failure !== null) throw this.failure;
+    const answer = Promise.withResolvers<Buffer>();
+    const timeoutMs = Math.max(requestTimeoutMs, requestTimeout ?? 0);
+    const timer = setTimeout(() => {
+      this.lose(`no answer to ${request.apiName} within ${timeoutMs} ms`);
+    }, timeoutMs);
+    this.waiting.set(correlationId, { answer, timer });
+    this.socket?.write(buffer);
+    return answer.promise;
+  }
+
+  private async open(): Promise<void> {
+    if (this.failure !== null) throw this.failure;
+    const { host, port, tls } = this.options;
+    const target = { host, port };
+    const serverName = isIP(host) === 0 ? { servername: host } : {};
+    const socket =
+      tls === undefined ? connectTcp(target) : connectTls({ ...target, ...serverName, ...tls });
+    this.socket = socket;
+    socket.setKeepAlive(true, keepAliveMs);
+    const opened = Promise.withResolvers<undefined>();
+    socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
+      this.isOpen = true;
+      opened.resolve(undefined);
+    });
+    socket.on('data', (chunk: Buffer) => this.received(chunk));
+    socket.on('error', (error) => this.lose(reasonOf(error)));
+    socket.on('end', () => this.lose('the broker closed it'));
+    socket.on('close', () => {
+      this.lose('it was closed');
+      opened.reject(this.failure);
+    });
+    const late = `no connection within ${connectTimeoutMs} ms`;
+    const timer = setTimeout(() => this.lose(late), connectTimeoutMs);
+    await opened.promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Nothing may be thrown here: it would end the process. */
+  private received(chunk: Buffer): void {
+    try {
+      for (const frame of this.frames.add(chunk)) {
+        const id = frame.readInt32BE(0);
+        const waiting = this.waiting.get(id);
+        if (waiting === undefined) throw new Error(`an answer to no request (${id})`);
+        this.waiting.delete(id);
+        clearTimeout(waiting.timer);
+        waiting.answer.resolve(frame.subarray(4));
+      }
+    } catch (error) {
+      this.lose(reasonOf(error));
+    }
+  }
+
+  private lose(reason: string): void {
+    this.end(this.lost(reason));
+  }
+
+  private lost(reason: string, cause?: unknown): LostConnection {
+    const message = `the connection to ${this.host}:${this.port} is lost: ${reason}`;
+    return new LostConnection(message, { cause });
+  }
+
+  /** An answer that cannot be decoded fails its connection. Errors of kafkajs are what the broker answered. */
+  private async decoded<T>({ request, response }: ProtocolCall<T>, payload: Buffer): Promise<T> {
+    try {
+      return await response.decode(payload);
+    } catch (error) {
+      if (error instanceof Error && error.name.startsWith('KafkaJS')) throw error;
+      const reason = `the answer to ${request.apiName} is unreadable (${reasonOf(error)})`;
+      const lost = this.lost(reason, error);
+      this.end(lost);
+      throw lost;
+    }
+  }
+
+  private async signIn(): Promise<void> {
+    const authenticator = new SaslAuthenticator(this, silentLogger, this.versions, true);
+    try {
+      await authenticator.authenticate();
+    } catch (error) {
+      // kafkajs takes every failure for a refusal.
+      throw this.failure ?? error;
+    }
+    const lifetimeMs = Number(authenticator.sessionLifetime);
+    this.signedInUntil =
+      lifetimeMs === 0 ? Infinity : performance.now() + lifetimeMs - renewBeforeMs;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // Of several addresses none could be reached: the error then has no message.
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}
