@@ -10,6 +10,12 @@ const withFaults = 'test/**/*.faults.*.test.ts';
 /** Every answer of a gateway is held against it. */
 const documentOfAnswers = 'test/support/openapi-setup.ts';
 
+/** Compiles the functions that the worlds of the tests deploy, once. */
+const functions = 'test/support/functions-setup.ts';
+
+/** One gateway for the files of a worker. */
+const gateways = 'test/support/shared-gateways.ts';
+
 /** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
 const expectOptions = { poll: { timeout: 50_000 } };
 
@@ -58,7 +64,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/{api,e2e}/**/*.test.ts'],
           exclude: [withServices],
-          globalSetup: documentOfAnswers,
+          globalSetup: [documentOfAnswers, functions, gateways],
           pool: 'forks',
           maxWorkers: 3,
           expect: expectOptions,
@@ -95,7 +101,7 @@ export default defineConfig({
           name: 'services',
           include: [withServices],
           exclude: [withFaults],
-          globalSetup: [documentOfAnswers, 'test/services/setup.ts'],
+          globalSetup: [documentOfAnswers, functions, 'test/services/setup.ts'],
           pool: 'forks',
           maxWorkers: 3,
           expect: expectOptions,
@@ -107,7 +113,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: [withFaults],
-          globalSetup: documentOfAnswers,
+          globalSetup: [documentOfAnswers, functions],
           pool: 'forks',
           fileParallelism: false,
           expect: expectOptions,

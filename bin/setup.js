@@ -1,11 +1,13 @@
-// Installs the dependencies when they are missing or differ from the lockfile. Plain JavaScript: it runs on
-// the Node that npm itself runs on, before the project's own Node is there.
+// Installs the dependencies when they are missing or differ from the lockfile; with `--runtime` only those that the
+// gateway itself needs (`npm start`, `npm run demo`). Plain JavaScript: it runs on the Node that npm itself runs on,
+// before the project's own Node is there.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const isRuntime = process.argv.includes('--runtime');
 const wanted = packages(join(root, 'package-lock.json'));
 const installed = packages(join(root, 'node_modules', '.package-lock.json'));
 
@@ -13,7 +15,10 @@ const installed = packages(join(root, 'node_modules', '.package-lock.json'));
 function packages(file) {
   if (!existsSync(file)) return null;
   const entries = Object.entries(JSON.parse(readFileSync(file, 'utf8')).packages);
-  const needed = entries.filter(([path, { optional }]) => path !== '' && optional !== true);
+  const needed = entries.filter(([path, { optional, dev, devOptional }]) => {
+    const isDevelopment = dev === true || devOptional === true;
+    return path !== '' && optional !== true && !(isRuntime && isDevelopment);
+  });
   return new Map(needed.map(([path, { version }]) => [path, version]));
 }
 
@@ -24,6 +29,7 @@ if (!isCurrent) {
   console.error('Installing the dependencies (npm install) …');
   // Not `npm ci`: it fails where a registry lacks an optional package of another platform.
   const args = ['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error'];
+  if (isRuntime) args.push('--omit=dev');
   const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
   process.exit(status ?? 1);
 }

@@ -1,6 +1,8 @@
 /**
- * `npm test`: the checks, then every test; prints what each step took and ends with the counts.
- * Exits 0 only when nothing failed.
+ * `npm test`: the checks and every test of the embedded mode, browser included (the push suite).
+ * `npm test -- --services`: then also the contracts and the end-to-end core on real services; `.ci/run` runs this.
+ * `npm run test:all`: all tests, faults and long rounds included.
+ * Ends with the counts of test cases and checks. Exits 0 only when nothing failed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,39 +10,41 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
 import { browserFiles, installChromium } from './browser/chromium.ts';
 import { fuzz } from './fuzz/run.ts';
+import { medianReferenceLoad } from './reference-load.ts';
 import { unseen } from './route-coverage.ts';
 import { ServiceUnavailable } from './services/commands.ts';
-import { leaveOut, prepareServices, report, serviceProjects } from './services/run.ts';
-import { runProject, type Failure } from './vitest-project.ts';
+import { coreFiles, leaveOut, prepareServices, report, type NotRun } from './services/run.ts';
+import { longRunVariable } from './support/long-run.ts';
+import { runProject, type Failure, type FileTime } from './vitest-project.ts';
 
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-  /** Files. */
-  notRun: number;
-}
+const { values: options } = parseArgs({
+  options: {
+    services: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+  },
+});
+/** In CI a test that cannot run is a failed one. */
+const isCi = process.env['CI'] === 'true';
+/** What a file of the push suite may take, in reference loads: 60 s on two quiet cores. */
+const fileLoadsMax = 600;
+const slowestShown = 20;
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
-// A third of the time that a gateway takes to start goes into compiling: processes of the tests share what came of it.
+// A third of the time that a gateway takes to start is compilation: processes of the tests share its cache.
 process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 const answersFolder = join(folder, 'answers');
 process.env['SVC_TEST_ANSWERS'] = answersFolder;
-const totals: Counts = { passed: 0, failed: 0, skipped: 0, notRun: 0 };
-const failures: Failure[] = [];
-const unsteady: Failure[] = [];
+if (options.all) process.env[longRunVariable] = '1';
 
-/** Two at a time, each prints when it has ended. */
+const totals = { passed: 0, failed: 0, skipped: 0, filesNotRun: 0 };
+const failures: Failure[] = [];
+const pushTimes: FileTime[] = [];
+
 async function checks(scripts: readonly string[]): Promise<void> {
-  const waiting = [...scripts];
-  const lane = async (): Promise<void> => {
-    for (let script = waiting.shift(); script !== undefined; script = waiting.shift()) {
-      totals[(await check(script)) ? 'passed' : 'failed'] += 1;
-    }
-  };
-  await Promise.all([lane(), lane()]);
+  for (const script of scripts) totals[(await check(script)) ? 'passed' : 'failed'] += 1;
 }
 
 async function check(script: string): Promise<boolean> {
@@ -51,111 +55,128 @@ async function check(script: string): Promise<boolean> {
     text(child.stderr),
     once(child, 'exit') as Promise<[number | null]>,
   ]);
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const outcome = status === 0 ? 'ok' : 'FAILED';
-  console.log(`\n== ${script}: ${outcome} in ${seconds} s\n${out}${err}`.trimEnd());
+  console.log(`\n== ${script}: ${outcome(status === 0, started)}\n${out}${err}`.trimEnd());
   if (status !== 0)
     failures.push({ file: `npm run ${script}`, test: 'FAILED', message: out + err });
   return status === 0;
 }
 
-function tests(project: string, options: readonly string[] = []): void {
+const outcome = (isGreen: boolean, started: number): string =>
+  `${isGreen ? 'ok' : 'FAILED'} in ${((performance.now() - started) / 1000).toFixed(1)} s`;
+
+/** @returns what its files took */
+async function tests(project: string, more: readonly string[] = []): Promise<readonly FileTime[]> {
   const started = performance.now();
-  const title = `tests: ${project}`;
-  console.log(`\n== ${title}`);
-  const outcome = runProject(project, folder, options);
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`== ${title}: ${outcome.failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
-  totals.passed += outcome.passed;
-  totals.skipped += outcome.skipped;
-  totals.failed += outcome.failed;
-  failures.push(...outcome.failures);
-  unsteady.push(...outcome.unsteady);
+  console.log(`\n== tests: ${project}`);
+  const {
+    passed,
+    failed,
+    skipped,
+    failures: failed_,
+    times,
+  } = await runProject(project, folder, more);
+  console.log(`== tests: ${project}: ${outcome(failed === 0, started)}`);
+  totals.passed += passed;
+  totals.skipped += skipped;
+  totals.failed += failed;
+  failures.push(...failed_);
+  return times;
 }
 
-/** Files whose service cannot be had here are named, and not run. */
-async function testsWithServices(): Promise<void> {
+/** Names the files that cannot run here; in CI each is a failure. */
+function leftOut(notRun: NotRun): void {
+  report(notRun);
+  totals.filesNotRun += notRun.files.length;
+  if (!isCi) return;
+  totals.failed += notRun.files.length;
+  const message = notRun.reasons.join('\n');
+  failures.push(...notRun.files.map((file) => ({ file, test: 'NOT RUN', message })));
+}
+
+/** Runs what needs something of the machine; without it `files` are left out. */
+async function where(files: readonly string[], run: () => Promise<void>): Promise<void> {
   try {
-    const notRun = await prepareServices();
-    for (const project of serviceProjects) tests(project, leaveOut(notRun));
-    report(notRun);
-    totals.notRun += notRun.files.length;
+    await run();
   } catch (error) {
-    console.error(error);
-    totals.failed += 1;
+    if (!(error instanceof ServiceUnavailable)) throw error;
+    leftOut({ files, reasons: [error.message] });
   }
 }
 
-/** Chromium is the distribution's package; without it the files are named, and not run. */
-async function testsWithBrowser(): Promise<void> {
-  try {
+async function testsInBrowser(): Promise<void> {
+  await where(browserFiles(), async () => {
     await installChromium();
-    tests('browser');
-  } catch (error) {
-    if (error instanceof ServiceUnavailable) {
-      const notRun = { files: browserFiles(), reasons: [error.message] };
-      report(notRun);
-      totals.notRun += notRun.files.length;
-      return;
-    }
-    console.error(error);
-    totals.failed += 1;
-  }
+    pushTimes.push(...(await tests('browser')));
+  });
 }
 
-/** Schemathesis is fetched; without Python the fuzz is not run. */
+async function testsOnServices(): Promise<void> {
+  const chosen = options.all ? [] : coreFiles;
+  const notRun = await prepareServices(chosen);
+  await tests('services', [...chosen, ...leaveOut(notRun)]);
+  if (options.all) await tests('faults', leaveOut(notRun));
+  leftOut(notRun);
+}
+
+/** One test case: what it sent is printed beside it. */
 async function fuzzing(): Promise<void> {
-  const started = performance.now();
-  console.log('\n== fuzz');
-  try {
-    const { passed, failed } = await fuzz();
-    totals.passed += passed;
-    totals.failed += failed;
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`== fuzz: ${failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s`);
-  } catch (error) {
-    if (error instanceof ServiceUnavailable) {
-      const notRun = { files: ['test/fuzz/run.ts'], reasons: [error.message] };
-      report(notRun);
-      totals.notRun += notRun.files.length;
-      return;
-    }
-    console.error(error);
-    totals.failed += 1;
-  }
+  await where(['test/fuzz/run.ts'], async () => {
+    const started = performance.now();
+    console.log('\n== fuzz');
+    const problems = await fuzz({ isLong: options.all });
+    const isGreen = problems.length === 0;
+    console.log(`== fuzz: ${outcome(isGreen, started)}`);
+    totals[isGreen ? 'passed' : 'failed'] += 1;
+    const message = problems.join('\n');
+    if (!isGreen) failures.push({ file: 'test/fuzz/run.ts', test: 'npm run fuzz', message });
+  });
 }
 
-/** Every endpoint was seen to answer all that it says it does. */
+/** Each endpoint was seen to answer all that it declares. */
 function coverage(): void {
   const missing = unseen(answersFolder);
   const isWhole = missing.length === 0;
-  console.log(`\n== answers of the endpoints: ${isWhole ? 'ok' : 'FAILED'}`);
-  for (const one of missing) console.log(`no test has seen: ${one}`);
+  console.log(`\n== responses of the endpoints: ${isWhole ? 'ok' : 'FAILED'}`);
   totals[isWhole ? 'passed' : 'failed'] += 1;
+  const message = missing.map((one) => `no test has seen: ${one}`).join('\n');
+  if (!isWhole) failures.push({ file: 'test/route-coverage.ts', test: 'responses', message });
 }
 
-/** At the end, where it is looked for. */
-function printRed(): void {
-  for (const { file, test, message } of failures)
-    console.log(`\nred: ${file} > ${test}\n${message}`);
-  if (unsteady.length === 0) return;
-  console.log(`\n${unsteady.length} failed once and passed when their file ran again:`);
-  for (const { file, test, message } of unsteady) console.log(`${file} > ${test}\n${message}`);
+/** No file of the push suite takes longer than the limit; prints the slowest. @param loadMs one reference load */
+function fileTimes(loadMs: number): void {
+  const sorted = pushTimes.toSorted((a, b) => b.ms - a.ms);
+  const limitMs = fileLoadsMax * loadMs;
+  console.log(`\n== the ${slowestShown} slowest files (limit ${(limitMs / 1000).toFixed(0)} s)`);
+  for (const { file, ms } of sorted.slice(0, slowestShown)) {
+    console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
+  }
+  const tooSlow = sorted.filter(({ ms }) => ms > limitMs);
+  totals[tooSlow.length === 0 ? 'passed' : 'failed'] += 1;
+  const message = `takes more than ${fileLoadsMax} reference loads of ${loadMs.toFixed(0)} ms`;
+  failures.push(...tooSlow.map(({ file }) => ({ file, test: 'time', message })));
 }
 
+const measuring = new AbortController();
+const measured = medianReferenceLoad(measuring.signal);
 try {
-  await checks(['lint', 'types', 'format', 'deps', 'schemas:check']);
-  for (const project of ['fast', 'examples', 'system']) tests(project);
+  const [fast] = await Promise.all([
+    tests('fast'),
+    checks(['types', 'lint', 'format', 'deps', 'schemas:check']),
+  ]);
+  pushTimes.push(...fast, ...(await tests('examples')), ...(await tests('system')));
   await fuzzing();
-  await testsWithBrowser();
-  await testsWithServices();
+  await testsInBrowser();
+  measuring.abort();
   coverage();
+  fileTimes(await measured);
+  if (options.services || options.all) await testsOnServices();
 } finally {
+  measuring.abort();
   rmSync(folder, { recursive: true, force: true });
 }
 
-printRed();
-if (totals.notRun > 0) console.log(`\n${totals.notRun} test files not run: see above`);
+for (const { file, test, message } of failures) console.log(`\nred: ${file} > ${test}\n${message}`);
+if (totals.filesNotRun > 0) console.log(`\n${totals.filesNotRun} test files not run: see above`);
 if (totals.skipped > 0) console.log(`\n${totals.skipped} skipped`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
 process.exitCode = totals.failed === 0 ? 0 : 1;

@@ -1,25 +1,31 @@
-/** One vitest project as a step of `npm test`: run, counted, and what was red in it named. */
-import { spawnSync } from 'node:child_process';
+/** One vitest project as a step of a suite: run once, counted, with each failure and the time of each file. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** A test that failed, or a file that did not load. */
+/** A test that failed, a file that did not load, or an error that nothing caught. */
 export interface Failure {
-  /** From the folder of the project. */
+  /** Relative to the repository. */
   readonly file: string;
   readonly test: string;
   /** The first lines. */
   readonly message: string;
 }
 
+/** How long a test file took from its first test to its last, in milliseconds. */
+export interface FileTime {
+  readonly file: string;
+  readonly ms: number;
+}
+
 export interface ProjectOutcome {
+  /** Test cases. */
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What is red in the end. */
   readonly failures: readonly Failure[];
-  /** What was red once and green when its file ran again: each is a defect, of the test or of what it tests. */
-  readonly unsteady: readonly Failure[];
+  readonly times: readonly FileTime[];
 }
 
 interface Report {
@@ -33,6 +39,9 @@ interface FileReport {
   readonly name: string;
   readonly status: string;
   readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly startTime: number;
+  readonly endTime: number;
   readonly assertionResults: readonly {
     readonly fullName: string;
     readonly status: string;
@@ -40,53 +49,45 @@ interface FileReport {
   }[];
 }
 
-/** More red files than this are no accident: they are not run again. */
-const mostFilesAgain = 5;
 const messageLines = 12;
 
 /**
- * Runs `project` and, when a few of its files are red, those again by themselves: what passes then is counted as
- * passed and named as unsteady. `folder` takes the reports.
+ * Runs `project` once: a test that fails is red, and so is an error that nothing caught.
+ * @param folder takes the report
+ * @param options of vitest: files, `--exclude`
  */
-export function runProject(
+export async function runProject(
   project: string,
   folder: string,
   options: readonly string[] = [],
-): ProjectOutcome {
-  const first = runOnce(project, join(folder, `${project}.json`), options);
-  const files = [...new Set(first.failures.map(({ file }) => file))];
-  if (first.isGreen || files.length === 0 || files.length > mostFilesAgain) return first;
-  console.log(`\nred, and run again: ${files.join(' ')}`);
-  const again = runOnce(project, join(folder, `${project}-again.json`), files);
-  if (!again.isGreen) return { ...first, failures: again.failures };
-  const passedBefore = first.files
-    .filter(({ name }) => files.includes(nameOf(name)))
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === 'passed').length;
-  const passed = first.passed - passedBefore + again.passed;
-  return { ...first, passed, failed: 0, failures: [], unsteady: first.failures };
-}
-
-interface Once extends ProjectOutcome {
-  readonly isGreen: boolean;
-  readonly files: readonly FileReport[];
-}
-
-function runOnce(project: string, file: string, options: readonly string[]): Once {
+): Promise<ProjectOutcome> {
+  const file = join(folder, `${project}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const args = ['run', '--project', project, ...reporters, ...options];
-  const { status } = spawnSync('vitest', args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  const report = readReport(file);
-  const isGreen = status === 0;
+  const child = spawn('vitest', args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const [status] = (await once(child, 'exit')) as [number | null];
+  return outcomeOf(project, status === 0, readReport(file));
+}
+
+function outcomeOf(project: string, isGreen: boolean, report: Report | undefined): ProjectOutcome {
+  const files = report?.testResults ?? [];
+  const named = files.flatMap(failuresOf);
+  // vitest exits with an error although each test passed: an error outside of every test.
+  const uncaught: Failure = {
+    file: `project ${project}`,
+    test: 'an uncaught error, printed above',
+    message: '',
+  };
+  const failures = !isGreen && named.length === 0 ? [uncaught] : named;
   return {
-    isGreen,
     passed: report?.numPassedTests ?? 0,
-    // A file that does not load, or an unhandled error, fails the run without failing a test.
-    failed: isGreen ? 0 : Math.max(1, report?.numFailedTests ?? 0),
+    failed: failures.length,
     skipped: report?.numPendingTests ?? 0,
-    failures: isGreen ? [] : (report?.testResults ?? []).flatMap(failuresOf),
-    files: report?.testResults ?? [],
-    unsteady: [],
+    failures,
+    times: files.map(({ name, startTime, endTime }) => ({
+      file: nameOf(name),
+      ms: endTime - startTime,
+    })),
   };
 }
 

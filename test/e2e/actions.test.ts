@@ -3,15 +3,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
-  openCrmWorld,
+  openSharedCrmWorld,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
 } from '../support/crm-world.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 let crm: CrmConnection;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
   crm = await world.connect({ metadata: { plan: 'gold' } });
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -31,7 +31,7 @@ describe('an action', () => {
     expect((await crm.action('inspect')).body).toEqual({
       connectionId: crm.id,
       providerConfigKey: 'crm',
-      environmentName: 'dev',
+      environmentName: world.environmentName,
       token: { type: 'API_KEY', apiKey: world.provider.apiKey },
       metadata: { plan: 'gold' },
       variables: [{ name: 'REGION', value: 'north' }],

@@ -2,12 +2,17 @@
    a test looks into any answer, and expect.any() is anything */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
+import {
+  eventually,
+  openSharedCrmWorld,
+  succeeded,
+  type SharedCrmWorld,
+} from '../support/crm-world.ts';
 import type { CallOptions } from '../support/gateway.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
   for (const provider of ['crm-basic', 'crm-oauth', 'crm-open']) {
     const body = {
       provider,

@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CrashRounds, faultPoints, killAt } from '../support/crash-rounds.ts';
 import { isOnServices } from '../support/deployment.ts';
+import { roundsOf } from '../support/long-run.ts';
 import { seeded, seedOfRun } from '../support/random.ts';
 
 const seed = seedOfRun();
 console.log(`crash test: SVC_TEST_SEED=${seed}`);
 
-/** A start over services takes seconds: there a run of the tests takes some, `npm run test:soak` takes many. */
-const onServices = { points: 3, rounds: 3 };
-const points = isOnServices() ? someOf(faultPoints, onServices.points) : faultPoints;
-const randomRounds = isOnServices() ? onServices.rounds : 10;
+/** A start over services takes seconds. `npm run test:soak` runs many more rounds. */
+const pointCount = isOnServices() ? 3 : roundsOf({ push: 4, all: faultPoints.length });
+const points = someOf(faultPoints, pointCount);
+const randomRounds = isOnServices() ? 3 : roundsOf({ push: 3, all: 10 });
 
 function someOf<T>(all: readonly T[], count: number): T[] {
   const first = seeded(seed).int(all.length);

@@ -3,18 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  openCrmWorld,
+  openSharedCrmWorld,
   succeeded,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
 } from '../support/crm-world.ts';
 import { compiledFunctions } from '../support/deploy.ts';
 import type { Answer } from '../support/gateway.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 let crm: CrmConnection;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
   crm = await world.connect();
 });
 afterAll(() => world[Symbol.asyncDispose]());

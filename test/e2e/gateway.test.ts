@@ -5,15 +5,15 @@ import { checkedFetch } from '../support/answers.ts';
 import { eventsOf } from '../support/event-stream.ts';
 import {
   eventually,
-  openCrmWorld,
+  openSharedCrmWorld,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
   type Page,
 } from '../support/crm-world.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -4,20 +4,20 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
-  openCrmWorld,
+  openSharedCrmWorld,
   succeeded,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
 } from '../support/crm-world.ts';
 import { metricDefinitions } from '../../src/ports/metrics.ts';
 import { checkedFetch } from '../support/answers.ts';
 import { eventsOf } from '../support/event-stream.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 let crm: CrmConnection;
 let other: CrmConnection;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
   crm = await world.connect();
   other = await world.connect();
   crm.account.contacts = [{ id: 'c-1', name: 'Ada' }];
@@ -68,7 +68,7 @@ describe('operations of the log', () => {
       state: 'success',
       level: 'info',
       environmentId: world.environmentId,
-      environmentName: 'dev',
+      environmentName: world.environmentName,
       integrationId: 'crm',
       connectionId: crm.id,
       syncConfigName: 'contacts',

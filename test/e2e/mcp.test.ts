@@ -2,13 +2,17 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkAnswer } from '../support/answers.ts';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import {
+  openSharedCrmWorld,
+  type CrmConnection,
+  type SharedCrmWorld,
+} from '../support/crm-world.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 let crm: CrmConnection;
 let client: Client;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
   crm = await world.connect();
   client = await connected(crm.headers);
 });

@@ -4,16 +4,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
-  openCrmWorld,
+  openSharedCrmWorld,
   succeeded,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
 } from '../support/crm-world.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 let crm: CrmConnection;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
   crm = await world.connect();
 });
 afterAll(() => world[Symbol.asyncDispose]());

@@ -4,14 +4,14 @@ import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
-  openCrmWorld,
+  openSharedCrmWorld,
   type CrmConnection,
-  type CrmWorld,
+  type SharedCrmWorld,
 } from '../support/crm-world.ts';
 
-let world: CrmWorld;
+let world: SharedCrmWorld;
 beforeAll(async () => {
-  world = await openCrmWorld();
+  world = await openSharedCrmWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -10,6 +10,22 @@ import { serviceNames, services, servicesOf, startsItsOwn, type ServiceName } fr
 /** The projects of vitest that use services, in the order of their runs. */
 export const serviceProjects = ['services', 'faults'] as const;
 
+/**
+ * What `.ci/run` runs on real services: the contract of each port, and the core from end to end (runs and records,
+ * pages, restarts, three nodes, roles apart).
+ */
+export const coreFiles: readonly string[] = [
+  'test/contract/coordination.redis.test.ts',
+  'test/contract/event-log.kafka.test.ts',
+  'test/contract/event-log-topics.kafka.test.ts',
+  'test/contract/schemas.registry.test.ts',
+  'test/e2e/gateway.services.test.ts',
+  'test/e2e/paging.services.test.ts',
+  'test/e2e/restart.services.test.ts',
+  'test/e2e/roles.services.test.ts',
+  'test/e2e/nodes.services.test.ts',
+];
+
 /** Files that can't be run here, and why. */
 export interface NotRun {
   readonly files: readonly string[];

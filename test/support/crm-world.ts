@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
+/* eslint-disable @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
    a test looks into any answer, and expect.any() is anything */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,21 +13,34 @@ import {
   type Account,
   type FakeProvider,
 } from './fake-provider.ts';
-import { startGateway, type Answer, type RunningGateway } from './gateway.ts';
+import {
+  accessTo,
+  startGateway,
+  type Answer,
+  type GatewayAccess,
+  type RunningGateway,
+} from './gateway.ts';
+import { sharedGateway } from './shared-gateways.ts';
 import { openWebhookReceiver, type Received, type WebhookReceiver } from './webhook-receiver.ts';
 
 const integration = 'crm';
 
-/** A gateway in a process of its own with functions deployed, their provider, and a receiver of webhooks. */
-export interface CrmWorld extends AsyncDisposable {
-  readonly gateway: RunningGateway;
+/** An environment with functions deployed, their provider, and a receiver of webhooks. */
+export interface SharedCrmWorld extends AsyncDisposable {
+  readonly gateway: GatewayAccess;
   readonly provider: FakeProvider;
   readonly receiver: WebhookReceiver;
-  /** Key that the webhooks of the environment dev are signed with. */
+  /** Key that the webhooks of the environment are signed with. */
   readonly signingKey: string;
   readonly environmentId: number;
+  readonly environmentName: string;
   /** A new connection of the integration `crm` with an account of its own. */
   connect(more?: object): Promise<CrmConnection>;
+}
+
+/** The same in a gateway of its own, which the test may stop. */
+export interface CrmWorld extends SharedCrmWorld {
+  readonly gateway: RunningGateway;
   /**
    * SIGTERM, then a new process over the same data, with `more` settings; `meanwhile` has the data folder for itself.
    * Resolves with the exit code.
@@ -144,7 +157,8 @@ export async function openCrmWorld(
   ]);
   let gateway = first;
   stack.defer(() => gateway.stop());
-  const { environmentId, signingKey } = await prepare(gateway, receiver, functions);
+  const environment = await environmentNamed('dev', gateway);
+  const { signingKey } = await prepare({ gateway, receiver, functions, environment });
   const opened = stack.move();
   return {
     get gateway() {
@@ -153,19 +167,9 @@ export async function openCrmWorld(
     provider,
     receiver,
     signingKey,
-    environmentId,
-    async connect(more = {}) {
-      const id = `c-${randomUUID()}`;
-      const body = {
-        provider_config_key: integration,
-        connection_id: id,
-        connection_config: { account: id },
-        credentials: { type: 'API_KEY', apiKey: provider.apiKey },
-        ...more,
-      };
-      succeeded(await gateway.call('POST', '/connections', { body }));
-      return connectionOf(() => gateway, { id, account: provider.account(id), receiver });
-    },
+    environmentId: environment.id,
+    environmentName: environment.name,
+    connect: (more) => connectTo({ gateway: () => gateway, provider, receiver }, more),
     async restart(meanwhile, more) {
       await gateway.stop();
       const code = await gateway.exited;
@@ -179,21 +183,110 @@ export async function openCrmWorld(
   };
 }
 
-async function prepare(gateway: RunningGateway, receiver: WebhookReceiver, functions: object) {
+/**
+ * Two environments of the test's own on the gateway that the files of this worker share (functions are deployed to the
+ * first); on real services a gateway of its own.
+ */
+export async function openSharedCrmWorld(
+  options: { readonly apiKey?: string } = {},
+): Promise<SharedCrmWorld> {
+  if (isOnServices()) return openCrmWorld(options);
+  await using stack = new AsyncDisposableStack();
+  const { url, providerPort, ...keys } = await sharedGateway();
+  const apiKey = options.apiKey ?? `key-${randomUUID()}`;
+  const provider = stack.use(await openFakeProvider(apiKey, providerPort));
+  const receiver = stack.use(await openWebhookReceiver());
+  const root = accessTo(url, keys);
+  const [environment, other] = await Promise.all([newEnvironment(root), newEnvironment(root)]);
+  const gateway = accessTo(url, { ...keys, key: environment.key, prodKey: other.key });
+  for (const { id } of [environment, other]) {
+    stack.defer(async () => {
+      const deleted = await root.call('DELETE', `/environments/${id}`, { key: keys.accountKey });
+      succeeded(deleted);
+    });
+  }
+  const functions = await compiledFunctions();
+  const { signingKey } = await prepare({ gateway, receiver, functions, environment });
+  const opened = stack.move();
+  return {
+    gateway,
+    provider,
+    receiver,
+    signingKey,
+    environmentId: environment.id,
+    environmentName: environment.name,
+    connect: (more) => connectTo({ gateway: () => gateway, provider, receiver }, more),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+interface Environment {
+  readonly id: number;
+  readonly name: string;
+}
+
+async function environmentNamed(name: string, gateway: GatewayAccess): Promise<Environment> {
+  const listed = await gateway.call('GET', '/environments', { key: gateway.accountKey });
+  const found = (succeeded(listed).data as Environment[]).find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no environment ${name}`);
+  return found;
+}
+
+/** With a key of full access. */
+async function newEnvironment(gateway: GatewayAccess): Promise<Environment & { key: string }> {
   const account = { key: gateway.accountKey };
-  const listed = succeeded(await gateway.call('GET', '/environments', account));
-  const environments = listed.data as { id: number; name: string }[];
-  const environmentId = environments.find(({ name }) => name === 'dev')?.id ?? 0;
+  const body = { name: `t-${randomUUID().slice(0, 8)}` };
+  const made = await gateway.call('POST', '/environments', { ...account, body });
+  const { id, name } = succeeded(made).data as Environment;
+  const wanted = { environment_id: id, display_name: 'test', scopes: ['environment:*'] };
+  const key = await gateway.call('POST', '/environment/api-keys', { ...account, body: wanted });
+  return { id, name, key: (succeeded(key).data as { secret: string }).secret };
+}
+
+async function prepare({
+  gateway,
+  receiver,
+  functions,
+  environment,
+}: {
+  readonly gateway: GatewayAccess;
+  readonly receiver: WebhookReceiver;
+  readonly functions: object;
+  readonly environment: Environment;
+}): Promise<{ signingKey: string }> {
+  const account = { key: gateway.accountKey };
   // Webhooks of new connections are left to their own tests: here those of runs are counted.
   const urls = { webhook_url: `${receiver.url}/primary`, on_auth_creation: false };
   const settings = { ...account, body: urls };
-  succeeded(await gateway.call('PATCH', `/environments/${environmentId}`, settings));
+  succeeded(await gateway.call('PATCH', `/environments/${environment.id}`, settings));
   const rotated = await gateway.call('POST', '/environment/webhook-signing-key/rotate');
   const { webhook_signing_key: signingKey } = succeeded(rotated).data as Record<string, string>;
   const body = { provider: integration, unique_key: integration };
   succeeded(await gateway.call('POST', '/integrations', { body }));
   succeeded(await gateway.call('POST', '/functions/deployments/bundle', { body: functions }));
-  return { environmentId, signingKey: signingKey ?? '' };
+  return { signingKey: signingKey ?? '' };
+}
+
+interface Place {
+  readonly gateway: () => GatewayAccess;
+  readonly provider: FakeProvider;
+  readonly receiver: WebhookReceiver;
+}
+
+async function connectTo(
+  { gateway, provider, receiver }: Place,
+  more: object = {},
+): Promise<CrmConnection> {
+  const id = `c-${randomUUID()}`;
+  const body = {
+    provider_config_key: integration,
+    connection_id: id,
+    connection_config: { account: id },
+    credentials: { type: 'API_KEY', apiKey: provider.apiKey },
+    ...more,
+  };
+  succeeded(await gateway().call('POST', '/connections', { body }));
+  return connectionOf(gateway, { id, account: provider.account(id), receiver });
 }
 
 /** The body of an answer of 2xx. @throws Error with the answer otherwise */
@@ -203,7 +296,7 @@ export function succeeded({ status, body }: Answer): Answer['body'] {
 }
 
 function connectionOf(
-  gateway: () => RunningGateway,
+  gateway: () => GatewayAccess,
   { id, account, receiver }: Pick<CrmConnection, 'id' | 'account'> & { receiver: WebhookReceiver },
 ): CrmConnection {
   const headers = { 'provider-config-key': integration, 'connection-id': id };

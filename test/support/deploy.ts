@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { ProjectCompiler } from '../../src/cli/compiler/compile.ts';
@@ -6,11 +7,22 @@ import { ownPackage } from '../../src/cli/package.ts';
 
 const root = fileURLToPath(new URL('../e2e/functions', import.meta.url));
 
+/** Names the file in which a run of the tests keeps what `compileFunctions` made. */
+export const compiledVariable = 'SVC_TEST_FUNCTIONS';
+
+/** The body that deploys the functions of `test/e2e/functions`, compiled once for a run of the tests. */
+export async function compiledFunctions(): Promise<object> {
+  const file = process.env[compiledVariable];
+  return file === undefined
+    ? compileFunctions()
+    : (JSON.parse(await readFile(file, 'utf8')) as object);
+}
+
 /**
- * The body that deploys the functions of `test/e2e/functions`, compiled as the command line does it.
+ * Compiles the functions of `test/e2e/functions` as the command line does it.
  * @throws CompileError
  */
-export async function compiledFunctions(): Promise<object> {
+export async function compileFunctions(): Promise<object> {
   await using sandbox = await openSandbox({ childrenMax: 1 });
   await using compiler = new ProjectCompiler({
     root,

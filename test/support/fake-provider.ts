@@ -47,8 +47,11 @@ export interface FakeProvider extends AsyncDisposable {
   account(name: string): Account;
 }
 
-/** A provider's API with an API key, pages of three kinds, and answers that a test plans. */
-export async function openFakeProvider(apiKey: string): Promise<FakeProvider> {
+/**
+ * A provider's API with an API key, pages of three kinds, and answers that a test plans.
+ * @param port default: a free one
+ */
+export async function openFakeProvider(apiKey: string, port = 0): Promise<FakeProvider> {
   const accounts = new Map<string, Customer>();
   const account = (name: string): Customer => {
     const known = accounts.get(name) ?? new Customer();
@@ -60,7 +63,7 @@ export async function openFakeProvider(apiKey: string): Promise<FakeProvider> {
     const [, name = '', ...rest] = url.pathname.split('/');
     void account(name).answer(request, response, `/${rest.join('/')}`, url, apiKey);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const hostPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -171,7 +174,7 @@ function reply(response: ServerResponse, { status, headers = {}, body }: Planned
 }
 
 /** Definitions of the provider for `SVC_PROVIDERS`; the connection's configuration names the account. */
-export function definitionsOf({ url }: FakeProvider): object {
+export function definitionsOf({ url }: Pick<FakeProvider, 'url'>): object {
   const account = { type: 'string', title: 'Account', description: 'The customer.' };
   const apiKey = { type: 'string', title: 'API key', description: 'The key.', secret: true };
   const connection_config = { account };

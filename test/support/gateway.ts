@@ -20,18 +20,23 @@ export interface GatewayOptions {
   readonly within?: readonly string[];
 }
 
-export interface RunningGateway extends AsyncDisposable {
+/** What a test needs to call a gateway that it does not stop. */
+export interface GatewayAccess {
   readonly url: string;
-  readonly dataDir: string;
-  /** Full access key of the environment dev. */
+  /** Full access key of the test's environment: dev, or one of its own on a shared gateway. */
   readonly key: string;
+  /** Full access key of another environment. */
   readonly prodKey: string;
   readonly accountKey: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+}
+
+export interface RunningGateway extends GatewayAccess, AsyncDisposable {
+  readonly dataDir: string;
   readonly process: ChildProcess;
   readonly exited: Promise<number | null>;
   /** Lines of stderr so far. */
   readonly log: readonly string[];
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -87,13 +92,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     await exited;
   }
   return {
-    url,
+    ...accessTo(url, keys),
     dataDir,
-    ...keys,
     process: child,
     exited,
     log,
-    call: (method, path, callOptions) => call(url, method, path, callOptions),
     stop,
     async [Symbol.asyncDispose]() {
       await stop();
@@ -125,13 +128,23 @@ async function readyUrl(child: ChildProcess, exited: Promise<number | null>, log
   return Promise.race([ready, gone]);
 }
 
+type GatewayKeys = Pick<GatewayAccess, 'key' | 'prodKey' | 'accountKey'>;
+
+export function accessTo(url: string, of: GatewayKeys): GatewayAccess {
+  const named = (options: CallOptions = {}) => ({
+    ...options,
+    key: options.key === undefined ? of.key : options.key,
+  });
+  return { url, ...of, call: (method, path, options) => call(url, method, path, named(options)) };
+}
+
 async function call(
   base: string,
   method: string,
   path: string,
-  options: CallOptions = {},
+  options: CallOptions,
 ): Promise<Answer> {
-  const { key = keys.key } = options;
+  const { key = null } = options;
   const response = await fetch(new URL(path, base), {
     method,
     headers: {

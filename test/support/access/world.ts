@@ -1,20 +1,25 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openCrmWorld, succeeded, type CrmConnection, type CrmWorld } from '../crm-world.ts';
+import {
+  openSharedCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type SharedCrmWorld,
+} from '../crm-world.ts';
 import type { Answer } from '../gateway.ts';
 import type { Names, Sent } from './row.ts';
 
-/** Two environments of which `dev` has something of every kind, and `prod` an integration of the same key. */
+/** Two environments: the first has something of every kind, the other an integration of the same key. */
 export interface AccessWorld extends AsyncDisposable {
-  readonly crm: CrmWorld;
+  readonly crm: SharedCrmWorld;
   readonly connection: CrmConnection;
-  /** What is there in `dev`. */
+  /** What is there in the first. */
   readonly present: Names;
-  /** What stands in `dev` alone and may be seen by its keys alone. */
+  /** What stands in the first alone and may be seen by its keys alone. */
   readonly marks: Readonly<Record<string, string>>;
-  /** A new key of `dev`. @param scopes without `environment:` */
+  /** A new key of the first. @param scopes without `environment:` */
   makeKey(scopes: readonly string[]): Promise<MadeKey>;
-  /** The token of a new connect session of `dev`. */
+  /** The token of a new connect session of the first. */
   makeToken(): Promise<string>;
 }
 
@@ -51,7 +56,7 @@ export async function openAccessWorld(): Promise<AccessWorld> {
     output: mark('output'),
     clientSecret: mark('client-secret'),
   };
-  const crm = stack.use(await openCrmWorld({ apiKey: marks.apiKey }));
+  const crm = stack.use(await openSharedCrmWorld({ apiKey: marks.apiKey }));
   const { gateway } = crm;
   const connection = await crm.connect({
     metadata: { secret: marks.metadata },
@@ -107,7 +112,7 @@ export async function openAccessWorld(): Promise<AccessWorld> {
 }
 
 async function makeKey(
-  { gateway, environmentId }: CrmWorld,
+  { gateway, environmentId }: SharedCrmWorld,
   scopes: readonly string[],
 ): Promise<MadeKey> {
   const account = { key: gateway.accountKey };
