@@ -4,6 +4,8 @@ const removed = '[removed]';
 const secretName =
   /token|secret|passw|api[_-]?key|authorization|cookie|credential|private[_-]?key|signature/i;
 
+export const isSecretName = (name: string): boolean => secretName.test(name);
+
 /** Text without what looks like a credential: providers like to repeat tokens, and functions to log them. */
 export function redactText(text: string): string {
   return text

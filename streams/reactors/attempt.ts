@@ -66,7 +66,7 @@ export async function runUserCode(
   deps: RunDeps,
   run: AttemptRun,
   input?: string,
-  dress: (host: Dress) => Dress = (host) => host,
+  dress: (host: OpenedHost) => Dress = (host) => host,
 ): Promise<Ending> {
   try {
     const { fn, signal } = run;
@@ -81,7 +81,7 @@ export async function runUserCode(
     if (result.status === 'ok') return { kind: 'ok', output: result.output };
     if (run.kind === 'webhook' && result.error.code === missingEntry)
       return unheard(run, result.error);
-    return endingOf(result.error, signal);
+    return endingOf(host.mask.data(result.error), signal);
   } catch (error) {
     return failedBy(error, deps.logger);
   }

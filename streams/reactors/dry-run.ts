@@ -30,8 +30,8 @@ export async function performDryRun(
     const run = { ...of, connection, fn, instance: null, depth: 0, operation, signal };
     const input = order.input === undefined ? undefined : JSON.stringify(order.input);
     let result = {};
-    const ending = await runUserCode(deps, run, input, ({ calls, context }) => {
-      const dry = createDryRun(calls, order);
+    const ending = await runUserCode(deps, run, input, ({ calls, context, mask }) => {
+      const dry = createDryRun(calls, order, mask);
       result = dry;
       const { models } = fn;
       const { lastSyncDate = null } = order;

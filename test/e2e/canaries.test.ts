@@ -14,6 +14,7 @@ import {
   type TokenGiver,
 } from '../support/canary-world.ts';
 import {
+  eventually,
   openCrmWorld,
   succeeded,
   type CrmConnection,
@@ -26,6 +27,8 @@ const canaries = new Canaries();
 const witnesses = new Canaries();
 const plainRecord = witnesses.plant('record');
 const plainTag = witnesses.plant('tag');
+
+const apiKey = 'key-of-canary+/=0123456789';
 
 let world: CrmWorld;
 let crm: CrmConnection;
@@ -42,7 +45,7 @@ beforeAll(async () => {
     sessionId: canaries.plant('session of an answer'),
   });
   world = await openCrmWorld({
-    apiKey: canaries.plant('key of the connection', 'key-of-canary+/=0123456789'),
+    apiKey: canaries.plant('key of the connection', apiKey),
     env: { SVC_LOG_LEVEL: 'debug' },
     definitions: definitionsAt(giver),
     hosts: [giver.hostPort],
@@ -156,6 +159,24 @@ describe('secrets that are planted everywhere', () => {
     });
     crm.account.plan('/denied', { status: 401, body: { error: 'unauthorized' } });
     refusals.push(await crm.action('request', { endpoint: '/denied' }));
+    // A function that repeats what it was given, and a provider that does.
+    for (const how of ['action-error', 'exception']) {
+      refusals.push(await crm.action('leak', { how }));
+    }
+    const body = { error: 'bad key', seen: [apiKey, encodeURIComponent(apiKey)] };
+    crm.account.plan(`/echo/${apiKey}`, { status: 400, body });
+    refusals.push(await crm.action('request', { endpoint: `/echo/${apiKey}` }));
+    expect(refusals.slice(-3).map(({ status }) => status)).toEqual([424, 424, 424]);
+    const runs = await eventually(
+      () => world.gateway.call('GET', `/runs?connection_id=${crm.id}&function=leak`),
+      (answer) => succeeded(answer).data.length === 2,
+    );
+    for (const { id: operationId } of runs.body.data as { id: string }[]) {
+      const said = { body: { operationId, limit: 100 } };
+      refusals.push(await world.gateway.call('GET', `/runs/${operationId}`));
+      refusals.push(await world.gateway.call('POST', '/logs/messages', said));
+    }
+    refusals.push(runs);
     const text = `{"secret": "${canaries.plant('body that is no JSON')}"`;
     const broken = await fetch(`${world.gateway.url}/connections`, {
       method: 'POST',

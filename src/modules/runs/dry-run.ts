@@ -1,4 +1,5 @@
 import { GatewayError } from '../../kernel/errors.ts';
+import type { Mask } from '../../kernel/mask.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { HostCall, HostCalls, LogLine } from '../../ports/sandbox.ts';
 import { merge } from '../records/merge.ts';
@@ -26,7 +27,7 @@ export interface DryRun {
 const shownMax = 100;
 
 /** The calls of a run that writes nothing: requests go out, everything else stays in memory. */
-export function createDryRun(real: HostCalls, order: DryRunOrder): DryRun {
+export function createDryRun(real: HostCalls, order: DryRunOrder, mask: Mask): DryRun {
   const models = new Map<string, Model>();
   const modelOf = (name: string): Model => {
     const model = models.get(name) ?? new Model();
@@ -80,7 +81,7 @@ export function createDryRun(real: HostCalls, order: DryRunOrder): DryRun {
       records: Object.fromEntries([...models].map(([name, model]) => [name, model.shown()])),
       ...(metadata === undefined ? {} : { metadata }),
       checkpoint: checkpoint ?? null,
-      logs: lines.map(shownLine),
+      logs: lines.map((line) => mask.data(shownLine(line))),
     }),
   };
 }

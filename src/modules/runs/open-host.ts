@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Services } from '../../http/services.ts';
+import type { Mask } from '../../kernel/mask.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { HostCalls, RunContext } from '../../ports/sandbox.ts';
@@ -40,6 +41,8 @@ export interface HostRun {
 export interface OpenedHost extends AsyncDisposable {
   readonly calls: HostCalls;
   readonly context: RunContext;
+  /** For what is said of how it failed. */
+  readonly mask: Mask;
 }
 
 export type HostDeps = Pick<
@@ -68,6 +71,7 @@ export async function openHost(deps: HostDeps, run: HostRun): Promise<OpenedHost
   const host = createRuntimeHost(runtimeDeps(deps, run, variables));
   return {
     calls: host.calls,
+    mask: host.mask,
     context: contextOf(deps, run, loggerLevel(variables)),
     [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
   };
@@ -127,7 +131,9 @@ const runLog = (
     const { method, url, status, durationMs: duration_ms } = line;
     const isOk = status !== null && status < 400;
     operation.write(isOk ? 'info' : 'warn', `${method} ${url}`, JSON.stringify(line));
-    timeline({ what: 'request', method, path: new URL(url).pathname, status, duration_ms });
+    // A secret in it was masked, so that it may be no URL any more.
+    const path = url.replace(/^[a-z]+:\/\/[^/]*/, '');
+    timeline({ what: 'request', method, path, status, duration_ms });
   },
 });
 

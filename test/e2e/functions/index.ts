@@ -7,4 +7,5 @@ import './crm/syncs/stepwise.js';
 import './crm/actions/echo.js';
 import './crm/actions/fail.js';
 import './crm/actions/inspect.js';
+import './crm/actions/leak.js';
 import './crm/actions/request.js';

@@ -1,10 +1,12 @@
-import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Mask } from '../../../kernel/mask.ts';
+import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { HostCalls } from '../../../ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
+import { secretsOfCredentials } from '../given-secrets.ts';
 import type { ConnectionName, RuntimeDeps } from './deps.ts';
+import type { SeenConnections } from './seen-connections.ts';
 
-/** How long a run may see a connection, an integration as it was (contract/functions.md section 16). */
-const connectionMs = 60_000;
+/** How long a run may see an integration as it was (contract/functions.md section 16). */
 const integrationMs = 10 * 60_000;
 
 type Calls = Pick<
@@ -13,9 +15,8 @@ type Calls = Pick<
 >;
 
 /** What a function reads of its connection and integration, and the metadata that it writes. */
-export function connectionCalls(deps: RuntimeDeps): Calls {
+export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: Mask): Calls {
   const { run, connections } = deps;
-  const seen = cache(deps, connectionMs);
   const integrations = cache(deps, integrationMs);
 
   const getConnection = async (args: string): Promise<string> => {
@@ -25,9 +26,15 @@ export function connectionCalls(deps: RuntimeDeps): Calls {
       connectionId: given.connectionId ?? run.connectionId,
     };
     const { forceRefresh = false, refreshToken = false } = given;
-    const read = async () => (await connections.open(name, { forceRefresh, refreshToken })).view;
-    if (forceRefresh || refreshToken) return JSON.stringify(await read());
-    return seen.get(JSON.stringify(name), read);
+    return seen.view(name, { forceRefresh, refreshToken });
+  };
+
+  const getIntegration = async (include: readonly string[]): Promise<JsonObject> => {
+    const view = await connections.integration(include);
+    const { credentials } = view;
+    if (isJsonObject(credentials))
+      secretsOfCredentials(credentials).forEach((one) => mask.add(one));
+    return view;
   };
 
   /** The next reader sees what was written, and after a failure what there is. */
@@ -37,7 +44,7 @@ export function connectionCalls(deps: RuntimeDeps): Calls {
       try {
         await write(metadata);
       } finally {
-        seen.clear();
+        seen.forget();
       }
       return 'null';
     };
@@ -46,11 +53,15 @@ export function connectionCalls(deps: RuntimeDeps): Calls {
     getConnection,
     getIntegration: async (args) => {
       const include = [...parseArgs(shapes.getIntegration, args).include].sort();
-      return integrations.get(include.join(), () => connections.integration(include));
+      return integrations.get(include.join(), () => getIntegration(include));
     },
     setMetadata: writeMetadata((metadata) => connections.setMetadata(metadata)),
     updateMetadata: writeMetadata((metadata) => connections.updateMetadata(metadata)),
-    getEnvironmentVariables: async () => JSON.stringify(await deps.variables()),
+    getEnvironmentVariables: async () => {
+      const variables = await deps.variables();
+      for (const { value } of variables ?? []) mask.add(value);
+      return JSON.stringify(variables);
+    },
   };
 }
 
@@ -65,6 +76,5 @@ function cache({ clock }: RuntimeDeps, ttlMs: number) {
       entries.set(key, { text, until: clock.now() + ttlMs });
       return text;
     },
-    clear: () => entries.clear(),
   };
 }

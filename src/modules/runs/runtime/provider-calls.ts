@@ -6,7 +6,7 @@ import type { HostAnswer, HostCalls, HttpAnswer } from '../../../ports/sandbox.t
 import { buildProviderRequest, type ProviderRequest } from '../../providers/inject.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import { dataOf } from './body.ts';
-import type { RunConnection, RuntimeDeps } from './deps.ts';
+import type { RunConnection, RunConnections, RuntimeDeps } from './deps.ts';
 import { isRetriedStatus, retryWaitMs } from './retry.ts';
 
 type Call = z.output<typeof shapes.http>;
@@ -17,12 +17,17 @@ const retriesMax = 10;
 const redirectsMax = 5;
 
 /** Requests of a function: to its provider with credentials and retries, and plain ones. */
-export function providerCalls(deps: RuntimeDeps): Pick<HostCalls, 'http' | 'fetch'> {
+export function providerCalls(
+  deps: RuntimeDeps,
+  open: RunConnections['open'],
+): Pick<HostCalls, 'http' | 'fetch'> {
   return {
-    http: async (args) => callProvider(parseArgs(shapes.http, args), deps),
+    http: async (args) => callProvider(parseArgs(shapes.http, args), { ...deps, open }),
     fetch: async (args) => plainFetch(parseArgs(shapes.fetch, args), deps),
   };
 }
+
+type CallDeps = RuntimeDeps & Pick<RunConnections, 'open'>;
 
 /** What an attempt came to: an answer, or the reason why there is none. */
 type Attempt =
@@ -33,7 +38,7 @@ type Attempt =
  * Asks until an answer is final (contract/functions.md section 5.5). The connection is read again before
  * every attempt; after a 401 its credentials are renewed, and a 401 that they cannot be renewed after is final.
  */
-async function callProvider(call: Call, deps: RuntimeDeps): Promise<HostAnswer> {
+async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {
   const retries = Math.min(Math.floor(call.retries ?? 0), retriesMax);
   const { clock, signal, sleep = wait } = deps;
   let rejected: Attempt | null = null;
@@ -74,7 +79,7 @@ function isRetried(attempt: Attempt, call: Call, { provider }: RunConnection): b
 
 function openConnection(
   call: Call,
-  { run, connections }: RuntimeDeps,
+  { run, open }: CallDeps,
   rejected: { readonly rejectedVersion?: number } = {},
 ): Promise<RunConnection> {
   const {
@@ -82,13 +87,13 @@ function openConnection(
     connectionId = run.connectionId,
   } = call;
   const options = { forceRefresh: false, refreshToken: false, ...rejected };
-  return connections.open({ integrationKey, connectionId }, options);
+  return open({ integrationKey, connectionId }, options);
 }
 
 /** The connection with other credentials than the rejected ones; null when there are none to be had. */
 async function openRenewed(
   call: Call,
-  deps: RuntimeDeps,
+  deps: CallDeps,
   rejectedVersion: number,
 ): Promise<RunConnection | null> {
   try {

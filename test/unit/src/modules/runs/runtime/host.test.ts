@@ -49,7 +49,7 @@ describe('the connection', () => {
       name: { integrationKey: 'crm', connectionId: 'c-1' },
       options: { forceRefresh: true, refreshToken: false },
     });
-    expect(await read()).toBe(1);
+    expect(await read()).toBe(3);
     runtime.advance(60_000);
     expect(await read()).toBe(4);
   });
