@@ -8,10 +8,12 @@ import type {
 import type { Json } from '../../../kernel/stable-json.ts';
 import { isoMicros } from '../../../kernel/time.ts';
 import type { HostCalls, LogLine } from '../../../ports/sandbox.ts';
+import type { PageQuery, RecordReader } from '../../records/reader.ts';
 import type { Stream } from '../../records/stream.ts';
 import type { StoredRecord, WriteOrigin } from '../../records/writer.ts';
 import { parseArgs, parseJson, shapes } from './arguments.ts';
 import type { RunScope, RuntimeDeps } from './deps.ts';
+import { ownWrites } from './own-writes.ts';
 
 const recordsPerCallMax = 1000;
 const idsShownMax = 20;
@@ -32,18 +34,20 @@ type Calls = Pick<
 >;
 
 /** The record methods of a sync, on the streams of its models; other kinds have none. */
-export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls {
+export function recordCalls({ run, records, timeline, log, signal }: RuntimeDeps): Calls {
   if (run.type !== 'sync') return {};
   const { writer, reader } = records;
   const { runId, attempt, functionName: syncName, actor } = run;
   const origin: WriteOrigin = { runId, attempt, syncName, actor };
   const streams = new Map(run.models.map((model) => [model, streamOf(run, model)]));
+  const own = ownWrites(records, origin, signal);
   const streamFor = (model: string) => declared(streams, model);
 
   const write = (name: keyof typeof writes) => async (args: string) => {
     const { model, list } = batchOf(args);
     const method = writes[name];
-    await writer[method](streamFor(model), origin, list);
+    const stream = streamFor(model);
+    await own.during(stream, () => writer[method](stream, origin, list));
     timeline({ what: method, model, count: list.length });
     log.lines(linesOfRepeated(repeatedIds(list), `${name} was given records of ${model}`));
     return 'null';
@@ -53,7 +57,9 @@ export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls
     (method: 'passEnd' | 'runPassEnd', missing: (model: string) => string) =>
     async (args: string) => {
       const { model } = parseArgs(shapes.model, args);
-      const ended = await writer[method](streamFor(model), origin).catch((error: unknown) => {
+      const stream = streamFor(model);
+      const end = own.during(stream, () => writer[method](stream, origin));
+      const ended = await end.catch((error: unknown) => {
         if (!(error instanceof GatewayError) || error.code !== 'delete_pass_missing') throw error;
         throw new GatewayError('delete_pass_missing', { message: missing(model) });
       });
@@ -81,9 +87,8 @@ export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls
     listRecords: async (args) => {
       const { model, cursor, limit } = parseArgs(shapes.listRecords, args);
       const stream = streamFor(model);
-      const filter = { modifiedAfter: null, actions: null, ids: null };
-      const { body } = await reader.page({ stream, cursor, limit, ...filter });
-      return Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8');
+      await own.readable(stream);
+      return pageText(reader, { stream, cursor, limit });
     },
     setMergingStrategy: async (args) => {
       const { model, strategy } = parseArgs(shapes.setMergingStrategy, args);
@@ -91,6 +96,15 @@ export function recordCalls({ run, records, timeline, log }: RuntimeDeps): Calls
       return 'null';
     },
   };
+}
+
+async function pageText(
+  reader: RecordReader,
+  query: Pick<PageQuery, 'stream' | 'cursor' | 'limit'>,
+): Promise<string> {
+  const filter = { modifiedAfter: null, actions: null, ids: null };
+  const { body } = await reader.page({ ...query, ...filter });
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8');
 }
 
 function streamOf(run: RunScope, model: string): Stream {

@@ -256,17 +256,32 @@ describe('records', () => {
     ]);
   });
 
-  it('are listed as the page of the reader', async () => {
+  it('are listed as the page of the reader, once it shows what the run has saved', async () => {
     const page = vi.fn(async () => ({
       body: Buffer.from('{"records":[{"id":"1"}],"next_cursor":"n"}'),
       records: 1,
       nextCursor: 'n',
     }));
-    const { value } = await ask(withWriter({}, { page }), 'listRecords', {
-      model: 'Deal',
-      cursor: null,
-      limit: 100,
-    });
+    const steps: string[] = [];
+    const calls = withWriter(
+      {
+        save: async () => void steps.push('save'),
+        barrier: async () => {
+          steps.push('barrier');
+          const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
+          return { counts, partition: 3, offset: 7, failures: [] };
+        },
+      },
+      { page, published: async (at, next) => void steps.push(`published ${at},${next}`) },
+    );
+    const list = () => ask(calls, 'listRecords', { model: 'Deal', cursor: null, limit: 100 });
+    const { value } = await list();
+    await list();
+    await ask(calls, 'batchSave', { model: 'Deal', records: [{ id: '1' }] });
+    await list();
+    // An earlier attempt may have saved; after that, only what this one saves is waited for.
+    const shown = ['barrier', 'published 3,7'];
+    expect(steps).toEqual([...shown, 'save', ...shown]);
     expect(value).toEqual({ records: [{ id: '1' }], next_cursor: 'n' });
     expect(page).toHaveBeenCalledWith({
       stream,
