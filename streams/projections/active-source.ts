@@ -1,29 +1,62 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Dropped, RecordSource } from '../../src/modules/records/reader.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import type {
+  Dropped,
+  PageQuery,
+  RecordSource,
+  TableSource,
+} from '../../src/modules/records/reader.ts';
+import { streamKey, type StreamId } from '../../src/modules/records/stream.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import { createReadAtEnd } from './read-at-end.ts';
 
 /** Other nodes may read the former generation for so long: who waits to read waits for both. */
 const formerReadMs = 30_000;
 
 export interface ActiveSource extends RecordSource {
   /** From now on this one is read; what was read of the other is forgotten. */
-  switchTo(source: RecordSource): void;
-  /** Passes on what a source that may be read loses. */
-  watch(source: RecordSource): void;
+  switchTo(source: TableSource): void;
+  /** A source that may be read, here or by other nodes: what it loses is passed on. */
+  watch(source: TableSource): void;
+  /** It is not read any more. */
+  leave(source: TableSource): void;
 }
 
-/** Reads the generation that is active, and goes over to another between two questions. */
-export function createActiveSource(first: RecordSource): ActiveSource {
+/**
+ * Reads the generation that is active, and goes over to another between two questions. Nodes do so one after the other,
+ * and each generation has its own projector: a stream ends only where it ends in every generation that a node may read.
+ */
+export function createActiveSource(
+  first: TableSource,
+  { log, partitions }: { readonly log: Pick<EventLog, 'endOffset'>; readonly partitions: number },
+): ActiveSource {
   const listeners: ((streams: Dropped) => void)[] = [];
+  /** Those that this node or another may read, and how each comes to show what the log has. */
+  const readable = new Map<TableSource, (partition: number) => Promise<void>>();
   let active = first;
   let former: { readonly source: RecordSource; readonly until: number } | null = null;
   const tell = (streams: Dropped): void => {
     for (const listener of listeners) listener(streams);
   };
 
+  /** Resolves when the source shows of the stream what any other shows now. */
+  const untilLevel = async (source: TableSource, stream: StreamId): Promise<void> => {
+    const others = [...readable.keys()].filter((other) => other !== source);
+    // Its tables may not be there yet, or not any more: then nobody reads them.
+    const shown = others.map((other) => other.newest(stream).catch(() => 0));
+    const furthest = Math.max(...(await Promise.all(shown)));
+    if ((await source.newest(stream)) >= furthest) return;
+    await readable.get(source)?.(partitionOf(streamKey(stream), partitions));
+  };
+
   return {
-    async slice(query) {
+    async slice(query: PageQuery) {
       const source = active;
-      const slice = await source.slice(query);
+      let slice = await source.slice(query);
+      if (!slice.hasMore && readable.size > 1) {
+        await untilLevel(source, query.stream);
+        slice = await source.slice(query);
+      }
       // Drops are heard from the active one alone: this slice may have missed its own.
       return source === active ? slice : { ...slice, isKeepable: false };
     },
@@ -46,10 +79,13 @@ export function createActiveSource(first: RecordSource): ActiveSource {
       tell('all');
     },
     watch(source) {
+      const { published } = source;
+      readable.set(source, createReadAtEnd({ log, published }));
       source.onDropped((streams) => {
         if (source === active) tell(streams);
       });
     },
+    leave: (source) => void readable.delete(source),
   };
 }
 

@@ -47,6 +47,8 @@ export interface Active<S> {
   switchTo(source: S): void;
   /** Told of each generation that may be read. */
   watch(source: S): void;
+  /** Told of each that is read no more. */
+  leave(source: S): void;
 }
 
 /** `S` reads one generation, `A` the active one. */
@@ -262,6 +264,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   async #forget(fed: FedGeneration<S, T>): Promise<void> {
     if (fed === this.#active) return;
     this.#fed.delete(fed.number);
+    this.source.leave(fed.source);
     await fed[Symbol.asyncDispose]();
   }
 

@@ -1,5 +1,5 @@
 import { createStreamHeads, type StreamHeads } from '../../src/modules/records/heads.ts';
-import type { RecordSource } from '../../src/modules/records/reader.ts';
+import type { RecordSource, TableSource } from '../../src/modules/records/reader.ts';
 import type { SourceDeps } from '../../src/modules/records/source.ts';
 import { createActiveSource } from './active-source.ts';
 import type { Feed, FeedDeps, FeedOptions } from './fed-generation.ts';
@@ -11,17 +11,17 @@ export interface RecordFeedOptions extends FeedOptions<RecordTableSet> {
   readonly heads: StreamHeads;
 }
 
-type General = GenerationsDeps<RecordSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
+type General = GenerationsDeps<TableSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
 type Given = 'topic' | 'tableSet' | 'openActive' | 'dropCopies' | 'openFeed' | 'openSource';
 
 export interface RecordGenerationsDeps extends Omit<General, Given> {
-  readonly openReach: FeedDeps<RecordSource, RecordTableSet>['openReach'];
+  readonly openReach: FeedDeps<TableSource, RecordTableSet>['openReach'];
   readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
   readonly openSource: (
     of: Required<
       Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'isCurrent' | 'beforeReading'>
     >,
-  ) => RecordSource;
+  ) => TableSource;
 }
 
 export interface RecordGenerations extends Generations<RecordSource> {
@@ -43,7 +43,7 @@ export async function startRecordGenerations(
     ...deps,
     topic: records.topic,
     tableSet: records.tableSet,
-    openActive: createActiveSource,
+    openActive: (first: TableSource) => createActiveSource(first, deps),
     dropCopies: (generation) => dropCopies(deps.store, generation),
     openFeed: (options) => deps.openFeed({ ...options, heads: headsOf(options.tables) }),
     openSource: ({ tables, ...of }) =>

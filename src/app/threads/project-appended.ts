@@ -126,4 +126,8 @@ async function feed(
 }
 
 /** Readers take the active generation from their view of the control plane. */
-const readByName: Active<null> = { switchTo: () => undefined, watch: () => undefined };
+const readByName: Active<null> = {
+  switchTo: () => undefined,
+  watch: () => undefined,
+  leave: () => undefined,
+};

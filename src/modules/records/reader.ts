@@ -62,3 +62,9 @@ export interface RecordSource extends Omit<RecordReader, 'page'> {
    */
   onDropped(listener: (streams: Dropped) => void): void;
 }
+
+/** Reads the tables of one generation. */
+export interface TableSource extends RecordSource {
+  /** The last position of the stream that the tables show. Throws as `page`. */
+  newest(stream: StreamId): Promise<number>;
+}

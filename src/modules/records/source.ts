@@ -24,7 +24,7 @@ import {
   skipDead,
   streamTable,
 } from './queries.ts';
-import type { PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
+import type { PageQuery, RecordReader, Slice, TableSource } from './reader.ts';
 import { PayloadOpener } from './sealed-payload.ts';
 import type { RecordTables } from './tables.ts';
 
@@ -60,7 +60,7 @@ interface Directory {
 }
 
 /** Reads the tables. Where the projector runs in the same thread, it keeps the heads. */
-export function createRecordSource(deps: SourceDeps): RecordSource {
+export function createRecordSource(deps: SourceDeps): TableSource {
   const directories = new Map<string, Directory>();
   const { store, heads, partitions, tables } = deps;
   const opener = new PayloadOpener(deps.vault);
@@ -83,6 +83,9 @@ export function createRecordSource(deps: SourceDeps): RecordSource {
       const slice = await cut(deps.vault, opener, table, answer, { limit: query.limit, head });
       return { ...slice, isKeepable: !heads.wasDroppedSince(table.number, then) };
     },
+
+    newest: async (stream) =>
+      (await headOf(deps, streamTable(stream, partitions, tables))).position,
 
     async positionOf(stream, text) {
       const cursor = decodeCursor(text);

@@ -4,6 +4,7 @@ import type { Clock } from '../../../../src/kernel/time.ts';
 import { verificationState } from '../../../../src/modules/projections/state.ts';
 import { records } from '../../../../streams/projections/records.ts';
 import { eventually } from '../../../support/crm-world.ts';
+import { holdInserts } from '../../../support/held-inserts.ts';
 import { TestGenerations, TestOwner } from '../../../support/generations.ts';
 import { MemoryLog } from '../../../support/memory-log.ts';
 import { partitions } from '../../../support/projection.ts';
@@ -115,6 +116,38 @@ describe('a generation built beside the one that is read', () => {
         ),
       ].sort(),
     );
+  });
+
+  it('ends a stream no earlier than the one that was read before', async () => {
+    const world = newWorld();
+    const { owner, model, log } = world;
+    const first = holdInserts(store, 'records', 'once-readable');
+    const second = holdInserts(first.store, 'records_g2');
+    await using node = await TestGenerations.open(second.store, log, owner, world.clock);
+    using _ = first;
+    using __ = second;
+    first.pass();
+    second.pass();
+    await node.publish(model, [model.save('a')]);
+    owner.ask(rebuild);
+    await stateOf(world, 2, 'ready');
+    first.hold();
+    second.hold();
+    node.append(model, [model.save('b')]);
+    await Promise.all([first.inserting, second.inserting]);
+    const { records: shown } = await pageOf(node.reader, question(model));
+    expect(idsOf(shown)).toEqual(['a', 'b']);
+    const switched = new Promise<void>((resolve) => {
+      node.generations.source.onDropped((streams) => {
+        if (streams === 'all') resolve();
+      });
+    });
+    owner.ask({ type: 'Switch', isForced: true });
+    await switched;
+    const { cursor } = shown[0]!._svc_metadata;
+    const poll = pageOf(node.reader, question(model, { cursor }));
+    setTimeout(second.release, 50);
+    expect(idsOf((await poll).records)).toEqual(['b']);
   });
 
   it('is compared by one node, again after an outage, also when another writes its first partition', async () => {

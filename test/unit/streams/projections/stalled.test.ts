@@ -41,7 +41,11 @@ it('says which partition stands still though there is more to take in, and that 
       };
     },
     openSource: () => null,
-    openActive: () => ({ switchTo: () => undefined, watch: () => undefined }),
+    openActive: () => ({
+      switchTo: () => undefined,
+      watch: () => undefined,
+      leave: () => undefined,
+    }),
     dropCopies: done,
     report: done,
     verify: () => Promise.resolve({}),
