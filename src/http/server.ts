@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { GatewayError } from '../kernel/errors.ts';
+import { remedies } from '../kernel/remedies.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import { setCors, setPreflight } from './cors.ts';
@@ -64,7 +65,15 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     // Most requests have no body: an eighth less time for each of them.
     optimizeEmptyRequests: true,
   };
+  /** Connections on which it is not sure where a request ends: what follows on them is no request. */
+  const refused = new WeakSet<Socket>();
   const server = createServer(accepts, (request, response) => {
+    if (refused.has(request.socket)) return;
+    if (!isFramingKnown(request)) {
+      refused.add(request.socket);
+      refuseFraming(response);
+      return;
+    }
     inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
       const route = streams.find(request);
       if (route === undefined) {
@@ -233,6 +242,25 @@ function send(context: Context, { status, body, headers }: RouteAnswer): void {
   for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value);
 }
 
+const brokenRequest = JSON.stringify({
+  error: {
+    code: 'invalid_request',
+    message: 'The request is not valid HTTP or came too slowly.',
+    fix: remedies.invalid_request,
+  },
+});
+
+/** Node undoes `chunked` and leaves every other coding in the body, as if that had not been there (RFC 9112 section 6.1). */
+function isFramingKnown({ headers, httpVersion }: IncomingMessage): boolean {
+  const { 'transfer-encoding': coding } = headers;
+  return coding === undefined || (coding.toLowerCase() === 'chunked' && httpVersion === '1.1');
+}
+
+function refuseFraming(response: ServerResponse): void {
+  response.writeHead(400, { 'content-type': 'application/json', connection: 'close' });
+  response.end(brokenRequest);
+}
+
 /** A request that HTTP itself does not allow: answered in JSON like any other, then cut. */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
@@ -241,15 +269,9 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   }
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLate ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  const body = JSON.stringify({
-    error: {
-      code: 'invalid_request',
-      message: 'The request is not valid HTTP or came too slowly.',
-    },
-  });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `content-length: ${Buffer.byteLength(brokenRequest)}\r\nconnection: close\r\n\r\n${brokenRequest}`,
   );
 }
 

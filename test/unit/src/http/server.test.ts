@@ -146,8 +146,15 @@ describe('the connection', () => {
       socket.on('error', reject);
     });
 
+  const coded = (coding: string, version = '1.1') =>
+    `POST /health HTTP/${version}\r\nhost: a\r\ntransfer-encoding: ${coding}\r\n\r\n0\r\n\r\n`;
   it.each([
     ['no HTTP', 'nonsense\r\n\r\n', '400'],
+    ['chunks of an unknown coding', coded('foo, chunked'), '400'],
+    ['chunks within chunks', coded('chunked, chunked'), '400'],
+    ['chunks twice', coded('chunked\r\ntransfer-encoding: chunked'), '400'],
+    ['an unknown coding alone', coded('foo'), '400'],
+    ['chunks in HTTP/1.0', coded('chunked', '1.0'), '400'],
     [
       'two framings',
       'POST /health HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -168,6 +175,21 @@ describe('the connection', () => {
     const answer = await exchange(app.server.url, text);
     expect(answer.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
     expect(answer).toContain('"code":"invalid_request"');
+  });
+
+  it('takes nothing for a request that follows a body of an unknown coding', async () => {
+    let calls = 0;
+    const counted = plainRoute('/counted', async () => {
+      calls += 1;
+      return { status: 200, body: { ok: true } };
+    });
+    const own = await startHttpOnly([counted, ...healthRoutes]);
+    const key = own.addKey({ scopes: [] });
+    const next = `GET /counted HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n\r\n`;
+    const answers = await exchange(own.server.url, coded('foo, chunked') + next);
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+    expect(calls).toBe(0);
+    await own[Symbol.asyncDispose]();
   });
 
   it('lets an answer under way finish when the server closes, and cuts what hangs', async () => {
