@@ -121,20 +121,10 @@ class Exchange implements StreamCall {
   };
 
   readonly begin: StreamCall['begin'] = (status, headers, statusText) => {
-    const all = [...headers];
-    const own = this.#own;
-    for (let at = 0; at < own.length; at += 2) {
-      const name = own[at] ?? '';
-      if (!hasName(headers, name)) all.push(name, own[at + 1] ?? '');
-    }
+    const all = [...headers, ...this.#own];
     if (statusText === undefined) this.response.writeHead(status, all);
     else this.response.writeHead(status, statusText, all);
   };
-}
-
-function hasName(headers: readonly string[], name: string): boolean {
-  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return true;
-  return false;
 }
 
 function isBelow(url: string, prefix: string): boolean {

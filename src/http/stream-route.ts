@@ -13,7 +13,7 @@ export interface StreamCall {
   /**
    * Writes the head of the answer, together with the headers that every answer has: one list in one go, which costs
    * the server a fraction of setting each.
-   * @param headers names in lower case and values in turn; one of the server's own is replaced by one of the same name
+   * @param headers names in lower case and values in turn; none of those that every answer has
    */
   readonly begin: (status: number, headers: readonly string[], statusText?: string) => void;
   /** Sets a header of the answer, whatever the outcome. */

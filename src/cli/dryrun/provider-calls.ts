@@ -2,6 +2,7 @@ import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import { GatewayError, type ErrorCode } from '../../kernel/errors.ts';
 import { encodeBody } from '../../modules/providers/encode-body.ts';
 import { joinUrl, withParams } from '../../modules/providers/url.ts';
+import { providerHeaders, proxyPrefix } from '../../modules/proxy/provider-headers.ts';
 import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
 import { dataOf } from '../../modules/runs/runtime/body.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
@@ -36,8 +37,9 @@ export function providerCalls(
       const call = parseArgs(shapes.http, text);
       const { url, headers, body } = await proxied(world, own, call);
       const path = `${url.pathname}${url.search}`;
-      const reply = await world.client.send({ method: call.method, path, headers, body });
-      refuseFor(reply);
+      const sent = await world.client.send({ method: call.method, path, headers, body });
+      refuseFor(sent);
+      const reply = { ...sent, headers: providerHeaders(sent.headers) };
       const shown = `${call.method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
       const failure = failureOf(reply);
       if (failure !== null) {
@@ -84,7 +86,7 @@ async function proxied(world: DryWorld, own: ConnectionName, call: HttpArgs) {
   const body = encodeBody(dataOf(call.body), undefined, given);
   const { 'content-type': type, ...others } = given;
   const forwarded = Object.entries(others).map(([key, value]): [string, string] => [
-    `svc-proxy-${key}`,
+    `${proxyPrefix}${key}`,
     value,
   ]);
   return {

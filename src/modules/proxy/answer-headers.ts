@@ -1,28 +1,31 @@
 import type { AnswerHeaders } from '../../ports/http-client.ts';
+import { isOfBoth, proxyPrefix } from './provider-headers.ts';
 
 /** Of one connection only (RFC 9110 section 7.6.1), or ours to say. */
 const dropped = new Set([
   'connection',
   'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
 ]);
 
+const noContent = 204;
+
 /**
  * Headers of the provider that reach the caller, as they came: all but those of the connection, those that
- * `Connection` names, and `Access-Control-*`, which speak of another origin.
+ * `Connection` names, and `Access-Control-*`, which speak of another origin. None has the name of a header that each
+ * answer of the gateway has, and none gives the length of a body that the status rules out (RFC 9110 section 8.6).
  */
-export function callerHeaders(headers: AnswerHeaders): string[] {
+export function callerHeaders(status: number, headers: AnswerHeaders): string[] {
   const named = namedBy(headers);
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? '';
-    if (!isDropped(name) && !named?.has(name)) kept.push(name, headers[at + 1] ?? '');
+    if (isDropped(name) || named?.has(name)) continue;
+    if (status === noContent && name === 'content-length') continue;
+    kept.push(isOfBoth(name) ? `${proxyPrefix}${name}` : name, headers[at + 1] ?? '');
   }
   return kept;
 }
@@ -32,9 +35,10 @@ function isDropped(name: string): boolean {
   switch (name.charCodeAt(0)) {
     case 0x61: // a
       return name.startsWith('access-control-');
+    case 0x70: // p
+      return name.startsWith('proxy-');
     case 0x63: // c
     case 0x6b: // k
-    case 0x70: // p
     case 0x74: // t
     case 0x75: // u
       return dropped.has(name);

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { GatewayError, type Issue } from '../../kernel/errors.ts';
 import { connectionId, flag, integrationKey, wholeNumber } from '../../http/fields.ts';
+import { proxyPrefix } from './provider-headers.ts';
 
 /** What the headers of a proxied call ask for (contract/http.md section 6). */
 export interface CallHeaders {
@@ -16,8 +17,6 @@ export interface CallHeaders {
   /** Of `svc-proxy-*` with the prefix removed, and the type of the body. */
   readonly forwarded: Readonly<Record<string, string>>;
 }
-
-const prefix = 'svc-proxy-';
 
 /** Those that were found to be right: the next call mostly names one of them. */
 const remembering = (schema: z.ZodType<string>): ((value: string) => boolean) => {
@@ -90,14 +89,19 @@ function forwardedOf(
 ): Record<string, string> {
   const type = text('content-type');
   const forwarded: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+  const ofConnection = text('connection')?.toLowerCase() ?? '';
   for (const name of Object.keys(headers)) {
     const value = text(name);
-    if (name.startsWith(prefix) && name.length > prefix.length && value !== undefined) {
-      forwarded[name.slice(prefix.length)] = value;
-    }
+    if (!name.startsWith(proxyPrefix) || name.length === proxyPrefix.length) continue;
+    // What `Connection` names ends here (RFC 9110 section 7.6.1).
+    if (ofConnection.includes(proxyPrefix) && isNamed(ofConnection, name)) continue;
+    if (value !== undefined) forwarded[name.slice(proxyPrefix.length)] = value;
   }
   return forwarded;
 }
+
+const isNamed = (list: string, name: string): boolean =>
+  list.split(',').some((item) => item.trim() === name);
 
 /** What the document of the API says of these headers. */
 export const callHeadersShape = z.object({

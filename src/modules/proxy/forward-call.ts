@@ -273,7 +273,7 @@ class DecidingSink implements AnswerSink {
       this.#decided = { kind: 'retry', status, headers, body: Buffer.alloc(0) };
       return this.#opened.provider.proxy?.retry?.in_body !== undefined;
     }
-    this.#call.stream.begin(status, callerHeaders(headers), statusText);
+    this.#call.stream.begin(status, callerHeaders(status, headers), statusText);
     this.#decided = { kind: 'answered', status };
     return true;
   }
