@@ -125,6 +125,14 @@ export const settings = {
     doc: 'Requests per minute and API key; 0 = no limit.',
     parse: integer(0, 1_000_000_000),
   },
+  proxyTimeoutSeconds: {
+    variable: 'SVC_PROXY_TIMEOUT_SECONDS',
+    default: '3600',
+    doc:
+      'Longest that one call through the proxy may take, in seconds, from its first byte to the last of its answer, ' +
+      'with all of its attempts.',
+    parse: integer(1, 604_800),
+  },
   webhookRateLimit: {
     variable: 'SVC_WEBHOOK_RATE_LIMIT',
     default: 'count',

@@ -9,6 +9,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'port',
     'publicUrl',
     'rateLimitPerMinute',
+    'proxyTimeoutSeconds',
     'webhookRateLimit',
     'connectOrigins',
   ],

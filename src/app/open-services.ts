@@ -138,6 +138,7 @@ const settingsOf = (config: Config): Services['settings'] => ({
   publicUrl: config.publicUrl ?? '',
   connectOrigins: config.connectOrigins,
   rateLimitPerMinute: config.rateLimitPerMinute,
+  proxyTimeoutSeconds: config.proxyTimeoutSeconds,
   webhookRateLimit: config.webhookRateLimit,
   version: version(),
   partitions: config.partitions,

@@ -61,6 +61,8 @@ export interface Services {
     /** Whose pages may frame the connect page: origins as a Content-Security-Policy takes them. */
     readonly connectOrigins: readonly string[];
     readonly rateLimitPerMinute: number;
+    /** Of one proxied call, all of its attempts together. */
+    readonly proxyTimeoutSeconds: number;
     /** Whether webhooks of providers beyond the limit are refused, or only counted. */
     readonly webhookRateLimit: 'count' | 'enforce';
     /** Of this package. */

@@ -20,6 +20,10 @@ export const limits = {
   recordHistoryDays: 28,
   historyPageSizeMax: 1_000,
   requestBytesMax: 75 * 1024 ** 2,
+  /** Of a proxied call: from the last byte of the request to the end of the head of the answer. */
+  proxyHeadMs: 120_000,
+  /** Of a proxied call: between two pieces of a body. */
+  proxyIdleMs: 120_000,
   actionInputBytesMax: 2 * 1024 ** 2,
   actionOutputBytesMax: 2 * 1024 ** 2,
   webhookTimeoutMs: 20_000,

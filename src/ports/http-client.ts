@@ -75,10 +75,16 @@ export interface ForwardRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** A stream is sent as it comes; what of it is not wanted any more is read away. Bytes can be sent again. */
   readonly body: NodeJS.ReadableStream | Uint8Array | null;
+  /** What a stream must come to; null: not known, it goes in chunks. */
+  readonly streamBytes: number | null;
   /** Whether codings of the answer are undone; the headers of the coding are left out then. */
   readonly isDecoded: boolean;
-  /** From the last byte sent to the head of the answer, and between two pieces of its body. */
+  /** From the last byte sent to the end of the head, interim ones included, in however many pieces it comes. */
+  readonly headTimeoutMs: number;
+  /** Between two pieces of the body of the answer, and while the provider takes nothing of that of the request. */
   readonly idleTimeoutMs: number;
+  /** When it is given up, whatever comes: on the clock of `performance.now`. */
+  readonly deadline: number;
   /** Its listener is taken for as long as the exchange goes on. */
   readonly cancellation: Cancellation;
 }

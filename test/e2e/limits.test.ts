@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
@@ -18,8 +20,10 @@ beforeAll(async () => {
     runGraceMs: 100,
     compileMaxMs: 1,
     hostCallsMax: 50,
+    proxyHeadMs: 1_000,
   };
-  world = await openCrmWorld({ env: withLimits(limits) });
+  const env = { SVC_PROXY_TIMEOUT_SECONDS: '3', SVC_EGRESS_ALLOW: '127.0.0.0/8' };
+  world = await openCrmWorld({ env: { ...withLimits(limits), ...env } });
   crm = await world.connect();
   const reconciliationScope = { kind: 'integration', integrationId: 'crm' };
   const functions = [
@@ -72,5 +76,50 @@ describe('a function that takes too long to compile', () => {
   it('is not tried out', async () => {
     const of = { integration_id: 'crm', function_type: 'action', connection_id: crm.id };
     expect(codeOf(await post('/functions/dryruns', { ...of, code }))).toBe('504 timeout');
+  });
+});
+
+describe('a proxied call whose provider', () => {
+  /** A provider that answers any connection with the text, and then with the piece again and again. */
+  async function endless(text: string, piece: string) {
+    const server = createServer((socket) => {
+      const next = (): void => {
+        if (!socket.destroyed) socket.write(piece, () => setTimeout(next, 100));
+      };
+      socket.on('error', () => socket.destroy());
+      socket.once('data', () => socket.write(text, next));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+    return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+  }
+  const proxied = (url: string, more: Readonly<Record<string, string>> = {}) =>
+    fetch(`${world.gateway.url}/proxy/x`, {
+      headers: {
+        ...crm.headers,
+        authorization: `Bearer ${world.gateway.key}`,
+        'base-url-override': url,
+        ...more,
+      },
+    });
+
+  it('sends a header line every 100 ms, and never the last one, is answered 504', async () => {
+    await using provider = await endless('HTTP/1.1 200 OK\r\n', 'x: 1\r\n');
+    const answer = await proxied(provider.url);
+    expect([answer.status, await answer.json()]).toMatchObject([504, { code: 'ETIMEDOUT' }]);
+  });
+
+  it('sends a byte every 100 ms, and never the last one, is cut', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n';
+    await using provider = await endless(head, 'x');
+    await expect((await proxied(provider.url)).text()).rejects.toThrow('terminated');
+  });
+
+  it('asks to be called again after the time of the call is answered 504 at once', async () => {
+    const head = 'HTTP/1.1 429 No\r\nretry-after: 60\r\ncontent-length: 0\r\n\r\n';
+    await using provider = await endless(head, '');
+    const answer = await proxied(provider.url, { retries: '1' });
+    expect([answer.status, await answer.json()]).toMatchObject([504, { code: 'ETIMEDOUT' }]);
   });
 });

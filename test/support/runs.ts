@@ -204,6 +204,7 @@ export async function openRunWorld({
     settings: {
       publicUrl: 'http://localhost',
       rateLimitPerMinute: 0,
+      proxyTimeoutSeconds: 3600,
       webhookRateLimit: 'count',
       version: '0',
       partitions: 4,

@@ -1,10 +1,12 @@
+import type { Transform } from 'node:stream';
 import {
   HttpFailure,
   type AnswerFlow,
   type AnswerSink,
   type ForwardRequest,
 } from '../../ports/http-client.ts';
-import { codingsOf, decoder } from './decode.ts';
+import { codingsOf } from './decode.ts';
+import { createDecoder } from './decoders.ts';
 import type { AnswerHead } from './http1/answer-head.ts';
 import type { AnswerTaker, Connection } from './http1/connection.ts';
 import type { ConnectionPool } from './http1/pool.ts';
@@ -61,19 +63,18 @@ function exchangeOver(
   { head, open, settle, anew }: Exchange,
 ): void {
   const { cancellation } = request;
-  const cancel = (): void => connection.fail(cancelled());
-  const settled = (error: Error | null, isUnheard = false): void => {
-    cancellation.listener = null;
-    if (isUnheard && anew !== undefined) anew();
-    else settle(error);
-  };
   if (cancellation.isCancelled) {
     connection.close();
     settle(cancelled());
     return;
   }
-  cancellation.listener = cancel;
-  connection.send(request, head, new Forwarding(request, connection, open, settled));
+  const forwarding = new Forwarding(request, connection, open, (error, isUnheard) => {
+    cancellation.listener = null;
+    if (isUnheard && anew !== undefined) anew();
+    else settle(error);
+  });
+  cancellation.listener = () => forwarding.fail(cancelled());
+  connection.send(request, head, forwarding);
 }
 
 const cancelled = (): HttpFailure =>
@@ -82,35 +83,34 @@ const cancelled = (): HttpFailure =>
 /** Hands an answer to the sink, unpacked where that is asked for. */
 class Forwarding implements AnswerTaker {
   readonly #request: ForwardRequest;
-  readonly #connection: Connection;
-  readonly #settle: (error: Error | null, isUnheard?: boolean) => void;
+  readonly #settle: (error: Error | null, isUnheard: boolean) => void;
   readonly #sink: AnswerSink;
+  /** Null once the exchange is over: then it may carry that of another, while this answer is still unpacked. */
+  #connection: Connection | null;
   #decoding: Decoding | null = null;
+  #isSettled = false;
 
   constructor(
     request: ForwardRequest,
     connection: Connection,
     open: (flow: AnswerFlow) => AnswerSink,
-    settle: (error: Error | null, isUnheard?: boolean) => void,
+    settle: (error: Error | null, isUnheard: boolean) => void,
   ) {
     this.#request = request;
     this.#connection = connection;
     this.#settle = settle;
-    this.#sink = open({ resume: () => (this.#decoding ?? connection).resume() });
+    this.#sink = open({ resume: () => (this.#decoding ?? this.#connection)?.resume() });
   }
 
   head({ status, statusText, headers }: AnswerHead): boolean {
-    const undo = this.#request.isDecoded ? (codingsOf(codingOf(headers)) ?? []) : [];
+    const undo = this.#request.isDecoded ? codingsOf(status, codingOf(headers)) : [];
     if (undo.length === 0) return this.#sink.head(status, statusText, headers);
     if (!this.#sink.head(status, statusText, withoutCoding(headers))) return false;
     this.#decoding = startDecoding(undo, {
       sink: this.#sink,
-      resume: () => this.#connection.resume(),
-      end: () => this.#settle(null),
-      fail: (error) => {
-        this.#connection.close();
-        this.#settle(error);
-      },
+      resume: () => this.#connection?.resume(),
+      end: () => this.#end(null),
+      fail: (error) => this.fail(error),
     });
     return true;
   }
@@ -120,11 +120,26 @@ class Forwarding implements AnswerTaker {
   }
 
   end(): void {
-    if (this.#decoding === null) this.#settle(null);
+    this.#connection = null;
+    if (this.#decoding === null) this.#end(null);
     else this.#decoding.end();
   }
 
   failed(error: Error, isUnheard: boolean): void {
+    this.#connection = null;
+    this.#decoding?.stop();
+    this.#end(error, isUnheard);
+  }
+
+  /** Ends the exchange from this side. */
+  fail(error: Error): void {
+    if (this.#connection === null) this.failed(error, false);
+    else this.#connection.fail(error);
+  }
+
+  #end(error: Error | null, isUnheard = false): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#settle(error, isUnheard);
   }
 }
@@ -146,6 +161,7 @@ interface Decoding {
   write(chunk: Buffer): boolean;
   end(): void;
   resume(): void;
+  stop(): void;
 }
 
 function startDecoding(
@@ -157,17 +173,12 @@ function startDecoding(
     readonly fail: (error: Error) => void;
   },
 ): Decoding {
-  const chain = codings.map((coding) => decoder(coding));
-  const first = chain[0] as NodeJS.ReadWriteStream;
+  const chain = codings.map(createDecoder);
+  const first = chain[0] as Transform;
   const last = chain.reduce((before, next) => before.pipe(next));
   let bytesIn = 0;
   let bytesOut = 0;
-  for (const part of chain) {
-    part.on('error', (cause) => {
-      const message = 'The answer is not what its Content-Encoding says.';
-      to.fail(new HttpFailure('ERR_BODY_CODING', message, { cause }));
-    });
-  }
+  for (const part of chain) part.on('error', to.fail);
   first.on('drain', to.resume);
   last.on('data', (chunk: Buffer) => {
     bytesOut += chunk.length;
@@ -183,5 +194,8 @@ function startDecoding(
     },
     end: () => void first.end(),
     resume: () => void last.resume(),
+    stop: () => {
+      for (const part of chain) part.destroy();
+    },
   };
 }

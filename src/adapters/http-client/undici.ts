@@ -11,7 +11,7 @@ import {
 import { codingsOf, readBody, tooLarge } from './decode.ts';
 import { createEgressPolicy, type EgressPolicy } from './egress.ts';
 import { forwardOver } from './forward.ts';
-import { ownHeaders } from './http1/fields.ts';
+import { isOwnHeader } from './http1/fields.ts';
 import { ConnectionPool } from './http1/pool.ts';
 
 /** Every address of a name. */
@@ -32,6 +32,7 @@ const headerBytesMax = 64 * 1024;
 /** Bytes of an answer when the request names no limit. */
 const maxBytesDefault = 64 * 1024 ** 2;
 const redirectsMost = 5;
+const bodiless = new Set([204, 304]);
 const redirects = new Set([301, 302, 303, 307, 308]);
 const connectorsMax = 1000;
 const secretHeaders = ['authorization', 'cookie', 'proxy-authorization'];
@@ -115,7 +116,7 @@ async function follow(first: OutgoingRequest, way: Way): Promise<HttpReply> {
 async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.ResponseData> {
   const headers: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br' };
   for (const [name, value] of Object.entries(request.headers)) {
-    if (!ownHeaders.has(name.toLowerCase())) headers[name.toLowerCase()] = value;
+    if (!isOwnHeader(name.toLowerCase())) headers[name.toLowerCase()] = value;
   }
   const answer = await send(request.url.href, {
     method: request.method.toUpperCase(),
@@ -126,6 +127,11 @@ async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.
   });
   // Whoever reads the body hears of its errors; one that nobody reads must not end the process.
   answer.body.on('error', () => undefined);
+  const coding = answer.headers['transfer-encoding'];
+  if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
+    answer.body.destroy();
+    throw new HttpFailure('ERR_INVALID_ANSWER', 'The answer has an unknown Transfer-Encoding.');
+  }
   return answer;
 }
 
@@ -144,14 +150,14 @@ async function read(
     await answer.body.dump({ limit: maxBytes, signal });
     return { status, statusText, headers, body: Buffer.alloc(0), url: request.url.href };
   }
-  const undo = codingsOf(headers['content-encoding']);
-  const hasBody = request.method.toUpperCase() !== 'HEAD' && answer.statusCode !== 204;
+  const undo = codingsOf(status, headers['content-encoding']);
+  const hasBody = request.method.toUpperCase() !== 'HEAD' && !bodiless.has(status);
   if (Number(headers['content-length'] ?? 0) > maxBytes && hasBody) {
     answer.body.destroy();
     throw tooLarge(maxBytes);
   }
-  const body = await readBody(answer.body, hasBody ? (undo ?? []) : [], maxBytes);
-  if (undo !== null && undo.length > 0) {
+  const body = await readBody(answer.body, undo, maxBytes);
+  if (undo.length > 0) {
     delete headers['content-encoding'];
     delete headers['content-length'];
   }

@@ -20,7 +20,6 @@ import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
 
-const idleTimeoutMs = 120_000;
 const redirectsMax = 5;
 /** Of an answer that is asked for again, for definitions that say in the body how long to wait. */
 const collectedBytesMax = 64 * 1024;
@@ -28,7 +27,7 @@ const collectedBytesMax = 64 * 1024;
 const joinedBytesMax = 16 * 1024;
 
 export interface ProxyCall {
-  readonly services: Pick<Services, 'http' | 'clock'>;
+  readonly services: Pick<Services, 'http' | 'clock' | 'settings'>;
   readonly connections: OpenedConnections;
   readonly environmentUid: string;
   readonly asked: CallHeaders;
@@ -40,7 +39,11 @@ export interface ProxyCall {
 }
 
 /** A stream goes out once; bytes again with every attempt. */
-type SentCall = Omit<ProxyCall, 'body'> & { readonly body: Readable | Uint8Array | null };
+type SentCall = Omit<ProxyCall, 'body'> & {
+  readonly body: Readable | Uint8Array | null;
+  /** Of all attempts together, on the clock of `performance.now`. */
+  readonly deadline: number;
+};
 
 /** What became of the call, for its log entry. */
 export interface CallOutcome {
@@ -69,14 +72,15 @@ type Exchanged =
  */
 export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
   const { asked, environmentUid, services, stream } = incoming;
+  const deadline = performance.now() + services.settings.proxyTimeoutSeconds * 1000;
   const { integrationKey, connectionId } = asked;
   const name = { environmentUid, integrationKey, connectionId };
   const known = incoming.connections.open(name);
   let opened = known instanceof Promise ? await known : known;
   const call: SentCall =
     incoming.body === null
-      ? incoming
-      : { ...incoming, body: await bodyToSend(incoming, opened.provider) };
+      ? { ...incoming, deadline }
+      : { ...incoming, deadline, body: await bodyToSend(incoming, opened.provider) };
   for (let attempt = 0; ; attempt++) {
     const exchanged = await exchangeWithRedirects(call, opened, attempt);
     if (exchanged.kind === 'answered') {
@@ -87,9 +91,9 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
       const isOver = attempt >= asked.retries || !mayPass(exchanged.failure.code);
       if (isOver || !isReplayable(call)) throw exchanged.failure;
     }
-    await pause(waitMs(exchanged, opened, attempt, services.clock.now()), undefined, {
-      signal: stream.signal,
-    });
+    const ms = waitMs(exchanged, opened, attempt, services.clock.now());
+    if (performance.now() + ms >= deadline) throw tooLate(exchanged, ms);
+    await pause(ms, undefined, { signal: stream.signal });
     const isRejected = exchanged.kind === 'retry' && exchanged.status === 401;
     opened = await call.connections.open(
       name,
@@ -139,6 +143,13 @@ function waitMs(
   return retryWaitMs(reply, { call: {}, provider: provider.proxy?.retry }, attempt, now);
 }
 
+/** The time of the call is over before the next attempt may begin. */
+function tooLate(exchanged: Exchanged, ms: number): HttpFailure {
+  if (exchanged.kind === 'failed') return exchanged.failure;
+  const message = `The next attempt is due in ${ms} ms, later than the call may take.`;
+  return new HttpFailure('ETIMEDOUT', message);
+}
+
 type Final = Exclude<Exchanged, { kind: 'redirect' }> & { readonly url: string };
 
 async function exchangeWithRedirects(
@@ -165,12 +176,9 @@ function keepsHeaders({ asked }: SentCall, { provider }: OpenedForCall): boolean
 
 function requestOf(call: SentCall, opened: OpenedForCall): ProxyRequest {
   const request = preparedRequest(call, opened) ?? builtRequest(call, opened);
-  const coding = decodes(call, opened) ? { 'accept-encoding': 'gzip, deflate, br' } : null;
-  const isStream = call.body !== null && !(call.body instanceof Uint8Array);
-  const length =
-    isStream && call.contentLength !== undefined ? { 'content-length': call.contentLength } : null;
-  if (coding === null && length === null) return request;
-  return { ...request, headers: { ...coding, ...request.headers, ...length } };
+  if (!decodes(call, opened)) return request;
+  const headers = { 'accept-encoding': 'gzip, deflate, br', ...request.headers };
+  return { ...request, headers };
 }
 
 const prepared = new WeakMap<OpenedForCall, PreparedCalls | null>();
@@ -227,8 +235,11 @@ async function exchange(
         url: request.url,
         headers: request.headers,
         body: bytesOf(request) ?? (body instanceof Uint8Array ? null : body),
+        streamBytes: call.contentLength === undefined ? null : Number(call.contentLength),
         isDecoded: decodes(call, opened),
-        idleTimeoutMs,
+        headTimeoutMs: limits.proxyHeadMs,
+        idleTimeoutMs: limits.proxyIdleMs,
+        deadline: call.deadline,
         cancellation: call.stream.cancellation,
       },
       (flow) => (sink = new DecidingSink(call, opened, sending, flow)),

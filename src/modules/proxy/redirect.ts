@@ -34,7 +34,7 @@ export function redirectedTo(
   const dropped = new Set(
     url.origin !== request.url.origin && !keepsHeaders ? request.credentialHeaders : [],
   );
-  const ofBody = isWithoutBody ? ['content-type', 'content-length', 'content-encoding'] : [];
+  const ofBody = isWithoutBody ? ['content-type', 'content-encoding'] : [];
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(
       ([name]) => !dropped.has(name) && !ofBody.includes(name),

@@ -124,9 +124,8 @@ function nameOf(sent: string): string {
 function note(said: Said, name: string, value: string): void {
   switch (name) {
     case 'content-length':
-      if (!digits.test(value) || (said.length !== null && said.length !== value)) {
-        throw notHttp('its Content-Length');
-      }
+      if (said.length !== null) throw notHttp('more than one Content-Length');
+      if (!digits.test(value)) throw notHttp('its Content-Length');
       said.length = value;
       break;
     case 'transfer-encoding':

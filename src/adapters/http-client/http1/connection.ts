@@ -41,6 +41,8 @@ export class Connection {
   #isPaused = false;
   /** When something was last sent or received, on the clock of `performance.now`. */
   #activeAt = performance.now();
+  /** When the last byte of the request was sent. */
+  #sentAt = 0;
   #keptUntil = 0;
 
   /** @param changed told when the connection is free for the next exchange, or closed */
@@ -48,6 +50,9 @@ export class Connection {
     this.#socket = socket;
     this.#changed = changed;
     socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    socket.on('drain', () => {
+      this.#activeAt = performance.now();
+    });
     socket.on('end', () => this.#closed(null));
     socket.on('error', (error) => this.#closed(error));
     socket.on('close', () => this.#closed(null));
@@ -72,6 +77,7 @@ export class Connection {
     this.#isHeard = false;
     this.#isSent = body === null || body instanceof Uint8Array;
     this.#activeAt = performance.now();
+    this.#sentAt = this.#activeAt;
     if (body === null) {
       this.#socket.write(text, 'latin1');
     } else if (body instanceof Uint8Array) {
@@ -85,6 +91,7 @@ export class Connection {
         sent: () => {
           this.#isSent = true;
           this.#activeAt = performance.now();
+          this.#sentAt = this.#activeAt;
         },
         failed: (error) => this.fail(error),
       });
@@ -114,16 +121,30 @@ export class Connection {
     this.#changed(this);
   }
 
-  /** Gives an exchange up that has stood still for too long, and a connection that nobody has used. */
+  /** Gives up an exchange that takes too long, and a connection that nobody has used. */
   expire(now: number): void {
     if (this.#taker === null) {
       if (now >= this.#keptUntil) this.close();
       return;
     }
+    const reason = this.#request === null ? null : this.#lateness(this.#request, now);
+    if (reason !== null) this.fail(new HttpFailure('ETIMEDOUT', reason));
+  }
+
+  /** Why the exchange is given up; null while it may go on. */
+  #lateness(
+    { headTimeoutMs, idleTimeoutMs, deadline }: ForwardRequest,
+    now: number,
+  ): string | null {
+    if (now >= deadline)
+      return 'The call took longer than it may, from its start to its last byte.';
+    if (this.#head === null && this.#isSent && now - this.#sentAt >= headTimeoutMs) {
+      return `The provider did not send the head of its answer within ${headTimeoutMs} ms.`;
+    }
+    const isHeadDue = this.#head === null && this.#isSent;
     const isProviderDue = !this.#isPaused && (this.#isSent || this.#socket.writableNeedDrain);
-    const idleMs = this.#request?.idleTimeoutMs ?? 0;
-    if (!isProviderDue || now - this.#activeAt < idleMs) return;
-    this.fail(new HttpFailure('ETIMEDOUT', `The provider sent nothing for ${idleMs} ms.`));
+    if (isHeadDue || !isProviderDue || now - this.#activeAt < idleTimeoutMs) return null;
+    return `The provider sent nothing for ${idleTimeoutMs} ms.`;
   }
 
   #read(bytes: Buffer): void {
@@ -208,7 +229,8 @@ export class Connection {
       this.#sender = null;
       this.resume();
       this.#keptUntil = this.#activeAt + keptMs;
-      this.#changed(this);
+      // Free only once all that has arrived by now is read: a byte after the answer closes the connection.
+      setImmediate(() => this.#changed(this));
     } else {
       this.close();
     }

@@ -1,155 +1,76 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpClient } from '../../../../../src/adapters/http-client/undici.ts';
-import type {
-  AnswerFlow,
-  ForwardRequest,
-  HttpClient,
-} from '../../../../../src/ports/http-client.ts';
+import type { AnswerFlow, ForwardRequest } from '../../../../../src/ports/http-client.ts';
+import {
+  codeOf,
+  forward,
+  forwarded,
+  Forwarding,
+  okWith,
+  type RawUpstream,
+} from '../../../../support/forwarding.ts';
 
-const stack: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const opened of stack.splice(0).reverse()) await opened[Symbol.asyncDispose]();
+let world: Forwarding;
+beforeEach(() => {
+  world = new Forwarding();
 });
-
-interface Upstream {
-  readonly url: URL;
-  /** Of all connections so far. */
-  readonly sockets: readonly Socket[];
-  /** What each connection has received. */
-  readonly received: readonly string[];
-}
-
-/** A server that speaks for itself, byte by byte. @param answer called when a whole head has come */
-async function upstream(answer: (socket: Socket, head: string) => void): Promise<Upstream> {
-  const sockets: Socket[] = [];
-  const received: string[] = [];
-  const server = createServer((socket) => {
-    const at = sockets.push(socket) - 1;
-    received.push('');
-    socket.on('error', () => socket.destroy());
-    socket.setEncoding('latin1').on('data', (text: unknown) => {
-      received[at] = `${received[at] ?? ''}${String(text)}`;
-      if (String(text).includes('\r\n\r\n')) answer(socket, received[at] ?? '');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stack.push({
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/x`);
-  return { url, sockets, received };
-}
-
-function client(): HttpClient {
-  const made = createHttpClient({ allow: ['127.0.0.0/8'] });
-  stack.push(made);
-  return made;
-}
-
-interface Taken {
-  status: number;
-  headers: readonly string[];
-  body: string;
-}
-
-const asked = (url: URL): ForwardRequest => ({
-  method: 'GET',
-  url,
-  headers: {},
-  body: null,
-  isDecoded: false,
-  idleTimeoutMs: 10_000,
-  cancellation: { isCancelled: false, listener: null },
-});
-
-/** One exchange, its answer taken as fast as it comes. */
-async function forward(
-  http: HttpClient,
-  url: URL,
-  over: Partial<ForwardRequest> & { readonly isUnwanted?: true } = {},
-): Promise<Taken> {
-  const taken: Taken = { status: 0, headers: [], body: '' };
-  const { isUnwanted, ...request } = over;
-  await http.forward({ ...asked(url), ...request }, () => ({
-    head(status, _text, headers) {
-      Object.assign(taken, { status, headers });
-      return isUnwanted !== true;
-    },
-    data(piece) {
-      taken.body += piece.toString('latin1');
-      return true;
-    },
-  }));
-  return taken;
-}
-
-const codeOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'answered',
-    (error: unknown) => (error as { code: string }).code,
-  );
-
-const answer = (body: string, ...fields: string[]): string =>
-  ['HTTP/1.1 200 OK', ...fields, `content-length: ${body.length}`, '', body].join('\r\n');
+afterEach(() => world[Symbol.asyncDispose]());
 
 describe('a connection to a provider', () => {
   it('is used again, one exchange after the other', async () => {
-    const to = await upstream((socket) => socket.write(answer('a')));
-    const http = client();
+    const to = await world.upstream((socket) => socket.write(okWith('a')));
+    const http = world.client();
     for (let n = 0; n < 3; n += 1) expect((await forward(http, to.url)).body).toBe('a');
     expect(to.sockets).toHaveLength(1);
   });
 
   it('is never shared by two exchanges at a time', async () => {
     const waiting: Socket[] = [];
-    const to = await upstream((socket) => {
+    const to = await world.upstream((socket) => {
       waiting.push(socket);
-      if (waiting.length === 2) for (const each of waiting) each.write(answer('a'));
+      if (waiting.length === 2) for (const each of waiting) each.write(okWith('a'));
     });
-    const http = client();
+    const http = world.client();
     await Promise.all([forward(http, to.url), forward(http, to.url)]);
     expect(to.sockets).toHaveLength(2);
   });
 
   it.each([
-    ['says that it closes', answer('a', 'connection: close')],
+    ['says that it closes', okWith('a', 'connection: close')],
     [
       'sends more than the answer',
-      `${answer('a')}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`,
+      `${okWith('a')}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`,
     ],
     ['sends a body where none can be', `HTTP/1.1 204 No Content\r\ncontent-length: 1\r\n\r\na`],
   ])('is not used again when the provider %s', async (_, text) => {
-    const to = await upstream((socket) => socket.write(text));
-    const http = client();
+    const to = await world.upstream((socket) => socket.write(text));
+    const http = world.client();
     for (let n = 0; n < 2; n += 1) expect((await forward(http, to.url)).body).toMatch(/^a?$/);
     expect(to.sockets).toHaveLength(2);
   });
 
   it('is not used again when something came over it that nobody had asked for', async () => {
-    const to = await upstream((socket) => socket.write(answer('a')));
-    const http = client();
+    const to = await world.upstream((socket) => socket.write(okWith('a')));
+    const http = world.client();
     await forward(http, to.url);
     const [first] = to.sockets;
     const closed = new Promise((resolve) => first?.once('close', resolve));
-    first?.write(answer('evil'));
+    first?.write(okWith('evil'));
     await closed;
     expect((await forward(http, to.url)).body).toBe('a');
     expect(to.sockets).toHaveLength(2);
   });
 
   /** Answers the first request of the first connection, and closes that at the second without a word. */
-  const closingOnce = (word = ''): Promise<Upstream> => {
+  const closingOnce = (word = ''): Promise<RawUpstream> => {
     let asked = 0;
-    return upstream((socket) => {
+    return world.upstream((socket) => {
       asked += 1;
       if (asked === 2) socket.end(word);
-      else socket.write(answer(`${asked}`));
+      else socket.write(okWith(`${asked}`));
     });
   };
 
@@ -157,7 +78,7 @@ describe('a connection to a provider', () => {
     'that has been kept and ends under a %s is replaced, and the request sent again',
     async (method) => {
       const to = await closingOnce();
-      const http = client();
+      const http = world.client();
       await forward(http, to.url);
       const taken = await forward(http, to.url, { method });
       expect(taken).toMatchObject({ status: 200, body: method === 'HEAD' ? '' : '3' });
@@ -171,7 +92,7 @@ describe('a connection to a provider', () => {
     ['has a part of its answer', {}, 'HTTP/1.1 2'],
   ])('that ends is the failure of a request that %s', async (_, request, word) => {
     const to = await closingOnce(word);
-    const http = client();
+    const http = world.client();
     await forward(http, to.url);
     expect(await codeOf(forward(http, to.url, request))).toBe('ECONNRESET');
     expect(to.sockets).toHaveLength(1);
@@ -179,20 +100,20 @@ describe('a connection to a provider', () => {
 
   it('is replaced only once: a new one that ends is a failure', async () => {
     let asked = 0;
-    const to = await upstream((socket) => {
+    const to = await world.upstream((socket) => {
       asked += 1;
-      if (asked === 1) socket.write(answer('a'));
+      if (asked === 1) socket.write(okWith('a'));
       else socket.end();
     });
-    const http = client();
+    const http = world.client();
     await forward(http, to.url);
     expect(await codeOf(forward(http, to.url))).toBe('ECONNRESET');
     expect(to.sockets).toHaveLength(2);
   });
 
   it('is not used again when the provider has answered before it had the whole body', async () => {
-    const to = await upstream((socket) => socket.write(answer('early')));
-    const http = client();
+    const to = await world.upstream((socket) => socket.write(okWith('early')));
+    const http = world.client();
     const body = new Readable({ read: () => undefined });
     body.push('first');
     expect((await forward(http, to.url, { method: 'POST', body })).body).toBe('early');
@@ -202,8 +123,8 @@ describe('a connection to a provider', () => {
   });
 
   it('is cut when the body of the answer is not wanted', async () => {
-    const to = await upstream((socket) => socket.write(answer('a')));
-    const http = client();
+    const to = await world.upstream((socket) => socket.write(okWith('a')));
+    const http = world.client();
     await forward(http, to.url, { isUnwanted: true });
     await forward(http, to.url);
     expect(to.sockets).toHaveLength(2);
@@ -214,16 +135,16 @@ describe('an answer', () => {
   it('comes out the same however the network cuts it', async () => {
     const fields = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 201 Made\r\nX-A: 1\r\n';
     const text = `${fields}transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nx-t: 1\r\n\r\n`;
-    const to = await upstream((socket) => {
+    const to = await world.upstream((socket) => {
       const send = (at: number): void => {
         socket.write(text[at] ?? '', 'latin1', () => {
-          if (at + 1 < text.length) setImmediate(send, at + 1);
+          if (at + 1 < text.length) void setImmediate(at + 1).then(send);
         });
       };
       socket.setNoDelay(true);
       send(0);
     });
-    const taken = await forward(client(), to.url);
+    const taken = await forward(world.client(), to.url);
     expect(taken).toEqual({
       status: 201,
       headers: ['x-a', '1', 'transfer-encoding', 'chunked'],
@@ -232,8 +153,8 @@ describe('an answer', () => {
   });
 
   it('without a length ends with its connection', async () => {
-    const to = await upstream((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'));
-    expect((await forward(client(), to.url)).body).toBe('all of it');
+    const to = await world.upstream((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'));
+    expect((await forward(world.client(), to.url)).body).toBe('all of it');
   });
 
   it.each([
@@ -262,26 +183,53 @@ describe('an answer', () => {
     ],
     ['is no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'ERR_INVALID_ANSWER'],
   ])('that %s is a failure', async (_, text, code) => {
-    const to = await upstream((socket) => socket.end(text, 'latin1'));
-    expect(await codeOf(forward(client(), to.url))).toBe(code);
+    const to = await world.upstream((socket) => socket.end(text, 'latin1'));
+    expect(await codeOf(forward(world.client(), to.url))).toBe(code);
+  });
+
+  /** Sends the text, and then the piece again and again. */
+  const endless = (text: string, piece: string) =>
+    world.upstream((socket) => {
+      const next = (): void => {
+        if (!socket.destroyed) socket.write(piece, () => setTimeout(next, 20));
+      };
+      socket.write(text, next);
+    });
+
+  it('whose head comes line by line for ever is late', async () => {
+    const head = 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n';
+    const to = await endless(head, 'x: 1\r\n');
+    expect(await codeOf(forward(world.client(), to.url, { headTimeoutMs: 200 }))).toBe('ETIMEDOUT');
+  });
+
+  it.each([
+    ['by length', 'content-length: 100000', 'x'],
+    ['in chunks', 'transfer-encoding: chunked', '1\r\nx\r\n'],
+    ['without a length', 'x: 1', 'x'],
+  ])('whose body comes byte by byte %s ends with the time of the call', async (_, field, piece) => {
+    const to = await endless(`HTTP/1.1 200 OK\r\n${field}\r\n\r\n`, piece);
+    const deadline = performance.now() + 200;
+    expect(await codeOf(forward(world.client(), to.url, { deadline }))).toBe('ETIMEDOUT');
   });
 
   it('that never comes, or stops, is late', async () => {
-    const silent = await upstream(() => undefined);
-    const stopping = await upstream((socket) => socket.write(answer('0123456789').slice(0, -5)));
-    const idle = { idleTimeoutMs: 20 };
-    expect(await codeOf(forward(client(), silent.url, idle))).toBe('ETIMEDOUT');
-    expect(await codeOf(forward(client(), stopping.url, idle))).toBe('ETIMEDOUT');
+    const silent = await world.upstream(() => undefined);
+    const stopping = await world.upstream((socket) =>
+      socket.write(okWith('0123456789').slice(0, -5)),
+    );
+    const idle = { idleTimeoutMs: 20, headTimeoutMs: 20 };
+    expect(await codeOf(forward(world.client(), silent.url, idle))).toBe('ETIMEDOUT');
+    expect(await codeOf(forward(world.client(), stopping.url, idle))).toBe('ETIMEDOUT');
   });
 
   it('is not late while its taker holds it up', async () => {
-    const text = answer('0123456789');
-    const to = await upstream((socket) => socket.write(text.slice(0, -5)));
+    const text = okWith('0123456789');
+    const to = await world.upstream((socket) => socket.write(text.slice(0, -5)));
     const held = Promise.withResolvers<undefined>();
     let flow: AnswerFlow | null = null;
     let body = '';
-    const request = { ...asked(to.url), idleTimeoutMs: 200 };
-    const answered = client().forward(request, (given) => {
+    const request = { ...forwarded(to.url), idleTimeoutMs: 200 };
+    const answered = world.client().forward(request, (given) => {
       flow = given;
       return {
         head: () => true,
@@ -304,12 +252,11 @@ describe('an answer', () => {
 
 describe('the egress policy', () => {
   it('refuses an address, and a name that leads to one, before anything is sent', async () => {
-    const to = await upstream((socket) => socket.write(answer('')));
-    const http = createHttpClient({
+    const to = await world.upstream((socket) => socket.write(okWith('')));
+    await using http = createHttpClient({
       allow: [],
       resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     });
-    stack.push(http);
     const named = new URL(`http://inside.example:${to.url.port}/x`);
     for (const url of [to.url, named]) {
       expect(await codeOf(forward(http, url))).toBe('url_not_allowed');
@@ -320,36 +267,43 @@ describe('the egress policy', () => {
 
 describe('a request', () => {
   it.each([
-    ['bytes', Buffer.from('hello'), {}, 'content-length: 5\r\n\r\nhello'],
-    [
-      'a stream of known length',
-      'stream',
-      { 'content-length': '5' },
-      'content-length: 5\r\n\r\nhello',
-    ],
-    ['a stream', 'stream', {}, 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
-    ['nothing', null, {}, 'content-length: 0\r\n\r\n'],
-  ])('carries %s as its body', async (_, given, headers, sent) => {
-    const to = await upstream((socket, text) => {
-      if (text.endsWith(sent)) socket.write(answer('done'));
+    ['bytes', Buffer.from('hello'), null, 'content-length: 5\r\n\r\nhello'],
+    ['a stream of known length', 'stream', 5, 'content-length: 5\r\n\r\nhello'],
+    ['a stream', 'stream', null, 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+    ['nothing', null, null, 'content-length: 0\r\n\r\n'],
+  ])('carries %s as its body', async (_, given, streamBytes, sent) => {
+    const to = await world.upstream((socket, text) => {
+      if (text.endsWith(sent)) socket.write(okWith('done'));
     });
     const body = given === 'stream' ? Readable.from([Buffer.from('hello')]) : given;
-    await forward(client(), to.url, { method: 'POST', body: body as Buffer | null, headers });
+    await forward(world.client(), to.url, {
+      method: 'POST',
+      body: body as Buffer | null,
+      streamBytes,
+    });
     const [received = ''] = to.received;
     expect(received.startsWith(`POST /x HTTP/1.1\r\nhost: ${to.url.host}\r\n`)).toBe(true);
     expect(received.endsWith(sent)).toBe(true);
   });
 
   it('carries no header that is of the connection', async () => {
-    const to = await upstream((socket) => socket.write(answer('')));
+    const to = await world.upstream((socket) => socket.write(okWith('')));
     const headers = {
       Host: 'evil.example',
       'Transfer-Encoding': 'chunked',
       Connection: 'x-a',
       'Content-Length': '7',
+      'Keep-Alive': 'timeout=5',
+      'Proxy-Authorization': 'Basic x',
+      'Proxy-Connection': 'keep-alive',
+      TE: 'trailers',
+      Trailer: 'x-b',
+      Upgrade: 'h2c',
+      'HTTP2-Settings': 'x',
+      Expect: '100-continue',
       'x-a': '1',
     };
-    await forward(client(), to.url, { headers });
+    await forward(world.client(), to.url, { headers });
     expect(to.received[0]).toBe(
       `GET /x HTTP/1.1\r\nhost: ${to.url.host}\r\nconnection: keep-alive\r\nx-a: 1\r\n\r\n`,
     );
@@ -360,8 +314,8 @@ describe('a request', () => {
     ['a character that would become a line break', 'a\u010ax-evil: 1'],
     ['a NUL', 'a\0'],
   ])('with %s in a header is not sent', async (_, value) => {
-    const to = await upstream((socket) => socket.write(answer('')));
-    expect(await codeOf(forward(client(), to.url, { headers: { 'x-a': value } }))).toBe(
+    const to = await world.upstream((socket) => socket.write(okWith('')));
+    expect(await codeOf(forward(world.client(), to.url, { headers: { 'x-a': value } }))).toBe(
       'ERR_INVALID_CHAR',
     );
     expect(to.sockets).toEqual([]);
@@ -371,24 +325,27 @@ describe('a request', () => {
     ['is shorter', 'hell'],
     ['is longer', 'hello!'],
   ])('whose body %s than was said is given up', async (_, sent) => {
-    const to = await upstream(() => undefined);
+    const to = await world.upstream(() => undefined);
     const body = Readable.from([Buffer.from(sent)]);
-    const headers = { 'content-length': '5' };
-    const failing = codeOf(forward(client(), to.url, { method: 'POST', body, headers }));
+    const failing = codeOf(
+      forward(world.client(), to.url, { method: 'POST', body, streamBytes: 5 }),
+    );
     expect(await failing).toBe('ERR_BODY_LENGTH');
   });
 
   it('ends with its connection when it is cancelled', async () => {
     const gone = { isCancelled: false, listener: null as (() => void) | null };
     const closed = Promise.withResolvers<undefined>();
-    const to = await upstream((socket) => {
+    const to = await world.upstream((socket) => {
       socket.once('close', () => closed.resolve(undefined));
       gone.isCancelled = true;
       gone.listener?.();
     });
-    const cancelled = forward(client(), to.url, { cancellation: gone });
+    const cancelled = forward(world.client(), to.url, { cancellation: gone });
     expect(await codeOf(cancelled)).toBe('ERR_CANCELED');
-    expect(await codeOf(forward(client(), to.url, { cancellation: gone }))).toBe('ERR_CANCELED');
+    expect(await codeOf(forward(world.client(), to.url, { cancellation: gone }))).toBe(
+      'ERR_CANCELED',
+    );
     await closed.promise;
     expect(to.sockets).toHaveLength(1);
   });
