@@ -111,9 +111,14 @@ export async function openFakeWebhookProvider(now: () => number): Promise<FakeWe
 const json = { 'content-type': 'application/json' };
 
 /** Signed as https://www.standardwebhooks.com says. */
-export function standardWebhook(url: string, secret: string, event: object, at: number): Sent {
+export function standardWebhook(
+  url: string,
+  secret: string,
+  event: object,
+  at: number,
+  id = `msg_${randomUUID()}`,
+): Sent {
   const body = JSON.stringify(event);
-  const id = `msg_${randomUUID()}`;
   const seconds = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const mac = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');

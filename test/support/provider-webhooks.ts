@@ -34,6 +34,7 @@ interface Case {
   /** Property and value that its connection is found by. */
   readonly found: readonly [property: string, value: string];
   readonly types: readonly (string | null)[];
+  /** Id of the delivery; absent where the provider documents none that its repeats carry. */
   readonly id?: string;
   /** Without a secret of the integration it is taken unsigned. */
   readonly isOptional?: true;
@@ -74,10 +75,11 @@ export const cases: readonly Case[] = [
     provider,
     body: { installation: { id: 42 } },
     sign: (body: string) => ({ 'x-hub-signature-256': `sha256=${mac(body, 'hex', appKey)}` }),
-    headers: { 'x-github-event': 'push' },
+    headers: { 'x-github-event': 'push', 'x-github-delivery': 'd2' },
     credentials: { ...app, webhookSecret: null },
     found: ['installation_id', '42'] as const,
     types: ['push'],
+    id: 'd2',
   })),
   {
     provider: 'stripe',
@@ -110,17 +112,21 @@ export const cases: readonly Case[] = [
     headers: {
       'x-shopify-shop-domain': 'toys.myshopify.example',
       'x-shopify-topic': 'orders/create',
+      'x-shopify-event-id': 'ev-1',
     },
     credentials: { clientSecret: 'client' },
     found: ['subdomain', 'toys'],
     types: ['orders/create'],
+    id: 'ev-1',
   },
   {
     provider: 'linear',
     body: { organizationId: 'o1', type: 'Issue' },
     sign: (body) => ({ 'linear-signature': mac(body) }),
+    headers: { 'linear-delivery': 'l-1' },
     found: ['organizationId', 'o1'],
     types: ['Issue'],
+    id: 'l-1',
   },
   {
     provider: 'jira',
@@ -129,8 +135,10 @@ export const cases: readonly Case[] = [
       issue: { self: 'https://toys.atlassian.example/rest/api/2/issue/1' },
     },
     sign: (body) => ({ 'x-hub-signature': `sha256=${mac(body)}` }),
+    headers: { 'x-atlassian-webhook-identifier': 'j-1' },
     found: ['siteUrl', 'https://toys.atlassian.example'],
     types: ['jira:issue_updated'],
+    id: 'j-1',
     isOptional: true,
   },
   {
@@ -140,7 +148,6 @@ export const cases: readonly Case[] = [
     credentials: { clientSecret: 'client' },
     found: ['app_id', 'a1'],
     types: ['conversation.user.created'],
-    id: 'notif_1',
   },
   {
     provider: 'notion',
@@ -148,7 +155,6 @@ export const cases: readonly Case[] = [
     sign: (body) => ({ 'x-notion-signature': `sha256=${mac(body)}` }),
     found: ['workspace_id', 'w1'],
     types: ['page.created'],
-    id: 'n1',
     isOptional: true,
   },
   {
@@ -215,11 +221,16 @@ export const cases: readonly Case[] = [
     provider,
     body: { object_kind: 'push' },
     sign: () => ({ 'x-gitlab-token': 'token-of-acme' }),
-    headers: { 'x-gitlab-event': 'Push Hook' },
+    headers: {
+      'x-gitlab-event': 'Push Hook',
+      'idempotency-key': 'k-1',
+      'x-gitlab-event-uuid': 'r-1',
+    },
     search: 'svcConnectionId=acme',
     metadata: { webhookSecret: 'token-of-acme' },
     found: ['connectionId', 'acme'] as const,
     types: ['Push Hook'],
+    id: 'k-1',
   })),
   {
     provider: 'gitlab',
@@ -240,7 +251,6 @@ export const cases: readonly Case[] = [
     metadata: { webhookSecret: secret },
     found: ['connectionId', 'acme'],
     types: ['incident.triggered'],
-    id: 'e1',
   },
   {
     provider: 'fathom',
@@ -277,7 +287,6 @@ export const cases: readonly Case[] = [
     credentials: { webhookSecret: rsaPublicKey },
     found,
     types: ['ContactCreate'],
-    id: 'w-1',
   })),
   {
     provider: 'jobber',
@@ -292,7 +301,6 @@ export const cases: readonly Case[] = [
     body: { id: 'm1', type: 'message', channelData: { tenant: { id: 't1' } } },
     found: ['tenantId', 't1'],
     types: ['message'],
-    id: 'm1',
   },
   {
     provider: 'autotask',

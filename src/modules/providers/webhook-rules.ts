@@ -101,6 +101,10 @@ export const webhookRules = z.strictObject({
     .optional(),
   is_for_all: z.boolean().default(false),
   type: sources.optional(),
+  /**
+   * Only where the provider documents that the value names a delivery and comes again with its repeats: a repeat within
+   * 24 hours is dropped. Not the id of what the event is about.
+   */
   delivery_id: sources.optional(),
   /** The body is a list of events, or has one at this path; each starts runs of its own. */
   events: z.strictObject({ path: z.string().optional() }).optional(),

@@ -22,18 +22,22 @@ export async function forwardsOf(
   if (!integration.forwardWebhooks || !verdict.isForwarded) return [];
   const { uniqueKey: integrationKey, provider } = integration;
   const along = forwardedHeaders(headers);
-  const send = (connection: Parameters<typeof deliveriesOf>[1]['connection'], payload: object) => {
-    const messageId = uuidV5(originId, `forward/${connection.connectionId ?? ''}`);
+  const send = (
+    connection: Parameters<typeof deliveriesOf>[1]['connection'],
+    connectionUid: string,
+    payload: object,
+  ) => {
+    const messageId = uuidV5(originId, `forward/${connectionUid}`);
     const wanted = { environment, connection, kind: 'forward' } as const;
     return deliveriesOf(deps, wanted, [{ messageId, payload: payload as never, headers: along }]);
   };
   if (verdict.connections.length === 0) {
     const nobody = { integrationKey, connectionId: null, webhookUrlOverride: null };
-    return send(nobody, verdict.body as never);
+    return send(nobody, '', verdict.body as never);
   }
   const made = await Promise.all(
     verdict.connections.map((connection) =>
-      send(connection, {
+      send(connection, connection.uid, {
         type: 'forward',
         from: provider,
         connectionId: connection.connectionId,

@@ -37,14 +37,27 @@ export interface IncomingFilter {
   readonly until?: Micros | undefined;
 }
 
+/** What a delivery and its repeat have in common. */
+export interface Repeat {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly providerDeliveryId: string;
+  readonly type: string | null;
+  /** In the order of the message that says what came of it. */
+  readonly connectionIds: readonly string[];
+  /** Keyed hash of the exact bytes. */
+  readonly bodyHash: string;
+}
+
 export const layout = {
-  version: 1,
+  version: 2,
   tables: `
   CREATE TABLE incoming (
     id TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration TEXT NOT NULL,
     disposition TEXT NOT NULL, reason TEXT, status INTEGER, type TEXT, provider_delivery_id TEXT,
     connections TEXT NOT NULL, run_ids TEXT NOT NULL, headers TEXT NOT NULL,
-    received_at INTEGER NOT NULL, decided_at INTEGER, partition INTEGER NOT NULL, place INTEGER NOT NULL
+    received_at INTEGER NOT NULL, decided_at INTEGER, partition INTEGER NOT NULL, place INTEGER NOT NULL,
+    body_hash TEXT NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX incoming_list ON incoming (environment_uid, received_at, id);
   CREATE INDEX incoming_known ON incoming (environment_uid, integration, provider_delivery_id)
@@ -96,17 +109,17 @@ export class IncomingStore {
     return this.#tables.page('incoming', wanted, order).map(webhookOf);
   }
 
-  /** One that was taken since the time under the provider's own id; null = none. */
+  /** One that was taken since the time, and that a provider repeats with such a delivery; null = none. */
   taken(
-    of: { readonly environmentUid: string; readonly integrationKey: string },
-    providerDeliveryId: string,
+    { environmentUid, integrationKey, ...same }: Repeat,
     since: Micros,
   ): IncomingWebhook | null {
     const sql = `SELECT * FROM incoming WHERE environment_uid = ? AND integration = ?
-      AND provider_delivery_id = ? AND received_at >= ?
-      AND disposition IN ('accepted', 'unmatched', 'reprocessed') LIMIT 1`;
-    const { environmentUid, integrationKey } = of;
-    const row = this.#tables.one(sql, environmentUid, integrationKey, providerDeliveryId, since);
+      AND provider_delivery_id = ? AND type IS ? AND connections = ? AND body_hash = ?
+      AND received_at >= ? AND disposition IN ('accepted', 'reprocessed') LIMIT 1`;
+    const names = [environmentUid, integrationKey, same.providerDeliveryId, same.type];
+    const connections = JSON.stringify(same.connectionIds);
+    const row = this.#tables.one(sql, ...names, connections, same.bodyHash, since);
     return row === null ? null : webhookOf(row);
   }
 
@@ -117,10 +130,11 @@ export class IncomingStore {
 
   #receive(step: WebhookIn, partition: number, offset: number): void {
     const sql = `INSERT OR IGNORE INTO incoming VALUES
-      (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?)`;
-    const { delivery_id, environment_id, integration, headers, received_at } = step;
+      (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?, ?)`;
+    const { delivery_id, environment_id, integration, headers, received_at, body_hash } = step;
     const names = [delivery_id, environment_id, integration ?? ''];
-    this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, partition, offset);
+    const place = [partition, offset];
+    this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, ...place, body_hash);
   }
 
   #decide(step: WebhookIn): void {

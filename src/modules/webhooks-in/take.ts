@@ -18,7 +18,7 @@ import {
   type WebhookIn,
 } from './events.ts';
 import { forwardsOf } from './forward.ts';
-import type { IncomingWebhook } from './incoming-store.ts';
+import type { IncomingWebhook, Repeat } from './incoming-store.ts';
 import { install } from './install.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Receiver } from './receiver.ts';
@@ -114,12 +114,10 @@ export async function take(
     throw error;
   }
   const { environment, integration } = to;
-  const { providerDeliveryId: known } = verdict;
   const of = { environmentUid: environment.uid, integrationKey: integration.uniqueKey };
-  if (known !== null) await deps.incoming.caughtUp();
-  const since = (stored.receivedAt - limits.webhookKnownMs) * 1000;
-  const first = known === null || isAgain ? null : deps.incoming.tables.taken(of, known, since);
-  if (first !== null && first.id !== stored.id) {
+  const repeat = repeatOf(deps, to, stored, verdict);
+  const first = repeat === null || isAgain ? null : await firstOf(deps, stored, verdict, repeat);
+  if (first !== null) {
     await decide(deps, to, stored, {
       ...saidOf(verdict),
       disposition: 'duplicate',
@@ -127,7 +125,7 @@ export async function take(
     });
     return { disposition: 'duplicate', verdict };
   }
-  const originId = originOf(to, stored, known);
+  const originId = originOf(to, stored, repeat);
   const forwards = await forwardsOf(deps, to, originId, verdict, stored.request.headers);
   if (forwards.length > 0) await deps.publisher.publish(forwards, 'system');
   const runs = runsOf(deps.control, of, originId, verdict.events);
@@ -190,15 +188,53 @@ async function surroundings(deps: TakeDeps, to: Receiver, { receivedAt }: Stored
   };
 }
 
-/**
- * What the ids of its webhooks and runs are made of: the same when the provider sends it again before it has had an
- * answer. After a day a provider may send it again on purpose.
- */
-function originOf({ integration }: Receiver, { id, receivedAt }: Stored, known: string | null) {
-  if (known === null) return id;
-  const day = Math.floor(receivedAt / dayMs);
-  return uuidV5(integration.uid, `${known}/${day}`);
+/** What a repeat of the delivery has in common with it; null where no repeat can be told from another delivery. */
+function repeatOf(
+  deps: TakeDeps,
+  { environment, integration }: Receiver,
+  { request }: Stored,
+  { providerDeliveryId, type, connections }: Verdict,
+): Repeat | null {
+  if (providerDeliveryId === null || connections.length === 0) return null;
+  return {
+    environmentUid: environment.uid,
+    integrationKey: integration.uniqueKey,
+    providerDeliveryId,
+    type,
+    connectionIds: idsOf(connections),
+    bodyHash: hashOf(deps, request),
+  };
 }
+
+/** The delivery that this one repeats; null = none. One to a connection since deleted is not repeated. */
+async function firstOf(
+  { incoming }: TakeDeps,
+  { id, receivedAt }: Stored,
+  { connections }: Verdict,
+  repeat: Repeat,
+): Promise<IncomingWebhook | null> {
+  await incoming.caughtUp();
+  const createdAt = connections.map((connection) => connection.createdAt);
+  const since = Math.max(receivedAt - limits.webhookKnownMs, ...createdAt) * 1000;
+  const first = incoming.tables.taken(repeat, since);
+  return first?.id === id ? null : first;
+}
+
+/**
+ * What the ids of its webhooks and runs are made of: the same when the provider repeats it before it has had an answer.
+ * They hold the uid of the connection as well.
+ */
+function originOf({ integration }: Receiver, { id, receivedAt }: Stored, repeat: Repeat | null) {
+  if (repeat === null) return id;
+  const { providerDeliveryId, type, bodyHash } = repeat;
+  const day = Math.floor(receivedAt / dayMs);
+  const name = joinKey(providerDeliveryId, type ?? '', bodyHash, String(day));
+  return uuidV5(integration.uid, name);
+}
+
+/** In one order, whatever the order in which they were found. */
+const idsOf = (connections: Verdict['connections']): string[] =>
+  connections.map(({ connectionId }) => connectionId).sort();
 
 const quiet = {
   reason: null,
@@ -215,7 +251,7 @@ const quiet = {
 const saidOf = (verdict: Verdict) => ({
   status: 200,
   provider_delivery_id: verdict.providerDeliveryId,
-  matched_connections: verdict.connections.map(({ connectionId }) => connectionId),
+  matched_connections: idsOf(verdict.connections),
   subscription: verdict.type,
 });
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { builtInCatalogue } from '../../../../support/catalogue.ts';
 import {
   acme,
   address,
@@ -17,7 +19,7 @@ describe('a webhook of', () => {
     const verdict = await judged(one);
     expect(verdict.connections).toEqual([acme]);
     expect(verdict.events.map(({ type }) => type)).toEqual(one.types);
-    if (one.id !== undefined) expect(verdict.providerDeliveryId).toBe(one.id);
+    expect(verdict.providerDeliveryId).toBe(one.id ?? null);
     expect(verdict).toMatchObject({ answer: null, isForwarded: true, body: one.body });
   });
 
@@ -49,6 +51,28 @@ describe('a webhook of', () => {
       );
     },
   );
+});
+
+describe('the id of a delivery', () => {
+  it('is documented for those providers that have one in their rules, and for no other', () => {
+    const page = readFileSync(new URL('../../../../../docs/webhooks.md', import.meta.url), 'utf8');
+    const [, dropped = '', never = ''] =
+      /### Repeats([^]*)No repeat of any other([^]*)/.exec(page) ?? [];
+    const namesIn = (text: string): string[] =>
+      [...text.matchAll(/^\| (`[^|]*)\|/gm)].flatMap(([, cell = '']) =>
+        [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+      );
+    const routed = builtInCatalogue()
+      .all()
+      .filter(({ webhook_routing }) => webhook_routing !== undefined);
+    const namesOf = (hasId: boolean): string[] =>
+      routed
+        .filter(({ webhook_routing: rules }) => (rules?.delivery_id !== undefined) === hasId)
+        .map(({ name }) => name)
+        .sort();
+    expect(namesIn(dropped).sort()).toEqual(namesOf(true));
+    expect(namesIn(never).sort()).toEqual(namesOf(false));
+  });
 });
 
 describe('the token of a notification of Gmail', () => {
