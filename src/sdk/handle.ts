@@ -1,7 +1,14 @@
 import type { z } from 'zod';
 import type { FetchOptions, ProxyConfiguration, ProxyResponse } from './http.ts';
-import type { Connection, Integration, SvcMetadata } from './resources.ts';
-import type { CheckpointSchema, MetadataOf, MetadataSchema, Models, Schema } from './schemas.ts';
+import type { Connection, Credentials, Integration, SvcMetadata } from './resources.ts';
+import type {
+  CheckpointSchema,
+  MetadataOf,
+  MetadataSchema,
+  Models,
+  Schema,
+  SchemaWith,
+} from './schemas.ts';
 
 type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -56,20 +63,21 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
   ): Promise<Connection<MetadataOf<Meta>>>;
   getIntegration(options?: { include?: ('webhook' | 'credentials')[] }): Promise<Integration>;
   /** `{}` when there is none. */
-  getMetadata(): Promise<MetadataOf<Meta>>;
+  getMetadata<T = MetadataOf<Meta>>(): Promise<T>;
   /** Replaces all of it. */
   setMetadata(metadata: MetadataOf<Meta>): Promise<void>;
   /** Replaces the given top-level keys. */
   updateMetadata(metadata: Partial<MetadataOf<Meta>>): Promise<void>;
   /** OAuth 2: the access token; OAuth 1: token and secret; otherwise the credentials. */
-  getToken(): Promise<
-    string | { oAuthToken: string; oAuthTokenSecret: string } | Record<string, unknown>
-  >;
-  getRawTokenResponse(): Promise<Record<string, unknown>>;
+  getToken(): Promise<string | { oAuthToken: string; oAuthTokenSecret: string } | Credentials>;
+  getRawTokenResponse<T = Record<string, unknown>>(): Promise<T>;
   getWebhookURL(): Promise<string | null>;
   getEnvironmentVariables(): Promise<{ name: string; value: string }[] | null>;
 
   /** Null on the first run and after a reset. */
+  getCheckpoint(): Promise<z.infer<C> | null>;
+  getCheckpoint<T>(): Promise<T | null>;
+  // Once more: `ReturnType` looks at the last one.
   getCheckpoint(): Promise<z.infer<C> | null>;
   /** Replaces the whole checkpoint. Rejects what is not flat, and when another run has saved meanwhile. */
   saveCheckpoint(checkpoint: z.infer<C>): Promise<void>;
@@ -77,11 +85,20 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
 
   /** Runs an action of the same integration and connection; resolves with its output. */
   triggerAction<O = unknown>(name: string, input?: unknown): Promise<O>;
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- callers name the type of the input
+  triggerAction<I, O>(name: string, input?: I): Promise<O>;
   triggerAction<O = unknown>(
     providerConfigKey: string,
     connectionId: string,
     name: string,
     input?: unknown,
+  ): Promise<O>;
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- callers name the type of the input
+  triggerAction<I, O>(
+    providerConfigKey: string,
+    connectionId: string,
+    name: string,
+    input?: I,
   ): Promise<O>;
   triggerSync(
     providerConfigKey: string,
@@ -100,6 +117,10 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
     zodSchema: S;
     input: unknown;
   }): Promise<{ success: true; data: z.infer<S> }>;
+  zodValidateInput<T = never>(options: {
+    zodSchema: SchemaWith<NoInfer<T>>;
+    input: unknown;
+  }): Promise<{ success: true; data: T }>;
 
   /** False while another run holds it. Released when this run ends. */
   tryAcquireLock(options: { key: string; ttlMs: number }): Promise<boolean>;
@@ -113,6 +134,10 @@ export type SvcAction<
   C extends CheckpointSchema = CheckpointSchema,
 > = Base<Meta, C>;
 
+/** A record of which the caller names the type; without that, nothing fits. */
+type Named<T> = NoInfer<T> & { id: string };
+type PartialNamed<T> = Partial<NoInfer<T>> & { id: string };
+
 type Row<M extends Models, N extends keyof M> = z.infer<M[N]>;
 type PartialRow<M extends Models, N extends keyof M> = { id: string } & Partial<Row<M, N>>;
 
@@ -124,10 +149,13 @@ export interface SvcSync<
 > extends Base<Meta, C> {
   /** Adds new records and replaces known ones; an unchanged one only counts as seen. */
   batchSave<N extends keyof M & string>(records: Row<M, N>[], model: N): Promise<true>;
+  batchSave<T = never>(records: Named<T>[], model: keyof M & string): Promise<true>;
   /** Merges deeply into known records; lists are replaced, unknown ids ignored. */
   batchUpdate<N extends keyof M & string>(records: PartialRow<M, N>[], model: N): Promise<true>;
+  batchUpdate<T = never>(records: PartialNamed<T>[], model: keyof M & string): Promise<true>;
   /** Marks records as deleted; only `id` is used. */
   batchDelete<N extends keyof M & string>(records: PartialRow<M, N>[], model: N): Promise<true>;
+  batchDelete<T = never>(records: PartialNamed<T>[], model: keyof M & string): Promise<true>;
   /** Before fetching the complete data of a model. A window left open by a failed run goes on. */
   trackDeletesStart(model: keyof M & string): Promise<void>;
   /** After saving it all: deletes what was there at the start and was not saved since. */
@@ -139,15 +167,27 @@ export interface SvcSync<
     ids: readonly Id[],
     model: N,
   ): Promise<Map<Id, Row<M, N>>>;
+  getRecordsById<Id extends string | number, T>(
+    ids: readonly Id[],
+    model: keyof M & string,
+  ): Promise<Map<Id, T>>;
   getRecordsByIds<N extends keyof M & string, Id extends string | number = string>(
     ids: readonly Id[],
     model: N,
   ): Promise<Map<Id, Row<M, N>>>;
+  getRecordsByIds<Id extends string | number, T>(
+    ids: readonly Id[],
+    model: keyof M & string,
+  ): Promise<Map<Id, T>>;
   /** Every record, deleted ones too, in the order of modification. */
   listRecords<N extends keyof M & string>(
     model: N,
     options?: { cursor?: string },
   ): AsyncGenerator<Row<M, N> & { _svc_metadata: SvcMetadata }>;
+  listRecords<T>(
+    model: keyof M & string,
+    options?: { cursor?: string },
+  ): AsyncGenerator<T & { _svc_metadata: SvcMetadata }>;
   /** Before the first request and the first save of the run. */
   setMergingStrategy(
     options: { strategy: 'override' | 'ignore_if_modified_after' },

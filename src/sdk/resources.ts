@@ -12,9 +12,59 @@ export interface Connection<Meta = Record<string, unknown>> {
   created_at: string;
   updated_at: string;
   last_fetched_at: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its fields depend on the authentication mode
-  credentials: { type: string } & Record<string, any>;
+  credentials: Credentials;
 }
+
+/* eslint-disable @typescript-eslint/no-explicit-any --
+   what there is, and of which type, depends on the authentication mode and the provider */
+
+/** Credentials of a connection; `type` is the authentication mode. */
+export interface Credentials {
+  type: string;
+  username?: any;
+  password?: any;
+  apiKey?: any;
+  access_token?: any;
+  refresh_token?: any;
+  token?: any;
+  expires_at?: any;
+  oauth_token?: any;
+  oauth_token_secret?: any;
+  token_id?: any;
+  token_secret?: any;
+  config_override?: any;
+  client_id?: any;
+  client_secret?: any;
+  client_certificate?: any;
+  client_private_key?: any;
+  privateKeyId?: any;
+  issuerId?: any;
+  privateKey?: any;
+  scope?: any;
+  app?: any;
+  user?: any;
+  organization_id?: any;
+  dev_key?: any;
+  session_id?: any;
+  user_id?: any;
+  /** What the provider answered. */
+  raw?: any;
+  [field: string]: any;
+}
+
+/** Credentials of an integration. */
+export interface IntegrationCredentials {
+  type: string;
+  client_id?: any;
+  client_secret?: any;
+  scopes?: any;
+  webhook_secret?: any;
+  app_id?: any;
+  app_link?: any;
+  private_key?: any;
+  [field: string]: any;
+}
+/* eslint-enable @typescript-eslint/no-explicit-any */
 
 /** An integration as `svc.getIntegration` gives it. */
 export interface Integration {
@@ -27,7 +77,7 @@ export interface Integration {
   /** With `include: ['webhook']`. */
   webhook_url?: string | null;
   /** With `include: ['credentials']`. */
-  credentials?: Record<string, unknown> | null;
+  credentials?: IntegrationCredentials | null;
 }
 
 /** What the cache knows of a record. */

@@ -9,6 +9,8 @@ interface SchemaOf<Type extends string, Output> {
 }
 
 export type Schema = SchemaOf<string, unknown>;
+/** Of which the output is known. */
+export type SchemaWith<Output> = SchemaOf<string, Output>;
 
 /** Schema of one model; every record has an `id`. */
 type ModelSchema = SchemaOf<'object', { id: string; [field: string]: unknown }>;

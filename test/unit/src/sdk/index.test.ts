@@ -67,35 +67,37 @@ describe('types', () => {
       [{ id: '1', tags: ['x'] }],
       'Contact',
     );
-    // prettier-ignore
-    // @ts-expect-error -- a field of another type
-    expectTypeOf<SyncHandle['batchSave']>().toBeCallableWith([{ id: '1', name: 5, tags: [] }], 'Contact');
-    // prettier-ignore
-    // @ts-expect-error -- a model that is not declared
-    expectTypeOf<SyncHandle['batchSave']>().toBeCallableWith([], 'Nope');
-    // prettier-ignore
-    // @ts-expect-error -- no id at all
-    expectTypeOf<SyncHandle['batchDelete']>().toBeCallableWith([{ name: 'n' }], 'Contact');
+    const refused = async (svc: SyncHandle) => {
+      // @ts-expect-error -- a field of another type
+      await svc.batchSave([{ id: '1', name: 5, tags: [] }], 'Contact');
+      // @ts-expect-error -- a model that is not declared
+      await svc.batchSave([], 'Nope');
+      // @ts-expect-error -- no id at all
+      await svc.batchDelete([{ name: 'n' }], 'Contact');
+      // @ts-expect-error -- a record of the caller's own type without an id
+      await svc.batchSave<{ name: string }>([{ name: 'n' }], 'Contact');
+    };
+    expect(refused).toBeInstanceOf(Function);
     expectTypeOf<Awaited<ReturnType<SyncHandle['trackDeletesEnd']>>>().toEqualTypeOf<{
       deletedKeys: string[];
     }>();
   });
 
   it('§2 metadata and checkpoint are those of their schemas', () => {
-    expectTypeOf<Awaited<ReturnType<SyncHandle['getMetadata']>>>().toEqualTypeOf<{
-      team: string;
+    const read = async (svc: SyncHandle) => ({
+      metadata: await svc.getMetadata(),
+      checkpoint: await svc.getCheckpoint(),
+    });
+    expectTypeOf(read).returns.resolves.toEqualTypeOf<{
+      metadata: { team: string };
+      checkpoint: { after: string; page: number } | null;
     }>();
-    expectTypeOf<Awaited<ReturnType<SyncHandle['getCheckpoint']>>>().toEqualTypeOf<{
-      after: string;
-      page: number;
-    } | null>();
     expectTypeOf<SyncHandle['updateMetadata']>().toBeCallableWith({});
     // prettier-ignore
     // @ts-expect-error -- a field is missing
     expectTypeOf<SyncHandle['saveCheckpoint']>().toBeCallableWith({ after: 'x' });
-    expectTypeOf<Awaited<ReturnType<SvcAction['getMetadata']>>>().toEqualTypeOf<
-      Record<string, unknown>
-    >();
+    const ofAction = (svc: SvcAction) => svc.getMetadata();
+    expectTypeOf(ofAction).returns.resolves.toEqualTypeOf<Record<string, unknown>>();
   });
 
   it('§2 input and output are those of the action', () => {

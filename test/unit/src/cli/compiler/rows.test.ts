@@ -2,8 +2,47 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../../src/adapters/sandbox/sandbox.ts';
 import type { Compiled } from '../../../../../src/cli/compiler/compile.ts';
 import type { Sandbox } from '../../../../../src/ports/sandbox.ts';
-import { compile } from '../../../../support/compile.ts';
-import { actionText, functionsProject } from '../../../../support/functions-project.ts';
+import { compile, problemsOf } from '../../../../support/compile.ts';
+import { actionText, functionsProject, syncText } from '../../../../support/functions-project.ts';
+
+/** What functions write that were made for the usual typings, most of it found in public ones. */
+const usualTypings = `
+const { since } = await svc.getMetadata<{ since?: string }>();
+const metadata: Team = await svc.getMetadata();
+const { credentials, connection_config: config } = await svc.getConnection();
+let user = 'username' in credentials && typeof credentials.username === 'string' ? credentials.username : '';
+if (credentials.type === 'API_KEY') user = credentials.apiKey;
+if ('access_token' in credentials) user = credentials.access_token;
+const { password } = credentials as { username: string; password: string };
+const key: string = credentials['apiKey'] ?? credentials.raw['id'];
+const token = await svc.getToken();
+if (typeof token !== 'string' && 'apiKey' in token && typeof token.apiKey === 'string') user = token.apiKey;
+if (typeof token === 'object' && 'username' in token) user = token.username;
+const raw = await svc.getRawTokenResponse<{ team: { id: string } }>();
+const integration = await svc.getIntegration({ include: ['credentials'] });
+if (integration.credentials && 'client_id' in integration.credentials) user = integration.credentials.client_id;
+const checkpoint = await svc.getCheckpoint<{ page: string }>();
+const one = await svc.triggerAction<{ text: string }>('greet', { name: user });
+const two = await svc.triggerAction<{ name: string }, { text: string }>('greet', { name: user });
+const far = await svc.triggerAction<{ name: string }, { text: string }>('crm', 'c-1', 'greet', { name: user });
+const { data } = await svc.zodValidateInput<Team>({ zodSchema: z.object({ team: z.string() }), input: {} });
+const pages = svc.paginate<{ id: number }>({ endpoint: '/', paginate: { type: 'link' } });
+for await (const page of pages) await svc.log(page.map(({ id }) => id));
+const { data: rows } = await svc.get<{ rows: Team[] }>({ endpoint: '/' });
+const { data: loose } = await svc.post({ endpoint: '/', data: { a: 1 } });
+const error = new svc.ActionError<Team>({ team: 'x' });
+await svc.log(since, metadata.team, config['subdomain'], password, key, raw.team.id, checkpoint?.page, one.text, two.text, far.text, data.team, rows.rows[0]?.team, loose.id, error.payload.team);
+`;
+const usualSyncTypings = `
+const rows: Row[] = [{ id: '1', name: 'Ada' }];
+await svc.batchSave<Row>(rows, 'Item');
+await svc.batchUpdate<Row>(rows, 'Item');
+await svc.batchDelete<Row>(rows, 'Item');
+const found = await svc.getRecordsById<string, Row>(['1'], 'Item');
+const others = await svc.getRecordsByIds<string, Row>(['1'], 'Item');
+for await (const row of svc.listRecords<Row>('Item')) await svc.log(row.name, row._svc_metadata.cursor);
+await svc.log(found.get('1')?.name, others.get('1')?.name);
+`;
 
 /** Rows of contract/functions.md that the compiler shows, on one project. */
 const files = {
@@ -90,6 +129,20 @@ describe('a module', () => {
   it('§1 relative imports', () => {
     expect(built('relative')?.bundle).toContain('said-by-another-file');
   });
+});
+
+it('functions that were written for the usual typings compile', async () => {
+  const texts = {
+    'u/actions/typings.ts': actionText(usualTypings, 'interface Team { team: string }'),
+    'u/syncs/typings.ts': syncText(usualSyncTypings, {
+      before: 'interface Row { id: string; name: string }',
+    }),
+    // Compiled beside it, so that there is something to refuse.
+    'u/actions/refused.ts': actionText('const nothing: string = 1;\nawait svc.log(nothing);'),
+  };
+  const problems = await problemsOf(texts, sandbox);
+  expect(problems.filter(({ file }) => file.includes('typings'))).toEqual([]);
+  expect(problems).toHaveLength(1);
 });
 
 describe('options', () => {
