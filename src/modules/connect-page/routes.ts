@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { content, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
+import { codingFor } from '../../http/negotiate.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { pageAssets, type Asset } from './assets.ts';
 import { documentAnswer } from './document.ts';
@@ -75,19 +76,17 @@ const embed = defineRoute({
   },
 });
 
-function encoded(file: Asset, accepted = '', caching: string): RouteAnswer {
-  const encoding = (['br', 'gzip'] as const).find((name) =>
-    new RegExp(`(^|,)\\s*${name}\\s*(;\\s*q=(1|0\\.[0-9]*[1-9])[0-9.]*\\s*)?(,|$)`).test(accepted),
-  );
+function encoded(file: Asset, accepted: string | undefined, caching: string): RouteAnswer {
+  const coding = codingFor(accepted, ['br', 'gzip']);
   return {
     status: 200,
-    body: encoding === undefined ? file.plain : file[encoding],
+    body: coding === null ? file.plain : file[coding],
     headers: {
       'content-type': file.type,
       'cache-control': caching,
       'x-content-type-options': 'nosniff',
       vary: 'accept-encoding',
-      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      ...(coding === null ? {} : { 'content-encoding': coding }),
     },
   };
 }

@@ -1,17 +1,12 @@
+import { languageFor } from '../../http/negotiate.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import type { Provider } from './definition.ts';
 
 const languages = ['en', 'es', 'fr', 'de'] as const;
 export type Language = (typeof languages)[number];
 
-/** The first language of an `Accept-Language` header that titles are kept in; English otherwise. */
-export function languageOf(header: string | undefined): Language {
-  const wanted = (header ?? '')
-    .split(',')
-    .map((part) => part.trim().slice(0, 2).toLowerCase())
-    .find((name) => languages.some((language) => language === name));
-  return languages.find((language) => language === wanted) ?? 'en';
-}
+/** The language of an `Accept-Language` header that titles are kept in; English where it names none. */
+export const languageOf = (header: string | undefined): Language => languageFor(header, languages);
 
 /** The whole catalogue entry with its logo; localised texts in one language. */
 export function presentProvider(provider: Provider, publicUrl: string, language: Language) {
@@ -20,7 +15,7 @@ export function presentProvider(provider: Provider, publicUrl: string, language:
 }
 
 export function logoUrl(publicUrl: string, provider: string): string {
-  return `${publicUrl.replace(/\/+$/, '')}/images/template-logos/${encodeURIComponent(provider)}.svg`;
+  return `${publicUrl}/images/template-logos/${encodeURIComponent(provider)}.svg`;
 }
 
 /** An object whose keys are all languages is a text in several of them. */
