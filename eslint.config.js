@@ -1,3 +1,4 @@
+import redos from 'eslint-plugin-redos';
 import tseslint from 'typescript-eslint';
 
 const clock = { object: 'Date', property: 'now', message: 'Take a Clock (src/kernel/time.ts).' };
@@ -10,6 +11,12 @@ const settings = {
   object: 'process',
   property: 'env',
   message: 'Settings are read once, by src/app/config.ts or src/cli/environment.ts.',
+};
+const builtPattern = {
+  selector:
+    ':matches(NewExpression, CallExpression)[callee.name="RegExp"][arguments.0.type!="Literal"]',
+  message:
+    'A pattern built from text escapes the check for super-linear time: write it as a literal.',
 };
 
 export default tseslint.config(
@@ -54,6 +61,16 @@ export default tseslint.config(
       ],
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/unified-signatures': 'off',
+    },
+  },
+  {
+    // Text from outside can be 32 KB of whatever an expression is slowest with.
+    files: ['src/**', 'streams/**'],
+    plugins: { redos },
+    rules: {
+      // A pattern that is not proven safe in this time counts as unsafe.
+      'redos/no-vulnerable': ['error', { ignoreErrors: false, timeout: 60_000 }],
+      'no-restricted-syntax': ['error', builtPattern],
     },
   },
   {

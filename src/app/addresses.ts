@@ -1,4 +1,5 @@
 import { parseServerAddress } from '../adapters/projection-store/server-address.ts';
+import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
 
 /** Where a part of the service is kept: in this process, or by servers. The settings' URLs name it. */
 const embedded = { kind: 'embedded' } as const;
@@ -101,11 +102,13 @@ export function tablesAddress(text: string): ServerAddress {
   return address;
 }
 
-/** An http(s) URL to which paths are appended. */
+/** An http(s) URL to which paths are appended, without a slash at its end. */
 export function webAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
-  if (isWeb && url.username + url.password + url.search + url.hash === '') return text;
+  if (isWeb && url.username + url.password + url.search + url.hash === '') {
+    return withoutTrailingSlashes(text);
+  }
   throw new Error(
     `expected http://host or https://host, with a port and a path at most, got "${maskedUrl(text)}"`,
   );
@@ -129,7 +132,9 @@ export function maskedUrl(text: string): string {
   const host = text.lastIndexOf('@') + 1;
   const scheme = text.lastIndexOf('//', host);
   const user = scheme < 0 ? 0 : scheme + 2;
-  const credentials = text.slice(user, host).replace(/:.*@$/s, ':***@');
+  const colon = text.indexOf(':', user);
+  const credentials =
+    colon >= 0 && colon < host ? `${text.slice(user, colon)}:***@` : text.slice(user, host);
   const rest = text.slice(host).replace(/(?<=[?&](?!sasl=)[^=&]*=)[^&]+/g, '***');
   return text.slice(0, user) + credentials + rest;
 }

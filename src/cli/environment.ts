@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -39,7 +40,7 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
     ...variables,
   };
   return {
-    host: (all['SVC_HOSTPORT'] || defaultHost).replace(/\/+$/, ''),
+    host: withoutTrailingSlashes(all['SVC_HOSTPORT'] || defaultHost),
     secretKeyVariable,
     secretKey: (environment) => {
       const upper = environment.toUpperCase();

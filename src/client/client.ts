@@ -60,7 +60,7 @@ const timeoutDefaultMs = 120_000;
 
 /** A client of the API for Node. */
 export function createClient(options: ClientOptions): Client {
-  const base = options.url.replace(/\/+$/, '');
+  const base = options.url.replace(/(?<!\/)\/+$/, '');
   const send = async (method: string, path: string, sent: Sent = {}): Promise<unknown> => {
     const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutDefaultMs);
     const answer = await reach(base + path, {

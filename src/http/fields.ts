@@ -11,7 +11,7 @@ export const text = (min: number, max: number) =>
   z
     .string()
     .min(min)
-    .max(max)
+    .max(max, { abort: true })
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'Not valid Unicode text.');
 
 const matching = (pattern: RegExp, max = 255) => z.string().regex(pattern).min(1).max(max);

@@ -6,13 +6,16 @@ const secretName =
 
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
+/** The same before a value in text: `token=…`, `"api_key": "…"`. */
+const namedValue = /(?<![\w-])([\w-]+)(["']?\s*[:=]\s*["']?)[^\s"',&}]+/g;
+const secretNameInText = /token|secret|password|api[_-]?key|authorization/i;
+
 /** Text without what looks like a credential: providers like to repeat tokens, and functions to log them. */
 export function redactText(text: string): string {
   return text
     .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${removed}`)
-    .replaceAll(
-      /\b(\w*(?:token|secret|password|api[_-]?key|authorization)\w*["']?\s*[:=]\s*["']?)[^\s"',&}]+/gi,
-      `$1${removed}`,
+    .replaceAll(namedValue, (all, name: string, separator: string) =>
+      secretNameInText.test(name) ? `${name}${separator}${removed}` : all,
     )
     .replaceAll(/:\/\/[^\s/@]+@/g, `://${removed}@`);
 }

@@ -125,7 +125,7 @@ const inPlaceOf = (name: string, contents: string): Plugin => ({
   name: `in-place-of-${name}`,
   setup(building) {
     const namespace = 'made';
-    building.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace }));
+    building.onResolve({ filter: /./ }, ({ path }) => (path === name ? { path, namespace } : null));
     building.onLoad({ filter: /./, namespace }, () => ({ contents }));
   },
 });

@@ -37,7 +37,7 @@ export async function startRedirect(
   const context = await modeContext(services, integration, provider, connectionConfig);
   const state = randomBytes(16).toString('hex');
   const flow = {
-    callbackUrl: settings.publicUrl.replace(/\/+$/, '') + callbackPath,
+    callbackUrl: settings.publicUrl + callbackPath,
     scopes: scopesOf(connectionConfig, context.client?.scopes),
     authorizationParams: paramsOf(attempt),
     override: asked.override,

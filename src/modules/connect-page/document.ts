@@ -1,4 +1,5 @@
 import type { RouteAnswer } from '../../http/define-route.ts';
+import { withoutTrailingSlashes } from '../../kernel/trailing-slashes.ts';
 
 /** What a document of this module is made of. */
 export interface DocumentParts {
@@ -17,7 +18,7 @@ export interface DocumentParts {
 /** A document without inline code, whose policy lets it speak to this service only. */
 export function documentAnswer(parts: DocumentParts): RouteAnswer {
   const { title, script, style, data } = parts;
-  const pagePath = `${new URL(parts.publicUrl).pathname.replace(/\/+$/, '')}/connect/ui/`;
+  const pagePath = `${withoutTrailingSlashes(new URL(parts.publicUrl).pathname)}/connect/ui/`;
   const json = data === undefined ? '' : dataElement(data);
   const html = `<!doctype html>
 <html lang="en">

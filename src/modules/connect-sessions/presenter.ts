@@ -7,7 +7,7 @@ import type { ConnectSession, SessionDefaults } from './state.ts';
 
 /** Where the person is sent; the token is the page's key. */
 export function connectLink(publicUrl: string, token: string): string {
-  return `${publicUrl.replace(/\/+$/, '')}/connect/ui/?session_token=${token}`;
+  return `${publicUrl}/connect/ui/?session_token=${token}`;
 }
 
 /** What the connect page is told (contract/http.md section 5). */

@@ -24,6 +24,5 @@ export function webhookUrlOf(
 ): string | null {
   const hasRouting = provider?.webhook_routing_script ?? provider?.webhook_routing;
   if (hasRouting === undefined) return null;
-  const base = publicUrl.replace(/\/+$/, '');
-  return `${base}/webhook/${environmentUid}/${encodeURIComponent(uniqueKey)}`;
+  return `${publicUrl}/webhook/${environmentUid}/${encodeURIComponent(uniqueKey)}`;
 }

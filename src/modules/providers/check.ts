@@ -1,5 +1,6 @@
 import type { Definition } from './schema.ts';
 import { isKnownToken, tokensOf } from './interpolate.ts';
+import { patternOf } from './pattern.ts';
 import { isPostConnectionScript } from './post-connection.ts';
 
 /**
@@ -97,7 +98,7 @@ function textsOf(field: string, value: unknown): [string, string][] {
 
 function isPattern(source: string): boolean {
   try {
-    new RegExp(source);
+    patternOf(source);
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { GatewayError, type Issue } from '../../kernel/errors.ts';
 import type { FieldSchema } from './definition.ts';
+import { patternOf } from './pattern.ts';
 
 const valueCharsMax = 8192;
 const formats: Readonly<Record<NonNullable<FieldSchema['format']>, RegExp>> = {
@@ -50,6 +51,6 @@ export function fieldProblem(
   if (value.length > valueCharsMax) return `At most ${valueCharsMax} characters.`;
   if (choices && !choices.includes(value)) return `One of ${choices.join(', ')}.`;
   if (format && !formats[format].test(value)) return `Not a valid ${format}.`;
-  if (pattern && !new RegExp(pattern).test(value)) return `Does not match ${pattern}.`;
+  if (pattern && !patternOf(pattern).test(value)) return `Does not match ${pattern}.`;
   return null;
 }

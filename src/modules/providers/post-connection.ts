@@ -122,7 +122,7 @@ function besideToken({ provider, connectionConfig }: Asking, name: string): stri
   const values = { connectionConfig, metadata: {}, credentials: null, now: 0, random: '' };
   const address = typeof template === 'string' ? interpolateUrl(template, values) : null;
   if (address === null) throw untold(provider, 'has no address of tokens');
-  return address.replace(/[^/]*$/, name);
+  return address.slice(0, address.lastIndexOf('/') + 1) + name;
 }
 
 /** The site behind the API of Jira and Confluence; a `siteUrl` that is given picks one of several. */

@@ -39,6 +39,7 @@ const listProviders = defineRoute({
   errors: [],
   async handle({ query, headers, services }) {
     // An expression, but of the characters that a search may have only the dot means more than itself.
+    // eslint-disable-next-line no-restricted-syntax -- nothing in it repeats
     const wanted = new RegExp(query.search ?? '', 'i');
     const { publicUrl } = services.settings;
     const spoken = languageOf(headers['accept-language']);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../kernel/errors.ts';
+import { withoutTrailingSlashes } from '../../kernel/trailing-slashes.ts';
 import type { Destination } from '../../ports/http-client.ts';
 
 /** All but unreserved characters, in upper-case hexadecimal (RFC 3986 section 2.3). */
@@ -76,7 +77,7 @@ function knownBase(base: string): Base {
   const known = bases.get(base);
   if (known !== undefined) return known;
   const [path, query] = splitOnce(base, '?');
-  const root = path.replace(/\/+$/, '');
+  const root = withoutTrailingSlashes(path);
   const url = URL.canParse(base) ? URL.parse(root) : null;
   if (url === null) throw new GatewayError('missing_api_url');
   if (!/^https?:$/.test(url.protocol)) throw new GatewayError('url_not_allowed');
@@ -142,7 +143,7 @@ function paramText(name: string, value: unknown): string {
 }
 
 function stripBase(base: string, endpoint: string): string {
-  const root = base.replace(/\/+$/, '');
+  const root = withoutTrailingSlashes(base);
   const relative = endpoint.replace(/^\/+(?=https?:)/i, '');
   if (!relative.startsWith(root)) return endpoint;
   const rest = relative.slice(root.length);

@@ -98,7 +98,7 @@ async function textsOf(
 ): Promise<Texts> {
   const document = await openapiDocument(endpoints, info);
   const page = await referencePage(document);
-  const llms = llmsText(document, info.publicUrl.replace(/\/+$/, ''));
+  const llms = llmsText(document, info.publicUrl);
   return {
     document: Buffer.from(JSON.stringify(document)),
     page: Buffer.from(page),

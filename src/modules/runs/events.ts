@@ -133,5 +133,5 @@ export function scrub(message: string): string {
   return `${bytes
     .subarray(0, messageBytesMax - 16)
     .toString('utf8')
-    .replace(/\uFFFD+$/, '')}…`;
+    .replace(/\uFFFD{1,3}$/, '')}…`;
 }

@@ -63,7 +63,10 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
     case 'base64':
       return base64Text(bytes);
     case 'base64url':
-      return base64Text(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+      return base64Text(bytes)
+        .replaceAll('+', '-')
+        .replaceAll('/', '_')
+        .replace(/={1,2}$/, '');
     case 'latin1':
       return latin1Decode(bytes);
     case 'ascii':

@@ -110,7 +110,7 @@ function linkOf(response: Response, settings: Settings): string | undefined {
 
 /** The target of the first link with the relation (RFC 8288). */
 function headerLink(header: string, rel: string): string | undefined {
-  for (const [, target, params] of header.matchAll(/<([^>]*)>((?:[^,<"]|"[^"]*")*)/g)) {
+  for (const [, target, params] of header.matchAll(/<([^<>]*)>((?:[^,<"]|"[^"]*")*)/g)) {
     const found = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,]+))/i.exec(params ?? '');
     const relations = (found?.[1] ?? found?.[2] ?? '').split(/\s+/);
     if (relations.includes(rel)) return target;

@@ -1,4 +1,5 @@
 import type { FormField } from './field.ts';
+import { patternOf } from '../../providers/pattern.ts';
 import { isAsked, type FieldValues } from './form.ts';
 import type { Translate } from './texts/translate.ts';
 
@@ -33,7 +34,7 @@ function problemOf(field: FormField, value: string, t: Translate): string | null
     return t('fieldChoice', { field: title });
   }
   if (format && !formats[format].rule.test(value)) return t(formats[format].text, { field: title });
-  if (pattern === null || new RegExp(pattern).test(value)) return null;
+  if (pattern === null || patternOf(pattern).test(value)) return null;
   const key = example === '' ? 'fieldPattern' : 'fieldPatternExample';
   return t(key, { field: title, example });
 }

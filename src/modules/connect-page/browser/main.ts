@@ -7,6 +7,7 @@ import { formView } from './form-view.ts';
 import { connectHost } from './host.ts';
 import { listView } from './list-view.ts';
 import { expiredView, failedView, loadingView, missingView } from './notice-views.ts';
+import { withoutTrailingSlashes } from '../../../kernel/trailing-slashes.ts';
 import { takePageOptions } from './page-options.ts';
 import { connectedView } from './result-view.ts';
 import { openShell } from './shell.ts';
@@ -14,7 +15,7 @@ import { forgetTab, keepTabState, takeReturn } from './tab-state.ts';
 import { languageFor } from './texts/translate.ts';
 
 /** The page is `<service>/connect/ui/`. */
-const base = new URL('../..', location.href).href.replace(/\/+$/, '');
+const base = withoutTrailingSlashes(new URL('../..', location.href).href);
 const options = takePageOptions();
 const host = connectHost(options.parentOrigin);
 const shell = openShell({

@@ -2,6 +2,7 @@ import { limits } from '../../../kernel/limits.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { HttpReply } from '../../../ports/http-client.ts';
 import type { RetryDefinition } from '../../providers/definition.ts';
+import { patternOf } from '../../providers/pattern.ts';
 
 /**
  * Whether an answer is asked for again: what the provider's definition lists, else 401, 429 and 5xx; and
@@ -79,14 +80,14 @@ function bodyWaitMs(
   }
   if (typeof found !== 'string' && typeof found !== 'number') return null;
   const text =
-    rule.value === undefined ? String(found) : patternOf(rule.value).exec(String(found))?.[1];
+    rule.value === undefined
+      ? String(found)
+      : patternOf(unslashed(rule.value)).exec(String(found))?.[1];
   return rule.strategy === 'at' ? untilMs(text, now) : secondsMs(text);
 }
 
 /** Slashes around the pattern are how some definitions write it. */
-function patternOf(value: string): RegExp {
-  return new RegExp(value.replace(/^\/(.*)\/[a-z]*$/, '$1'));
-}
+const unslashed = (pattern: string): string => pattern.replace(/^\/(.*)\/[a-z]*$/, '$1');
 
 function secondsMs(text: string | undefined): number | null {
   const seconds = Number(text?.trim() || NaN);

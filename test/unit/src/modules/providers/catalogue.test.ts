@@ -1,3 +1,4 @@
+import { checkSync } from 'recheck';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../../../../src/adapters/sandbox/guest/http.ts';
 import { paginate } from '../../../../../src/adapters/sandbox/guest/paginate.ts';
@@ -34,6 +35,13 @@ afterAll(() => stack.disposeAsync());
 describe.each(providers.map((provider) => [provider.name, provider] as const))(
   'the entry %s',
   (_, provider) => {
+    it('has patterns that take linear time for any text', () => {
+      const slow = patternsOf(provider).filter(
+        (pattern) => checkSync(pattern, '').status !== 'safe',
+      );
+      expect(slow).toEqual([]);
+    });
+
     it('has addresses that its fields fill in', () => {
       expect(problemsOfAddresses(provider)).toEqual([]);
       expect(new URL(provider.docs).protocol).toBe('https:');
@@ -199,4 +207,12 @@ async function expectPages(caller: Caller, { definition }: Played): Promise<void
   };
   for await (const page of paginate(config, settings as JsonObject, ask)) listed.push(...page);
   expect(listed).toEqual(rows);
+}
+
+function patternsOf({ proxy, ...provider }: Provider): string[] {
+  const groups = [provider.connection_config, provider.credentials, provider.integration_config];
+  const fields = groups.flatMap((group) => Object.values(group ?? {}));
+  return [...fields.map(({ pattern }) => pattern), proxy?.retry?.in_body?.value].filter(
+    (pattern) => pattern !== undefined,
+  );
 }

@@ -1,0 +1,7 @@
+/**
+ * A pattern of a provider definition. Those of the catalogue take linear time (its test checks them); those of an
+ * overlay are the operator's.
+ * @throws SyntaxError
+ */
+// eslint-disable-next-line no-restricted-syntax -- the definition is data
+export const patternOf = (source: string): RegExp => new RegExp(source);
