@@ -10,6 +10,7 @@ import { openTestLog } from '../support/kafka-open.ts';
 import {
   Condition,
   Follower,
+  HoldingMember,
   keptTopic,
   keysOf,
   message,
@@ -60,13 +61,13 @@ class Progress {
   }
 }
 
-/** Kills the broker while work is under way, and starts it again; `rounds` times, after random progress. */
-async function outages(
-  rounds: number,
-  random: ReturnType<typeof seeded>,
-  progress: Progress,
-): Promise<void> {
-  for (let round = 0; round < rounds; round++) {
+/** How often each test kills the broker. */
+const kills = Number(process.env['SVC_TEST_KILLS'] ?? 2);
+const killsTimeoutMs = 120_000 + kills * 30_000;
+
+/** Kills the broker while work is under way, and starts it again, after random progress. */
+async function outages(random: ReturnType<typeof seeded>, progress: Progress): Promise<void> {
+  for (let round = 0; round < kills; round++) {
     await progress.more(1 + random.int(60));
     await kafka.kill();
     await kafka.restart();
@@ -75,74 +76,90 @@ async function outages(
 }
 
 describe('a broker that is killed and comes back', () => {
-  it('has lost and doubled none of the appends, and readers go on', async () => {
-    const random = seeded(seedOfRun());
-    await using log = await open();
-    const topic = await newTopic(log, 3);
-    const places = [0, 1, 2].map((partition) => position(topic, partition));
-    await using follower = new Follower(log, places);
-    const progress = new Progress();
-    let isOver = false;
-    const appenders = Array.from({ length: 6 }, async (_, appender) => {
-      const acknowledged: string[] = [];
-      for (let nth = 0; !isOver; nth++) {
-        const key = `${appender}/${nth}`;
-        await log.append([placed(topic, appender % 3, message(key))]);
-        acknowledged.push(key);
-        progress.add();
-      }
-      return acknowledged;
-    });
-    await outages(2, random, progress);
-    isOver = true;
-    const acknowledged = await Promise.all(appenders);
-    const why = `SVC_TEST_SEED=${random.seed}`;
-    await follower.until(({ keys }) => keys.length >= acknowledged.flat().length);
-    for (const [appender, keys] of acknowledged.entries()) {
-      const own = (key: string) => key.startsWith(`${appender}/`);
-      expect((await keysOf(log, topic, appender % 3)).filter(own), why).toEqual(keys);
-      expect(follower.keys.filter(own), why).toEqual(keys);
-    }
-  });
-
-  it('has lost and doubled none of the commits, and moved positions with them', async () => {
-    const random = seeded(seedOfRun());
-    const why = `SVC_TEST_SEED=${random.seed}`;
-    await using log = await open();
-    const topic = await newTopic(log, 2);
-    const group = `group-${topic}`;
-    const state: { writer: TransactionalWriter } = { writer: await log.openWriter('faults') };
-    const known = new Map<string, 'yes' | 'unknown'>();
-    let last = 0;
-    const progress = new Progress();
-    let isOver = false;
-    const writing = (async () => {
-      for (let nth = 1; !isOver; nth++) {
-        const batch = [0, 1].map((partition) => placed(topic, partition, message(String(nth))));
-        try {
-          await state.writer.commit(batch, { group, positions: [position(topic, 0, nth)] });
-          known.set(String(nth), 'yes');
-          last = nth;
+  it(
+    'has lost and doubled none of the appends, and readers go on',
+    async () => {
+      const random = seeded(seedOfRun());
+      await using log = await open();
+      const topic = await newTopic(log, 3);
+      const places = [0, 1, 2].map((partition) => position(topic, partition));
+      await using follower = new Follower(log, places);
+      const member = new HoldingMember();
+      await using _ = await log.join(`group-${topic}`, [topic], member);
+      const progress = new Progress();
+      let isOver = false;
+      const appenders = Array.from({ length: 6 }, async (_, appender) => {
+        const acknowledged: string[] = [];
+        for (let nth = 0; !isOver; nth++) {
+          const key = `${appender}/${nth}`;
+          await log.append([placed(topic, appender % 3, message(key))]);
+          acknowledged.push(key);
           progress.add();
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'log_unavailable' });
-          known.set(String(nth), 'unknown');
-          await state.writer[Symbol.asyncDispose]();
-          state.writer = await log.openWriter('faults');
         }
+        return acknowledged;
+      });
+      await outages(random, progress);
+      isOver = true;
+      const acknowledged = await Promise.all(appenders);
+      const why = `SVC_TEST_SEED=${random.seed}`;
+      await follower.until(({ keys }) => keys.length >= acknowledged.flat().length);
+      for (const [appender, keys] of acknowledged.entries()) {
+        const own = (key: string) => key.startsWith(`${appender}/`);
+        expect((await keysOf(log, topic, appender % 3)).filter(own), why).toEqual(keys);
+        expect(follower.keys.filter(own), why).toEqual(keys);
       }
-    })();
-    await outages(2, random, progress);
-    isOver = true;
-    await writing;
-    const keys = await keysUntil(log, topic, String(last));
-    expect(await keysOf(log, topic, 1), why).toEqual(keys);
-    expect(new Set(keys).size, why).toBe(keys.length);
-    const shown = [...known.keys()].filter((key) => known.get(key) === 'yes' || keys.includes(key));
-    expect(keys, why).toEqual(shown);
-    expect((await log.committed(group, topic)).get(0), why).toBe(last);
-    await state.writer[Symbol.asyncDispose]();
-  });
+      await HoldingMember.until(() => member.held.size === 3);
+      console.log(`${kills} kills, ${acknowledged.flat().length} appends, ${why}`);
+    },
+    killsTimeoutMs,
+  );
+
+  it(
+    'has lost and doubled none of the commits, and moved positions with them',
+    async () => {
+      const random = seeded(seedOfRun());
+      const why = `SVC_TEST_SEED=${random.seed}`;
+      await using log = await open();
+      const topic = await newTopic(log, 2);
+      const group = `group-${topic}`;
+      const state: { writer: TransactionalWriter } = { writer: await log.openWriter('faults') };
+      const known = new Map<string, 'yes' | 'unknown'>();
+      let last = 0;
+      const progress = new Progress();
+      let isOver = false;
+      const writing = (async () => {
+        for (let nth = 1; !isOver; nth++) {
+          const batch = [0, 1].map((partition) => placed(topic, partition, message(String(nth))));
+          try {
+            await state.writer.commit(batch, { group, positions: [position(topic, 0, nth)] });
+            known.set(String(nth), 'yes');
+            last = nth;
+            progress.add();
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'log_unavailable' });
+            known.set(String(nth), 'unknown');
+            await state.writer[Symbol.asyncDispose]();
+            state.writer = await log.openWriter('faults');
+          }
+        }
+      })();
+      await outages(random, progress);
+      isOver = true;
+      await writing;
+      const keys = await keysUntil(log, topic, String(last));
+      expect(await keysOf(log, topic, 1), why).toEqual(keys);
+      expect(new Set(keys).size, why).toBe(keys.length);
+      const shown = [...known.keys()].filter(
+        (key) => known.get(key) === 'yes' || keys.includes(key),
+      );
+      expect(keys, why).toEqual(shown);
+      expect((await log.committed(group, topic)).get(0), why).toBe(last);
+      await state.writer[Symbol.asyncDispose]();
+      const unknown = [...known.values()].filter((one) => one === 'unknown').length;
+      console.log(`${kills} kills, ${known.size} commits (${unknown} without an answer), ${why}`);
+    },
+    killsTimeoutMs,
+  );
 
   it('keeps topics, messages and positions; that it was away is said once', async () => {
     const said: string[] = [];
