@@ -20,6 +20,7 @@ import { asLogError, logClosed } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
 import { follow } from './follow.ts';
+import type { GroupTrouble } from './group-trouble.ts';
 import { Addresses, Link, type LinkOptions } from './link.ts';
 import { KafkaMembership } from './membership.ts';
 import type { Names } from './names.ts';
@@ -44,7 +45,7 @@ export interface ClientOptions {
   readonly replication: number | undefined;
   readonly allowsFuture: boolean;
   readonly sessionTimeoutMs: number;
-  readonly onTrouble: (error: unknown, group: string) => void;
+  readonly trouble: GroupTrouble;
 }
 
 /** The log in Kafka. Names of the port are turned into Kafka's here, and nowhere below. */
@@ -182,7 +183,7 @@ export class KafkaClient implements EventLog {
         topics: inKafka,
         partitions,
         sessionTimeoutMs: this.options.sessionTimeoutMs,
-        onTrouble: this.options.onTrouble,
+        trouble: this.options.trouble,
         aside: this.link,
       },
       new Link(this.options.connection, this.addresses),

@@ -9,6 +9,7 @@ import {
   protocolName,
 } from './assignment.ts';
 import { codeOf, isTransient, kafkaError } from './failure.ts';
+import type { GroupTrouble } from './group-trouble.ts';
 import { coordinatorKind, type Link } from './link.ts';
 import { pauseMs } from './retry.ts';
 import { Work } from './work.ts';
@@ -28,7 +29,7 @@ export interface GroupOptions {
   readonly partitions: number;
   /** A member that is silent for this long is dropped by the coordinator. */
   readonly sessionTimeoutMs: number;
-  readonly onTrouble: (error: unknown, group: string) => void;
+  readonly trouble: GroupTrouble;
   /** To leave by: joining may be waiting on the member's own link. */
   readonly aside: Link;
 }
@@ -94,14 +95,15 @@ export class KafkaMembership implements Membership {
     this.link[Symbol.dispose]();
     await this.running;
     const { memberId, options } = this;
+    const { group, aside, trouble } = options;
+    trouble.left(this.group);
     if (memberId === '') return;
-    const { group, aside, onTrouble } = options;
     const leaving = aside.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.leaveGroup({ groupId: group, memberId }),
     );
     // Without it the others wait until the session has run out.
-    const told = leaving.catch((error: unknown) => onTrouble(error, this.group));
-    await Promise.race([told, sleep(leaveTimeoutMs, undefined, { ref: false })]);
+    const ended = leaving.catch(() => undefined);
+    await Promise.race([ended, sleep(leaveTimeoutMs, undefined, { ref: false })]);
   }
 
   private async run(): Promise<void> {
@@ -112,6 +114,7 @@ export class KafkaMembership implements Membership {
         await this.rest(heartbeatMs);
         await this.heartbeat();
         this.failures = 0;
+        this.options.trouble.works(this.group);
       } catch (error) {
         await this.failed(error);
       }
@@ -126,7 +129,7 @@ export class KafkaMembership implements Membership {
       await this.work.revokeAll();
     } else if (!this.stop.signal.aborted) {
       this.failures++;
-      this.options.onTrouble(error, this.group);
+      this.options.trouble.failed(this.group, error);
       if (!isTransient(error)) this.joined.reject(error);
       await this.rest(pauseMs(this.failures));
     }

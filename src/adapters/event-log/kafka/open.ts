@@ -3,8 +3,9 @@ import type { ConnectionOptions } from 'node:tls';
 import { systemClock, type Clock } from '../../../kernel/time.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { KafkaClient } from './client.ts';
+import { GroupTrouble } from './group-trouble.ts';
 import { Names } from './names.ts';
-import { Reachability, type KafkaLogger } from './reachability.ts';
+import { Reachability, type KafkaLogger, type Outage } from './reachability.ts';
 
 export interface KafkaLogOptions {
   /** `host:port` of some brokers. */
@@ -27,6 +28,8 @@ export interface KafkaLogOptions {
 
 export interface KafkaLog extends AsyncDisposable {
   readonly log: EventLog;
+  /** Null while a broker answers. */
+  outage(): Outage | null;
 }
 
 /**
@@ -35,11 +38,12 @@ export interface KafkaLog extends AsyncDisposable {
  */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
   const { ssl, sasl, logger, prefix = 'svc' } = options;
+  const reachability = new Reachability(logger);
   const client = new KafkaClient({
     connection: {
       brokers: options.brokers,
       clientId: options.clientId ?? prefix,
-      reachability: new Reachability(logger),
+      reachability,
       ...(ssl === undefined ? {} : { ssl }),
       ...(sasl === undefined ? {} : { sasl }),
     },
@@ -48,7 +52,7 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
     replication: options.replication,
     allowsFuture: options.allowsFuture ?? false,
     sessionTimeoutMs: options.sessionTimeoutMs ?? 10_000,
-    onTrouble: (error, group) => logger?.warn({ err: error, group }, 'group member in trouble'),
+    trouble: new GroupTrouble(logger),
   });
   try {
     await client.connect();
@@ -56,5 +60,9 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> 
     await client[Symbol.asyncDispose]();
     throw error;
   }
-  return { log: client, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+  return {
+    log: client,
+    outage: () => reachability.outage,
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
 }

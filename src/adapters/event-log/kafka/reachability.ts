@@ -3,24 +3,40 @@ export interface KafkaLogger {
   warn(fields: object, message: string): void;
 }
 
-/** Says once when no broker answers any more, and once when one does again. */
+/** No broker answers. */
+export interface Outage {
+  readonly ms: number;
+  readonly error: unknown;
+}
+
+/** Logs once when no broker answers any more, and once when one does again. */
 export class Reachability {
   private readonly logger: KafkaLogger | undefined;
-  private isAway = false;
+  private away: { readonly since: number; error: unknown } | null = null;
 
   constructor(logger: KafkaLogger | undefined) {
     this.logger = logger;
   }
 
+  /** The present one, by its last error. */
+  get outage(): Outage | null {
+    if (this.away === null) return null;
+    const { since, error } = this.away;
+    return { ms: performance.now() - since, error };
+  }
+
   answered(): void {
-    if (!this.isAway) return;
-    this.isAway = false;
+    if (this.away === null) return;
+    this.away = null;
     this.logger?.info({}, 'kafka answers again');
   }
 
   lost(error: unknown): void {
-    if (this.isAway) return;
-    this.isAway = true;
+    if (this.away !== null) {
+      this.away.error = error;
+      return;
+    }
+    this.away = { since: performance.now(), error };
     this.logger?.warn({ err: error }, 'no broker of kafka answers');
   }
 }

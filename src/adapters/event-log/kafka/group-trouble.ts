@@ -1,0 +1,43 @@
+import type { KafkaLogger } from './reachability.ts';
+
+const everyMs = 60_000;
+
+/** Logs that group members fail: once when it begins, once a minute, and once when all work again. */
+export class GroupTrouble {
+  private readonly logger: KafkaLogger | undefined;
+  private readonly now: () => number;
+  private readonly groups = new Set<string>();
+  private since = 0;
+  private loggedAt = 0;
+
+  /** @param now in milliseconds, never going back */
+  constructor(logger: KafkaLogger | undefined, now: () => number = () => performance.now()) {
+    this.logger = logger;
+    this.now = now;
+  }
+
+  failed(group: string, error: unknown): void {
+    const now = this.now();
+    const isFirst = this.groups.size === 0;
+    this.groups.add(group);
+    if (isFirst) this.since = now;
+    else if (now - this.loggedAt < everyMs) return;
+    this.loggedAt = now;
+    const fields = { err: error, groups: [...this.groups], seconds: this.seconds(now) };
+    this.logger?.warn(fields, 'group member in trouble');
+  }
+
+  works(group: string): void {
+    if (!this.groups.delete(group) || this.groups.size > 0) return;
+    this.logger?.info({ seconds: this.seconds(this.now()) }, 'group members work again');
+  }
+
+  /** It has left its group, in trouble or not. */
+  left(group: string): void {
+    this.groups.delete(group);
+  }
+
+  private seconds(now: number): number {
+    return Math.round((now - this.since) / 1000);
+  }
+}
