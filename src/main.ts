@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+import { ThreadFailure } from './adapters/threads/thread-failure.ts';
 import { compose, type Running } from './app/compose.ts';
 import { readConfig, readShownSettings } from './app/config.ts';
 import { createLogger } from './app/logger.ts';
@@ -11,11 +13,15 @@ async function main(): Promise<void> {
   const config = readConfig();
   const logger = createLogger(config.logLevel, 'main');
   logger.info({ settings: readShownSettings() }, 'starting');
+  const die = dieWith(logger);
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
   const stopped = signalled();
   // Nothing was accepted yet: a start that is called off has nothing to finish.
-  const running = await Promise.race([compose(config), stopped]);
+  const running = await Promise.race([compose(config), stopped]).catch((error: unknown) => {
+    if (error instanceof ThreadFailure) die(error);
+    throw error;
+  });
   if (running === null) return;
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
   running.failed.catch(die);
   announce(running);
   await stopped;
@@ -37,9 +43,11 @@ function signalled(): Promise<null> {
  * Ends the process at once, as a crash would: what was acknowledged is in the log, and an orderly end could wait
  * for ever for a thread in the middle of an insert.
  */
-function die(error: unknown): void {
-  console.error(error);
-  process.kill(process.pid, 'SIGKILL');
+function dieWith(logger: Logger) {
+  return (error: unknown): void => {
+    logger.fatal({ err: error }, error instanceof Error ? error.message : String(error));
+    process.kill(process.pid, 'SIGKILL');
+  };
 }
 
 function announce({ url, generatedKeys }: Running): void {

@@ -205,3 +205,24 @@ describe('a start that fails', () => {
     expect(await printedUntil('svc listens on')).not.toContain('Keys of the first start');
   });
 });
+
+describe('a thread that ends unasked', () => {
+  const hook = fileURLToPath(new URL('../support/end-thread.js', import.meta.url));
+
+  it.each([
+    ['log', 'exit', 'it ended with code 3'],
+    ['owners', 'throw', 'RangeError: made to fail'],
+    ['projection', 'exit', 'it ended with code 3'],
+  ])('ends the process with one line: %s, by %s', async (thread, how, reason) => {
+    await using gateway = await startGateway({
+      dataDir: folder,
+      env: { NODE_OPTIONS: `--import=${hook}` },
+    });
+    await writeFile(join(folder, `${how}-${thread}`), '');
+    await gateway.exited;
+    const lines = gateway.log.filter((line) => !line.includes('ExperimentalWarning'));
+    const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    const fatal = logged.filter(({ level }) => level === 60);
+    expect(fatal.map(({ msg }) => msg)).toEqual([`The ${thread} thread failed: ${reason}`]);
+  });
+});

@@ -51,6 +51,8 @@ export function connect(port: MessagePort, methods: Methods = {}): Peer {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const listeners = new Map<string, ((value: never) => void)[]>();
   let lastId = 0;
+  let isClosed = false;
+  const ended = () => new GatewayError('log_unavailable', { message: 'The thread has ended.' });
 
   port.on('message', (packet: Packet) => {
     if (packet.kind === 'call') void answer(port, methods, packet);
@@ -59,14 +61,15 @@ export function connect(port: MessagePort, methods: Methods = {}): Peer {
     } else settle(waiting, packet);
   });
   port.on('close', () => {
-    for (const promise of waiting.values()) {
-      promise.reject(new GatewayError('log_unavailable', { message: 'The thread has ended.' }));
-    }
+    isClosed = true;
+    for (const promise of waiting.values()) promise.reject(ended());
     waiting.clear();
   });
 
   return {
     call<T>(method: string, args: readonly unknown[], transfer: readonly Transferable[] = []) {
+      // What is posted to a closed port is dropped in silence.
+      if (isClosed) return Promise.reject(ended());
       const id = ++lastId;
       const promise = Promise.withResolvers<unknown>();
       waiting.set(id, promise);

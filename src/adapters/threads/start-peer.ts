@@ -7,6 +7,7 @@ import {
   type Transferable,
 } from 'node:worker_threads';
 import { connect, type Peer } from './rpc.ts';
+import { ThreadFailure } from './thread-failure.ts';
 
 /** What every thread is started with: its end of the calls, for `connect`. */
 export interface PeerData {
@@ -15,7 +16,6 @@ export interface PeerData {
 
 export interface PeerThread {
   readonly peer: Peer;
-  readonly worker: Worker;
   /** At once: what the thread has to finish is to be asked of it before. */
   readonly end: () => Promise<void>;
 }
@@ -29,11 +29,13 @@ interface Start<Data extends PeerData> {
   /** What of `data` moves to the thread. */
   readonly transfer?: readonly Transferable[];
   readonly resourceLimits?: ResourceLimits;
+  /** Called once when the thread ends before `end` was called. Default: throws, which ends this thread or process, too. */
+  readonly failed?: (failure: ThreadFailure) => void;
 }
 
 /** Starts a thread that is called through its peer, and may call back. */
 export function startPeer<Data extends PeerData>(start: Start<Data>): PeerThread {
-  const { name, beside, data, transfer = [], resourceLimits } = start;
+  const { name, beside, data, transfer = [], resourceLimits, failed = raise } = start;
   const { port1: here, port2: port } = new MessageChannel();
   const worker = new Worker(new URL(`./${name}-thread${extname(beside)}`, beside), {
     name,
@@ -42,9 +44,22 @@ export function startPeer<Data extends PeerData>(start: Start<Data>): PeerThread
     ...(resourceLimits === undefined ? {} : { resourceLimits }),
   });
   const peer = connect(here);
+  let isOver = false;
+  const fail = (reason: unknown): void => {
+    if (isOver) return;
+    isOver = true;
+    failed(new ThreadFailure(name, reason));
+  };
+  worker.on('error', fail);
+  worker.on('exit', (code) => fail(`it ended with code ${code}`));
   const end = async (): Promise<void> => {
+    isOver = true;
     peer.close();
     await worker.terminate();
   };
-  return { peer, worker, end };
+  return { peer, end };
+}
+
+function raise(failure: ThreadFailure): never {
+  throw failure;
 }

@@ -1,5 +1,6 @@
 import type { Peer } from '../../adapters/threads/rpc.ts';
 import { startPeer } from '../../adapters/threads/start-peer.ts';
+import { ThreadFailure } from '../../adapters/threads/thread-failure.ts';
 import { transferOf } from '../open-log.ts';
 import type { ThreadData } from './ground.ts';
 
@@ -15,19 +16,19 @@ type Given = Omit<ThreadData, 'port'>;
 
 /** Starts `<name>-thread` of this folder and resolves when its work runs. */
 export async function startThread(given: Given): Promise<RunningThread> {
-  const { peer, worker, end } = startPeer<ThreadData>({
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  let isClosing = false;
+  const { peer, end } = startPeer<ThreadData>({
     name: given.name,
     beside: import.meta.url,
     data: given,
     transfer: transferOf(given.log),
+    failed: (failure) => {
+      if (!isClosing) fail(failure);
+    },
   });
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  peer.on('fatal', (reason: string) => fail(new Error(reason)));
+  peer.on('fatal', (reason: string) => fail(new ThreadFailure(given.name, reason)));
   const unready = keepLast(peer);
-  let isClosing = false;
-  worker.once('exit', (code) => {
-    if (!isClosing) fail(new Error(`the ${given.name} thread ended with ${String(code)}`));
-  });
   failed.catch(() => undefined);
   try {
     await Promise.race([peer.call('open', []), failed]);

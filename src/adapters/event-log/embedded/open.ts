@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../../kernel/time.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
@@ -74,28 +73,28 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
   };
 }
 
-async function startLogThread(
-  options: EmbeddedLogOptions,
-): Promise<Pick<PeerThread, 'peer' | 'end'>> {
+async function startLogThread(options: EmbeddedLogOptions): Promise<PeerThread> {
   const { directory, cleanEveryMs = 60_000, maxPages } = options;
   const limits = maxPages === undefined ? {} : { maxPages };
-  const { peer, worker, end } = startPeer<LogThreadData>({
+  const { promise: failure, reject: fail } = Promise.withResolvers<never>();
+  let isOpen = false;
+  const thread = startPeer<LogThreadData>({
     name: 'log',
     beside: import.meta.url,
     data: { directory, cleanEveryMs, ...limits },
+    failed: (error) => {
+      if (isOpen) throw error;
+      fail(error);
+    },
   });
-  peer.on('cleanFailed', (failure: string) => options.onCleanFailure?.(failure));
-  const opened = new AbortController();
+  const { peer, end } = thread;
+  peer.on('cleanFailed', (failed: string) => options.onCleanFailure?.(failed));
   try {
-    const failed = once(worker, 'error', { signal: opened.signal });
-    const failure = failed.then(([error]) => Promise.reject(error as Error));
     await Promise.race([peer.call('open', []), failure]);
-    return { peer, end };
+    isOpen = true;
+    return thread;
   } catch (error) {
     await end();
     throw error;
-  } finally {
-    // From here on an error of the thread is a bug that ends the process.
-    opened.abort();
   }
 }

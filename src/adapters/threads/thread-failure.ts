@@ -1,0 +1,11 @@
+/** A thread has ended unasked, or says that it cannot go on: the process cannot either. Its message is one line. */
+export class ThreadFailure extends Error {
+  override readonly name = 'ThreadFailure';
+
+  /** @param reason an error of the thread, or what it reports */
+  constructor(thread: string, reason: unknown) {
+    const text = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason);
+    const [line = ''] = text.split('\n', 1);
+    super(`The ${thread} thread failed: ${line}`, { cause: reason });
+  }
+}
