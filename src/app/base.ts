@@ -13,6 +13,7 @@ import { makeFolders, type Folders } from './folders.ts';
 import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
 import { openMainLog, type MainLog } from './open-log.ts';
+import { startOnLog, type Start } from './start-on-log.ts';
 import { topicSpecs } from './topics.ts';
 import type { EventLog } from '../ports/event-log.ts';
 
@@ -24,6 +25,7 @@ export interface Base {
   readonly folders: Folders;
   readonly rootKeys: readonly RootKey[];
   readonly log: MainLog;
+  readonly start: Pick<Start, 'run'>;
   readonly metrics: ThreadMetrics;
   /** Name of this process among those of the service; another after a restart. */
   readonly node: string;
@@ -36,12 +38,14 @@ export async function openBase(stack: AsyncDisposableStack, config: Config): Pro
   const folders = makeFolders(config.dataDir);
   const metrics = createThreadMetrics('main');
   const opened = await openMainLog(stack, config, { folders, clock, logger });
-  await opened.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
+  const start = startOnLog(opened, logger);
+  await start.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
     throw isConflict(error) ? otherTopics(error, config) : error;
   });
-  const rootKeys = config.encryptionKey ?? (await rootKeysOf(opened.log, folders.rootKeyFile));
-  const log = { ...opened, log: observeLog(opened.log, metrics, 'main') };
-  return { config, clock, logger, folders, rootKeys, log, metrics, node: randomUUID() };
+  const rootKeys = config.encryptionKey ?? (await rootKeysOf(start.log, folders.rootKeyFile));
+  const { schemas } = start;
+  const log = { ...opened, schemas, log: observeLog(start.log, metrics, 'main') };
+  return { config, clock, logger, folders, rootKeys, log, start, metrics, node: randomUUID() };
 }
 
 const isConflict = (error: unknown): error is GatewayError =>

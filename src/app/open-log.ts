@@ -35,8 +35,21 @@ export interface OpenedLog {
   readonly schemas: Schemas;
 }
 
+/** What a log on servers depends on, by the names that messages give them. */
+export interface Servers {
+  readonly kafka: string;
+  readonly registry: string;
+  /** Null while a broker answers. */
+  outage(): { readonly ms: number; readonly error: unknown } | null;
+}
+
+/** The log with its servers; null: it is embedded. */
+export interface ServedLog extends OpenedLog {
+  readonly servers: Servers | null;
+}
+
 /** The log of the main thread. */
-export interface MainLog extends OpenedLog {
+export interface MainLog extends ServedLog {
   /** One for each thread that needs the log. */
   access(): LogAccess;
   /** What only the embedded log wants doing. */
@@ -60,10 +73,9 @@ export async function openMainLog(
   const server = serverAccess(config);
   if (server === null) return openEmbedded(stack, deps);
   const { logger } = deps;
-  const brokers = `Kafka at ${server.brokers.join(', ')}`;
-  const opened = await keepTrying(brokers, () => openServer(stack, server, deps), { logger });
-  const registry = `the schema registry at ${maskedUrl(server.registryUrl)}`;
-  await keepTrying(registry, () => opened.schemas.codec(controlTopic), { logger });
+  const opened = await openServer(stack, server, deps);
+  const ask = () => opened.schemas.codec(controlTopic);
+  await keepTrying(opened.servers.registry, ask, { logger });
   return { ...opened, access: () => server, maintenance: null };
 }
 
@@ -80,7 +92,7 @@ async function openEmbedded(
   );
   const { log, schemas, maintenance } = embedded;
   const access = (): LogAccess => ({ kind: 'embedded', directory, port: embedded.connectPort() });
-  return { log, schemas, access, maintenance };
+  return { log, schemas, servers: null, access, maintenance };
 }
 
 const isTaken = (error: unknown): error is GatewayError =>
@@ -97,31 +109,33 @@ function serverAccess(config: Config): ServerAccess | null {
   return { ...logUrl, registryUrl: registryUrl.url, prefix, replication };
 }
 
-/** Loads the clients of the servers, which a service on the embedded log does without. */
+/** Waits for a broker. Loads the clients of the servers, which a service on the embedded log does without. */
 async function openServer(
   stack: AsyncDisposableStack,
   access: ServerAccess,
   { clock, logger }: LogDeps,
-): Promise<OpenedLog> {
+): Promise<ServedLog & { readonly servers: Servers }> {
   const [{ openKafkaLog }, { openRegistrySchemas }, { readWithSchemas }] = await Promise.all([
     import('../adapters/event-log/kafka/open.ts'),
     import('../adapters/event-log/registry/open.ts'),
     import('../adapters/event-log/registry/reading.ts'),
   ]);
   const { brokers, isTls, sasl, prefix, replication, registryUrl: url } = access;
-  const kafka = stack.use(
-    await openKafkaLog({
-      brokers,
-      prefix,
-      clock,
-      logger,
-      ...(isTls ? { ssl: true } : {}),
-      ...(sasl === null ? {} : { sasl }),
-      ...(replication === null ? {} : { replication }),
-    }),
-  );
+  const options = {
+    brokers,
+    prefix,
+    clock,
+    logger,
+    ...(isTls ? { ssl: true } : {}),
+    ...(sasl === null ? {} : { sasl }),
+    ...(replication === null ? {} : { replication }),
+  };
+  const name = `Kafka at ${brokers.join(', ')}`;
+  const kafka = stack.use(await keepTrying(name, () => openKafkaLog(options), { logger }));
   const schemas = openRegistrySchemas({ url, prefix, logger });
-  return { log: readWithSchemas(kafka.log, schemas, logger), schemas };
+  const registry = `the schema registry at ${maskedUrl(url)}`;
+  const servers = { kafka: name, registry, outage: () => kafka.outage() };
+  return { log: readWithSchemas(kafka.log, schemas, logger), schemas, servers };
 }
 
 /** Opens the log in a thread that was given access to it. */
@@ -129,10 +143,11 @@ export async function openThreadLog(
   stack: AsyncDisposableStack,
   access: LogAccess,
   deps: LogDeps,
-): Promise<OpenedLog> {
+): Promise<ServedLog> {
   if (access.kind === 'kafka') return openServer(stack, access, deps);
   const { directory, port } = access;
-  return stack.use(openEmbeddedLogClient({ directory, port, clock: deps.clock }));
+  const { log, schemas } = stack.use(openEmbeddedLogClient({ directory, port, clock: deps.clock }));
+  return { log, schemas, servers: null };
 }
 
 /** What of the access moves to the other thread instead of being copied. */

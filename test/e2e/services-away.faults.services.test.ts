@@ -1,6 +1,10 @@
 /* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access --
    a test looks into any answer */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
@@ -9,6 +13,7 @@ import {
   type CrmConnection,
   type CrmWorld,
 } from '../support/crm-world.ts';
+import { startGateway } from '../support/gateway.ts';
 import { startOwnServices, type OwnServices } from '../support/own-services.ts';
 import { auditStreams } from '../support/stream-audit.ts';
 
@@ -127,6 +132,26 @@ describe('a gateway', () => {
     await services.registry.restart();
     await save(1);
   });
+
+  for (const file of ['clickhouse/status', 'views/control.sqlite']) {
+    it(`that is starting waits for a broker that goes away: once there is ${file}`, async () => {
+      const dataDir = await mkdtemp(join(tmpdir(), 'svc-starting-'));
+      const waits = Promise.withResolvers<undefined>();
+      const onLine = (line: string): void => {
+        if (line.includes('waiting for Kafka')) waits.resolve(undefined);
+      };
+      const starting = startGateway({ dataDir, onLine });
+      const isThere = () => Promise.resolve(existsSync(join(dataDir, file)));
+      await Promise.race([starting, eventually(isThere, (is) => is)]);
+      await services.kafka.kill();
+      await Promise.race([starting, waits.promise]);
+      await services.kafka.restart();
+      await using gateway = await starting;
+      expect((await gateway.call('GET', '/integrations')).status).toBe(200);
+      await gateway.stop();
+      await rm(dataDir, { recursive: true });
+    });
+  }
 
   it('has each change once in its log after all that', async () => {
     const { gateway } = world;

@@ -18,6 +18,8 @@ export interface GatewayOptions {
   readonly entry?: string;
   /** What comes before the command of the process. */
   readonly within?: readonly string[];
+  /** Takes the lines of stderr as they come, also before it is ready. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** What a test needs to call a gateway that it does not stop. */
@@ -81,7 +83,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => log.push(line));
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    log.push(line);
+    options.onLine?.(line);
+  });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const url = await readyUrl(child, exited, log);
 

@@ -10,9 +10,9 @@ import { createThreadMetrics, type ThreadMetrics } from '../../adapters/metrics/
 import { observeLog } from '../observe-log.ts';
 import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
 import type { Folders } from '../folders.ts';
-import { createLogger } from '../logger.ts';
 import type { CoordinationAccess } from '../open-coordination.ts';
-import { openThreadLog, type LogAccess } from '../open-log.ts';
+import type { LogAccess } from '../open-log.ts';
+import type { Start } from '../start-on-log.ts';
 
 /**
  * Which partitions of the records a process projects: all for itself (embedded tables), those that the group
@@ -55,13 +55,15 @@ export interface Ground {
 }
 
 /** Opens the ports of a thread on `stack`, which closes them in reverse. */
-export async function openGround(data: ThreadData, stack: AsyncDisposableStack): Promise<Ground> {
+export async function openGround(
+  data: ThreadData,
+  stack: AsyncDisposableStack,
+  { start, logger }: { readonly start: Start; readonly logger: Logger },
+): Promise<Ground> {
   const clock = systemClock;
-  const logger = createLogger(data.logLevel, data.name);
   const metrics = createThreadMetrics(data.name);
-  const opened = await openThreadLog(stack, data.log, { clock, logger });
-  const { schemas } = opened;
-  const log = observeLog(opened.log, metrics, data.name);
+  const { schemas } = start;
+  const log = observeLog(start.log, metrics, data.name);
   const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({
     id,
     bytes: Buffer.from(bytes),

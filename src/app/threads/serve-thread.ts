@@ -1,5 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { connect, type Methods, type Peer } from '../../adapters/threads/rpc.ts';
+import { systemClock } from '../../kernel/time.ts';
+import { createLogger } from '../logger.ts';
+import { openThreadLog } from '../open-log.ts';
+import { startOnLog } from '../start-on-log.ts';
 import { openGround, type Ground, type ThreadData } from './ground.ts';
 import { stepBack } from './step-back.ts';
 
@@ -18,9 +22,14 @@ export function serveThread(work: ThreadWork): void {
   const stack = new AsyncDisposableStack();
   const served: Record<string, Methods[string]> = {
     open: async () => {
-      const ground = await openGround(data, stack);
-      const metrics = { 'metrics.snapshot': () => ground.metrics.snapshot() };
-      Object.assign(served, metrics, await work(ground, stack, data, main));
+      const logger = createLogger(data.logLevel, data.name);
+      const opened = await openThreadLog(stack, data.log, { clock: systemClock, logger });
+      const start = startOnLog(opened, logger);
+      await start.run(async () => {
+        const ground = await openGround(data, stack, { start, logger });
+        const metrics = { 'metrics.snapshot': () => ground.metrics.snapshot() };
+        Object.assign(served, metrics, await work(ground, stack, data, main));
+      });
     },
     close: () => stack.disposeAsync(),
   };
