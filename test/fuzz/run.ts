@@ -1,8 +1,10 @@
 /**
- * `npm run fuzz`: schemathesis asks a real gateway what its OpenAPI document allows, and what it does not. No 5xx,
+ * `npm run fuzz`: our client of HTTP/1.1 and Node's read the same answers (`http1.ts`); schemathesis asks a real gateway what its OpenAPI document allows, and what it does not. No 5xx,
  * nothing that the document does not name, no way past the credentials.
  */
 import { routes } from '../../src/http/routes.ts';
+import { fuzzHttp1 } from './http1.ts';
+import { fuzzLeftovers } from './http1-leftovers.ts';
 import { openCrmWorld, succeeded } from '../support/crm-world.ts';
 import { seedOfRun } from '../support/random.ts';
 import { installSchemathesis, runSchemathesis, type Asked } from './schemathesis.ts';
@@ -14,6 +16,8 @@ import { installSchemathesis, runSchemathesis, type Asked } from './schemathesis
 const secondsMax = { push: 20, long: 85 };
 const endingSecondsMax = { push: 5, long: 10 };
 const lineMax = 2_000;
+
+const clientRounds = { answers: 50_000, leftovers: 5_000 };
 
 /** They remove the key's environment, the token's session, or what the examples name. */
 const endings = [
@@ -92,8 +96,21 @@ function unheard(asked: readonly Asked[]): string[] {
   });
 }
 
+/** @returns what is wrong; empty when nothing is */
+async function fuzzClient(): Promise<readonly string[]> {
+  const seed = seedOfRun();
+  console.log(`SVC_TEST_SEED=${seed}`);
+  const { rounds, accepted, differences } = await fuzzHttp1(seed, clientRounds.answers);
+  console.log(
+    `${rounds} answers, ${accepted} of them accepted, ${differences.length} read differently`,
+  );
+  const { connections, mistaken, ...calls } = await fuzzLeftovers(seed, clientRounds.leftovers);
+  console.log(`${calls.rounds} calls over ${connections} connections, ${mistaken.length} mistaken`);
+  return [...differences, ...mistaken];
+}
+
 if (import.meta.main) {
-  const problems = await fuzz({ isLong: true });
+  const problems = [...(await fuzzClient()), ...(await fuzz({ isLong: true }))];
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

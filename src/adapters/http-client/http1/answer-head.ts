@@ -28,6 +28,9 @@ const forbidden = /[^\t\r\n\x20-\x7e\x80-\xff]/;
 const code = { cr: 0x0d, space: 0x20, tab: 0x09, zero: 0x30, one: 0x31, nine: 0x39 } as const;
 const digits = /^\d{1,15}$/;
 
+/** Not every reader takes a tab beside their values for white space. */
+const framingFields = new Set(['content-length', 'transfer-encoding']);
+
 /** Lower-case names by what was sent: servers send the same few. */
 const names = new Map<string, string>();
 const namesMax = 1000;
@@ -54,11 +57,16 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
     const colon = text.indexOf(':', at);
     const name = nameOf(colon < 0 || colon > end ? '' : text.slice(at, colon));
     const value = trimmed(text, colon + 1, end);
+    if (framingFields.has(name) && text.slice(colon + 1, end).includes('\t')) {
+      throw notHttp(`a tab beside its ${name}`);
+    }
     headers.push(name, value);
     note(said, name, value);
   }
   const framing = framingOf(status, method, isHttp11, said);
-  const isKept = isHttp11 && framing.kind !== 'close' && !said.connection.includes('close');
+  const isClosing = !isHttp11 || said.connection.includes('close');
+  if (status < 200 && isClosing) throw notHttp('an interim answer that ends the connection');
+  const isKept = !isClosing && framing.kind !== 'close';
   return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(said.keepAlive) : 0 };
 }
 

@@ -4,7 +4,9 @@ import { notHttp } from './answer-head.ts';
 const lineBytesMax = 4 * 1024;
 const trailerBytesMax = 64 * 1024;
 
-const sizeLine = /^([0-9a-fA-F]{1,12})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
+/** With extensions as RFC 9112 section 7.1.1 has them, but for white space, which not every reader takes. */
+const sizeLine =
+  /^([0-9a-fA-F]{1,12})(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
 const trailerLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/;
 
 /** A body in chunks (RFC 9112 section 7.1). Extensions and fields at the end are read and dropped. */

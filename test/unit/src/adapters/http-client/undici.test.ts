@@ -55,6 +55,49 @@ describe('an answer', () => {
     expect(reply.headers).not.toHaveProperty('content-encoding');
   });
 
+  it.each([
+    ['GET', 200, { 'content-length': '0' }],
+    ['GET', 204, {}],
+    ['GET', 304, { 'content-length': '23' }],
+    ['HEAD', 200, { 'content-length': '23' }],
+  ])('to %s of status %i without a body may name a coding', async (method, status, headers) => {
+    const url = await serve((_request, response) => {
+      response.writeHead(status, { 'content-encoding': 'gzip', ...headers }).end();
+    });
+    const reply = await client().request(get(url, { method, maxBytes: 10 }));
+    expect([reply.status, reply.body.length]).toEqual([status, 0]);
+  });
+
+  it('whose coded body has bytes after its end comes without them', async () => {
+    const url = await serve((_request, response) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(Buffer.concat([gzipSync('hel'), gzipSync('lo'), Buffer.from('garbage')]));
+    });
+    expect((await client().request(get(url))).body.toString()).toBe('hello');
+  });
+
+  it('in chunks of an unknown transfer coding is a failure', async () => {
+    const url = await serve(({ socket }) => {
+      socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: foo, chunked\r\n\r\n0\r\n\r\n');
+    });
+    await expect(client().request(get(url))).rejects.toMatchObject({ code: 'ERR_INVALID_ANSWER' });
+  });
+
+  it.each([
+    ['head comes line by line', 'HTTP/1.1 200 OK\r\n', 'x: 1\r\n'],
+    ['body comes byte by byte', 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', 'x'],
+  ])('whose %s ends with the time of the call', async (_, text, piece) => {
+    const url = await serve(({ socket }) => {
+      const next = (): void => {
+        if (!socket.destroyed) socket.write(piece, () => setTimeout(next, 20));
+      };
+      socket.write(text, next);
+    });
+    await expect(client().request(get(url, { timeoutMs: 200 }))).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+    });
+  });
+
   it('with an unknown coding stays as it is', async () => {
     const url = await serve((_request, response) => {
       response.setHeader('content-encoding', 'secret');

@@ -88,6 +88,10 @@ describe('a head that could be read in two ways is refused', () => {
     ['chunks within another coding', `${ok}\r\ntransfer-encoding: gzip, chunked`],
     ['an unknown coding', `${ok}\r\ntransfer-encoding: xchunked`],
     ['two codings', `${ok}\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked`],
+    ['a tab beside a length', `${ok}\r\ncontent-length: 5\t`],
+    ['a tab beside chunks', `${ok}\r\ntransfer-encoding:\tchunked`],
+    ['an interim answer that closes', 'HTTP/1.1 103 Early Hints\r\nconnection: close'],
+    ['an interim answer of HTTP/1.0', 'HTTP/1.0 100 Continue'],
     ['chunks of HTTP/1.0', 'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked'],
   ])('%s', (_, text) => {
     expect(() => parseAnswerHead(text, 'GET')).toThrow(

@@ -13,7 +13,7 @@ function read(text: string, pieceBytes = text.length) {
   return { body, used, isComplete: chunks.isComplete };
 }
 
-const whole = '5;name="v"\r\nhello\r\n0A \r\n, world!\r\n\r\n0\r\nx-sum: 1\r\n\r\n';
+const whole = '5;name="v;\\"";b=c;d\r\nhello\r\n0A\r\n, world!\r\n\r\n0\r\nx-sum: 1\r\n\r\n';
 
 describe('a body in chunks', () => {
   it('comes out the same however it is cut', () => {
@@ -42,6 +42,10 @@ describe('a body in chunks', () => {
     ['a size beyond what is counted', `${'f'.repeat(13)}\r\n`],
     ['a size that ends with a bare line feed', '1\na\r\n'],
     ['a carriage return within an extension', '1;a\rb\r\n'],
+    ['white space after a size', '1 \r\na\r\n'],
+    ['white space in an extension', '1; a\r\nb\r\n'],
+    ['an extension without a name', '1;=a\r\nb\r\n'],
+    ['an extension that is no text', '1;\xe9\r\nb\r\n'],
     ['more data than was said', '1\r\nab\r\n'],
     ['a field at the end that is none', '0\r\nno field\r\n\r\n'],
     ['an extension without end', `1;${'x'.repeat(5_000)}`],
