@@ -15,6 +15,7 @@ export function observeLog(log: EventLog, metrics: Metrics, thread: string): Eve
     [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose](),
   });
   return {
+    erasureMs: log.erasureMs,
     identity: () => log.identity(),
     ensureTopics: (specs) => log.ensureTopics(specs),
     partitions: (topic) => log.partitions(topic),

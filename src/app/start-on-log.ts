@@ -47,6 +47,7 @@ type Ask = <T>(question: () => Promise<T>) => Promise<T>;
 /** Appends are not repeated: they may have been written. */
 function patientLog(log: EventLog, ask: Ask): EventLog {
   return {
+    erasureMs: log.erasureMs,
     identity: () => ask(() => log.identity()),
     ensureTopics: (specs) => ask(() => log.ensureTopics(specs)),
     partitions: (topic) => ask(() => log.partitions(topic)),

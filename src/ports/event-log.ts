@@ -45,12 +45,17 @@ export interface Batch {
 }
 
 export type Cleanup =
-  /** The last message of each key stays; older ones go once `minLagMs` old, by `maxLagMs` at the latest. */
+  /**
+   * The last message of each key stays; older ones go once `minLagMs` old, by `maxLagMs` at the latest. Where the topic
+   * is erasable, the bytes of a value that was superseded are destroyed: within `EventLog.erasureMs` of the message
+   * that superseded it, nothing in any file of the log opens them.
+   */
   | {
       readonly policy: 'compact';
       readonly minLagMs: number;
       readonly maxLagMs: number;
       readonly tombstoneMs: number;
+      readonly isErasable?: boolean;
     }
   /** Older messages go, also those that a group has not read. */
   | { readonly policy: 'delete'; readonly retentionMs: number }
@@ -62,6 +67,9 @@ export interface TopicSpec {
   readonly partitions: number;
   readonly cleanup: Cleanup;
 }
+
+export const isErasable = ({ cleanup }: Pick<TopicSpec, 'cleanup'>): boolean =>
+  cleanup.policy === 'compact' && cleanup.isErasable === true;
 
 /** Offsets up to which a group has consumed: the next one to read of each partition. */
 export interface Consumed {
@@ -100,6 +108,9 @@ export interface Membership extends AsyncDisposable {
  * Everything is read committed: what a fenced or crashed writer had not committed is never seen.
  */
 export interface EventLog extends AsyncDisposable {
+  /** How long superseded values of erasable topics may still lie in files. 0 = they are destroyed when the append resolves. */
+  readonly erasureMs: number;
+
   /** Names this log for ever. Another log has another name, also one that holds the same messages. */
   identity(): Promise<string>;
 

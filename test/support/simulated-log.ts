@@ -160,6 +160,7 @@ export class SimulatedLog {
 }
 
 export class Client implements EventLog {
+  readonly erasureMs = 0;
   readonly #log: SimulatedLog;
   isGone = false;
   /** It is not told that it has lost its partitions. */

@@ -55,6 +55,7 @@ export function openEmbeddedLogClient(options: EmbeddedLogClientOptions): Embedd
 }
 
 class ClientLog implements EventLog {
+  readonly erasureMs = 0;
   readonly reader: LogReader;
   private readonly port: MessagePort;
   private readonly peer: Peer;

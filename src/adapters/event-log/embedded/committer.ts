@@ -138,6 +138,7 @@ export class Committer {
       const value = apply();
       this.state.saveTouched();
       this.db.exec('COMMIT');
+      this.state.committed();
       this.checkpointer.wrote(transactionBytes);
       return value;
     } catch (error) {

@@ -4,8 +4,7 @@ import type { Committer } from './committer.ts';
 import { KeyOffsets } from './key-offsets.ts';
 import type { LogState, Partition } from './log-state.ts';
 import type { Pace } from './pace.ts';
-import { crcAtPlace, decodeRow, DirectoryView, encodeRow, isIntact } from './row-format.ts';
-import { damaged } from './damage.ts';
+import { DirectoryView } from './row-format.ts';
 import { searchByPeak } from './search-by-time.ts';
 
 type Compaction = Extract<Cleanup, { policy: 'compact' }>;
@@ -15,7 +14,6 @@ interface Row {
   readonly base: number;
   readonly next: number;
   readonly codec: number;
-  readonly crc: number;
   readonly newest: number;
   readonly peak: number;
   readonly horizon: number | null;
@@ -33,7 +31,6 @@ const keysPerCheck = 100;
  * stays for `tombstoneMs` after the pass that removed what it deletes, so that a reader on its way sees it.
  */
 export class Compactor {
-  private readonly db: DatabaseSync;
   private readonly directory: string;
   private readonly state: LogState;
   private readonly committer: Committer;
@@ -42,11 +39,10 @@ export class Compactor {
   private stopped = false;
 
   constructor(db: DatabaseSync, directory: string, state: LogState, committer: Committer) {
-    this.db = db;
     this.directory = directory;
     this.state = state;
     this.committer = committer;
-    const columns = 'id, base, next, codec, crc, newest, peak, horizon, directory';
+    const columns = 'id, base, next, codec, newest, peak, horizon, directory';
     this.rowAfter = db.prepare(
       `SELECT ${columns} FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`,
     );
@@ -171,34 +167,11 @@ export class Compactor {
     changed: boolean,
     keep: (message: ReadMessage) => boolean,
   ): void {
+    const { rows } = this.state;
     this.committer.runNow(() => {
-      if (!changed) {
-        this.db.prepare('UPDATE batches SET horizon = ? WHERE id = ?').run(horizon, row.id);
-        return;
-      }
-      const found = this.db.prepare('SELECT body FROM batches WHERE id = ?').get(row.id);
-      const whole = { ...row, body: found?.['body'] as Uint8Array };
-      if (!isIntact(whole, partitionId)) throw damaged(`partition ${partitionId}`, row.base);
-      const all = decodeRow(whole, 0);
-      const messages = all.filter(keep);
-      if (messages.length === 0) this.db.prepare('DELETE FROM batches WHERE id = ?').run(row.id);
-      else if (messages.length < all.length) this.replace(partitionId, row, horizon, messages);
-      else this.db.prepare('UPDATE batches SET horizon = ? WHERE id = ?').run(horizon, row.id);
+      if (changed) rows.keep(partitionId, row.id, keep, horizon);
+      else rows.setHorizon(row.id, horizon);
     });
-  }
-
-  private replace(id: number, row: Row, horizon: number | null, messages: readonly ReadMessage[]) {
-    const offsets = messages.map(({ offset }) => offset - row.base);
-    const encoded = encodeRow(messages, 0, messages.length, 0, { offsets });
-    const directory = new Uint8Array(encoded.data, 0, encoded.directoryLength);
-    const body = new Uint8Array(encoded.data, encoded.directoryLength);
-    const crc = crcAtPlace(encoded.crc, id, row.base, row.next);
-    const update = this.db.prepare(`UPDATE batches SET count = ?, bytes = ?, codec = ?, crc = ?,
-      newest = ?, horizon = ?, directory = ?, body = ? WHERE id = ?`);
-    update.run(
-      ...[encoded.count, encoded.bytes, encoded.codec, crc],
-      ...[encoded.newest, horizon, directory, body, row.id],
-    );
   }
 
   private after(partitionId: number, position: number): Row | null {

@@ -3,7 +3,9 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Batch, Cleanup, ReadMessage } from '../../../ports/event-log.ts';
 import { damaged } from './damage.ts';
 import { decodeRow, isIntact, type StoredRow } from './row-format.ts';
+import { RowKeyReader } from './row-keys.ts';
 import { searchByPeak, type PeakedRow } from './search-by-time.ts';
+import { isSealed, openRow, slotOf } from './sealed-row.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { openReadConnection } from './tables.ts';
 
@@ -38,6 +40,7 @@ const fetchMs = 3;
 /** Reads the committed part of the log in the calling thread, in short transactions. */
 export class LogReader {
   private readonly db: DatabaseSync;
+  private readonly rowKeys: RowKeyReader;
   private readonly places = new Map<string, readonly Place[]>();
   private readonly bounds: StatementSync;
   private readonly rowAfter: StatementSync;
@@ -45,6 +48,7 @@ export class LogReader {
 
   constructor(directory: string) {
     this.db = openReadConnection(directory);
+    this.rowKeys = new RowKeyReader(directory);
     this.bounds = this.db.prepare('SELECT start, next FROM partitions WHERE id = ?');
     this.rowAfter = this.db.prepare(`SELECT base, next, bytes, codec, crc, directory, body
       FROM batches WHERE partition = ? AND next > ? ORDER BY next LIMIT 1`);
@@ -54,6 +58,7 @@ export class LogReader {
 
   close(): void {
     this.db.close();
+    this.rowKeys.close();
   }
 
   /** All partitions of the topic, in order. @throws GatewayError `unknown_topic` */
@@ -191,13 +196,25 @@ export class LogReader {
 
   private after({ id, topic, partition }: Place, position: number): Row | null {
     try {
-      const row = this.rowAfter.get(id, position) as unknown as Row | undefined;
-      if (row === undefined) return null;
-      if (!isIntact(row, id)) throw damaged(`${topic}/${partition}`, row.base);
-      return row;
+      for (let former: Row | null = null; ;) {
+        const row = this.rowAfter.get(id, position) as unknown as Row | undefined;
+        if (row === undefined) return null;
+        // Its key is destroyed once another row, or none, has replaced it.
+        const isWhole = isIntact(row, id) && row.crc !== former?.crc;
+        if (!isWhole) throw damaged(`${topic}/${partition}`, row.base);
+        const opened = this.opened(row, id);
+        if (opened !== null) return opened;
+        former = row;
+      }
     } catch (error) {
       throw asLogFailure(error);
     }
+  }
+
+  private opened(row: Row, partition: number): Row | null {
+    if (!isSealed(row)) return row;
+    const key = this.rowKeys.read(slotOf(row.body));
+    return openRow(row, { partition, base: row.base, next: row.next }, key);
   }
 
   private boundsOf(id: number): Bounds {

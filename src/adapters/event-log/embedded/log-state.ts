@@ -1,8 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { stableJson } from '../../../kernel/stable-json.ts';
-import type { Cleanup, Consumed, TopicSpec } from '../../../ports/event-log.ts';
-import { crcAtPlace, type EncodedRow } from './row-format.ts';
+import {
+  isErasable,
+  type Cleanup,
+  type Consumed,
+  type TopicSpec,
+} from '../../../ports/event-log.ts';
+import type { EncodedRow } from './row-format.ts';
+import type { RowKeys } from './row-keys.ts';
+import { RowWriter } from './row-writer.ts';
 
 export interface Partition {
   readonly id: number;
@@ -35,16 +42,16 @@ export class LogState {
   private readonly registered = new Set<string>();
   private readonly touched = new Set<Partition>();
   private readonly db: DatabaseSync;
-  private readonly insertRow: StatementSync;
+  private readonly rowKeys: RowKeys;
+  readonly rows: RowWriter;
   private readonly savePartition: StatementSync;
   private readonly saveEpoch: StatementSync;
   private readonly savePosition: StatementSync;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, rowKeys: RowKeys) {
     this.db = db;
-    this.insertRow = db.prepare(`INSERT INTO batches
-      (partition, base, next, count, bytes, codec, crc, newest, peak, directory, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.rowKeys = rowKeys;
+    this.rows = new RowWriter(db, rowKeys);
     this.savePartition = db.prepare(`UPDATE partitions
       SET start = ?, next = ?, peak = ?, cleaned = ?, cleaned_count = ? WHERE id = ?`);
     this.saveEpoch = db.prepare(`INSERT INTO writers VALUES (?, ?)
@@ -73,6 +80,8 @@ export class LogState {
     for (const row of this.db.prepare('SELECT name, topic FROM group_topics').all()) {
       this.registered.add(`${Number(row['topic'])} ${String(row['name'])}`);
     }
+    const erasable = [...this.topicsByName.values()].filter(isErasable);
+    this.rows.load(erasable.flatMap(({ partitions }) => partitions.map(({ id }) => id)));
   }
 
   topics(): Iterable<Topic> {
@@ -124,14 +133,9 @@ export class LogState {
   append(partition: Partition, row: EncodedRow): void {
     const base = partition.next;
     const next = base + row.count;
-    const crc = crcAtPlace(row.crc, partition.id, base, next);
     partition.peak = Math.max(partition.peak, row.newest);
-    const directory = new Uint8Array(row.data, 0, row.directoryLength);
-    const body = new Uint8Array(row.data, row.directoryLength);
-    this.insertRow.run(
-      ...[partition.id, base, next, row.count, row.bytes, row.codec, crc],
-      ...[row.newest, partition.peak, directory, body],
-    );
+    const target = { id: partition.id, isErasable: isErasable(partition.topic) };
+    this.rows.insert(target, row, base, next, partition.peak);
     partition.next = next;
     this.touched.add(partition);
   }
@@ -182,6 +186,11 @@ export class LogState {
     for (const { id, start, next, peak, cleaned, cleanedCount } of this.touched) {
       this.savePartition.run(start, next, peak, cleaned, cleanedCount, id);
     }
+  }
+
+  /** The first step after a transaction was committed. */
+  committed(): void {
+    this.rowKeys.destroyReleased();
   }
 
   /** The partitions changed since the last call; called once the transaction is committed. */

@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import { workerData, type MessagePort } from 'node:worker_threads';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { systemClock } from '../../../kernel/time.ts';
+import type { TopicSpec } from '../../../ports/event-log.ts';
 import { connect } from '../../threads/rpc.ts';
 import type { PeerData } from '../../threads/start-peer.ts';
 import { Cleaner } from './cleaner.ts';
@@ -10,13 +11,16 @@ import { Committer } from './committer.ts';
 import { LogServer } from './log-server.ts';
 import { LogState } from './log-state.ts';
 import type { CleanRequest } from './protocol.ts';
+import { RowKeys } from './row-keys.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
+import { upgrade } from './upgrade.ts';
 
 /** What `openEmbeddedLog` starts this thread with. */
 export interface LogThreadData extends PeerData {
   readonly directory: string;
   readonly cleanEveryMs: number;
   readonly maxPages?: number;
+  readonly erasable: readonly TopicSpec[];
 }
 
 interface Running {
@@ -31,16 +35,18 @@ interface Running {
 const cleanSoonMs = 250;
 
 function start(
-  { directory, cleanEveryMs, maxPages }: LogThreadData,
+  { directory, cleanEveryMs, maxPages, erasable }: LogThreadData,
   tell: (failure: string) => void,
 ): Running {
   const lock = lockDirectory(directory);
-  const db = openWriteConnection(directory, maxPages);
-  const state = new LogState(db);
   const freeBytes = (): number => {
     const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize;
   };
+  const rowKeys = new RowKeys(directory);
+  upgrade({ directory, rowKeys, erasable, freeBytes, tell });
+  const db = openWriteConnection(directory, maxPages);
+  const state = new LogState(db, rowKeys);
   const checkpointer = new Checkpointer(db, directory);
   const committer: Committer = new Committer(db, state, checkpointer, freeBytes, (touched) => {
     server.tell(touched);
@@ -56,6 +62,8 @@ function start(
       clean();
     }, cleanSoonMs).unref();
   });
+  // Of a log that an earlier release has written.
+  committer.runNow(() => state.rows.eraseSuperseded());
   const timer = setInterval(clean, cleanEveryMs).unref();
   const close = async (): Promise<void> => {
     clearInterval(timer);
@@ -65,6 +73,7 @@ function start(
     await checkpointer.close();
     server.close();
     db.close();
+    rowKeys.close();
     lock.close();
   };
   return { server, cleaner, committer, state, close };

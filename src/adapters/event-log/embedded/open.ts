@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../../kernel/time.ts';
-import type { EventLog } from '../../../ports/event-log.ts';
+import type { EventLog, TopicSpec } from '../../../ports/event-log.ts';
 import type { Schemas } from '../../../ports/schemas.ts';
 import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
@@ -18,6 +18,8 @@ export interface EmbeddedLogOptions {
   readonly onCleanFailure?: (failure: string) => void;
   /** Upper bound of the log's file in pages of 8 KiB; beyond it appends fail with `log_full`. */
   readonly maxPages?: number;
+  /** Topics that are erasable now and may not have been when the log was made: it is brought up to that first. */
+  readonly erasable?: readonly TopicSpec[];
   /** Where the Avro files are. Default: those of this package. */
   readonly schemasFolder?: URL;
 }
@@ -74,14 +76,14 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
 }
 
 async function startLogThread(options: EmbeddedLogOptions): Promise<PeerThread> {
-  const { directory, cleanEveryMs = 60_000, maxPages } = options;
+  const { directory, cleanEveryMs = 60_000, maxPages, erasable = [] } = options;
   const limits = maxPages === undefined ? {} : { maxPages };
   const { promise: failure, reject: fail } = Promise.withResolvers<never>();
   let isOpen = false;
   const thread = startPeer<LogThreadData>({
     name: 'log',
     beside: import.meta.url,
-    data: { directory, cleanEveryMs, ...limits },
+    data: { directory, cleanEveryMs, erasable, ...limits },
     failed: (error) => {
       if (isOpen) throw error;
       fail(error);

@@ -53,6 +53,8 @@ interface Encodable {
 /** Bits of `codec`. */
 const directoryPacked = 1;
 const bodyPacked = 2;
+/** The body is sealed (sealed-row.ts), after it was packed. */
+export const bodySealed = 4;
 const columnBytes = 24;
 /** Where the columns begin, in units of the count: the timestamps take 8 bytes, the others 4. */
 const column = { offset: 8, key: 12, value: 16, header: 20 } as const;

@@ -14,6 +14,10 @@ function codeOf(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
+/** Of the file system, for the keys of rows, which are a file beside those of SQLite. */
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+
 export const isBusy = (error: unknown): boolean => ((codeOf(error) ?? 0) & 0xff) === busy;
 
 /**
@@ -22,6 +26,7 @@ export const isBusy = (error: unknown): boolean => ((codeOf(error) ?? 0) & 0xff)
  */
 export function asLogFailure(error: unknown): unknown {
   const code = codeOf(error);
+  if (isDiskFull(error)) return new GatewayError('log_full', {}, { cause: error });
   if (code === null) return error;
   const options = { cause: error };
   const message = error instanceof Error ? error.message : undefined;

@@ -41,10 +41,13 @@ const tables = `
     UNIQUE (subject, definition)) STRICT;
 `;
 
-/** Of the tables and of the rows in them. */
-const formatVersion = 1;
+/**
+ * Of the tables and of the rows in them. 2: rows of erasable topics are sealed; 3: and the file was written anew since,
+ * so that no page holds a remnant of their former rows (upgrade.ts).
+ */
+export const formatVersions = { plain: 1, sealed: 2, current: 3 } as const;
 
-const file = (directory: string): string => join(directory, 'log.sqlite');
+export const logFile = (directory: string): string => join(directory, 'log.sqlite');
 
 /** How long a connection waits for the lock of another before it gives up. */
 const busyTimeoutMs = 5_000;
@@ -56,8 +59,8 @@ const busyTimeoutMs = 5_000;
  * erased on demand.
  */
 export function openWriteConnection(directory: string, maxPages?: number): DatabaseSync {
-  const db = new DatabaseSync(file(directory), { timeout: busyTimeoutMs });
-  mustBeReadable(db);
+  const db = new DatabaseSync(logFile(directory), { timeout: busyTimeoutMs });
+  const version = mustBeReadable(db) || formatVersions.current;
   db.exec(`
     PRAGMA page_size = 8192;
     PRAGMA auto_vacuum = INCREMENTAL;
@@ -69,28 +72,32 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
     PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;
     ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages};`}
-    BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${formatVersion}; COMMIT;`);
+    BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${version}; COMMIT;`);
   return db;
 }
 
-function mustBeReadable(db: DatabaseSync): void {
-  const found = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (found <= formatVersion) return;
+/** The format of the file; 0 = there is none yet. */
+export const formatOf = (db: DatabaseSync): number =>
+  Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+
+function mustBeReadable(db: DatabaseSync): number {
+  const found = formatOf(db);
+  if (found <= formatVersions.current) return found;
   db.close();
-  const message = `The event log has format ${found}; this release reads up to ${formatVersion}.`;
+  const message = `The event log has format ${found}; this release reads up to ${formatVersions.current}.`;
   throw new GatewayError('log_unavailable', { message });
 }
 
 /** For checkpoints beside the commits. It writes nothing of its own. */
 export function openCheckpointConnection(directory: string): DatabaseSync {
-  const db = new DatabaseSync(file(directory), { timeout: busyTimeoutMs });
+  const db = new DatabaseSync(logFile(directory), { timeout: busyTimeoutMs });
   db.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;');
   return db;
 }
 
 /** For readers, one per thread. What it sees is committed. */
 export function openReadConnection(directory: string): DatabaseSync {
-  const db = new DatabaseSync(file(directory), { readOnly: true, timeout: busyTimeoutMs });
+  const db = new DatabaseSync(logFile(directory), { readOnly: true, timeout: busyTimeoutMs });
   db.exec('PRAGMA cache_size = -8192;');
   return db;
 }

@@ -28,6 +28,7 @@ import { Offsets } from './offsets.ts';
 import { openWriter } from './open-writer.ts';
 import { Positions } from './positions.ts';
 import { retried } from './retry.ts';
+import { erasureMs } from './topic-config.ts';
 import type { KafkaWriter } from './writer.ts';
 
 const connectTimeoutMs = 30_000;
@@ -50,6 +51,7 @@ export interface ClientOptions {
 
 /** The log in Kafka. Names of the port are turned into Kafka's here, and nowhere below. */
 export class KafkaClient implements EventLog {
+  readonly erasureMs = erasureMs;
   private readonly options: ClientOptions;
   private readonly addresses = new Addresses();
   private readonly links: Link[] = [];

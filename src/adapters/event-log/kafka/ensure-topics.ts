@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { TopicSpec } from '../../../ports/event-log.ts';
+import { isErasable, type TopicSpec } from '../../../ports/event-log.ts';
 import type { Directory } from './directory.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
 import type { Link } from './link.ts';
@@ -7,11 +7,12 @@ import { retried } from './retry.ts';
 import {
   differences,
   initialConfig,
+  lagConfig,
   requiredConfig,
   type NewTopicOptions,
   type TopicConfig,
 } from './topic-config.ts';
-import { metadataCall } from './wire.ts';
+import { alterConfigCall, metadataCall } from './wire.ts';
 
 const timeoutMs = 30_000;
 const topicResource = 2;
@@ -28,6 +29,7 @@ export async function ensureTopics(specs: readonly TopicSpec[], maker: TopicMake
   const missing = await missingOf(specs, maker.link);
   await Promise.all(missing.map((spec) => retried(() => create(spec, maker), { timeoutMs })));
   await retried(() => allBrokersKnow(missing, maker.link), { timeoutMs });
+  await tighten(specs, maker.link);
   const configs = await retried(() => describe(specs, maker.link), { timeoutMs });
   const drifts = await Promise.all(
     specs.map(async (spec) => drift(spec, await maker.directory.refresh(spec.name), configs)),
@@ -83,6 +85,25 @@ async function allBrokersKnow(specs: readonly TopicSpec[], link: Link): Promise<
 }
 
 const leaderNotAvailable = 5;
+
+/**
+ * Earlier releases let destroyed values lie longer. Where the broker does not let us change the topic, the comparison
+ * that follows says what is to be changed there.
+ */
+async function tighten(specs: readonly TopicSpec[], link: Link): Promise<void> {
+  const erasable = specs.filter(isErasable);
+  if (erasable.length === 0) return;
+  const configs = await retried(() => describe(erasable, link), { timeoutMs });
+  for (const { name, cleanup } of erasable) {
+    const wanted = cleanup.policy === 'compact' ? lagConfig(cleanup) : {};
+    if (differences(wanted, configs.get(name) ?? {}).length === 0) continue;
+    const broker = await link.any();
+    const code = await broker.connectionPool.send(alterConfigCall(name, wanted));
+    if (code !== kafkaError.none && code !== kafkaError.authorizationFailed) {
+      throw new KafkaFailure(code, name);
+    }
+  }
+}
 
 async function describe(
   specs: readonly TopicSpec[],

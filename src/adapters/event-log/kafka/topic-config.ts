@@ -1,5 +1,13 @@
 import type { Cleanup } from '../../../ports/event-log.ts';
 
+/**
+ * Within this time a superseded value of an erasable topic is in no file of a broker: a minute until its segment may be
+ * closed, less until a message closes it, 15 s between two looks of the cleaner, its work, and the delay of the deletion.
+ */
+export const erasureMs = 5 * 60_000;
+
+type Compaction = Extract<Cleanup, { policy: 'compact' }>;
+
 const dayMs = 86_400_000;
 const mebibyte = 1024 ** 2;
 
@@ -27,8 +35,8 @@ function retention(cleanup: Cleanup): TopicConfig {
       return {
         'cleanup.policy': 'compact',
         'min.compaction.lag.ms': String(cleanup.minLagMs),
-        'max.compaction.lag.ms': String(cleanup.maxLagMs),
         'delete.retention.ms': String(cleanup.tombstoneMs),
+        ...lagConfig(cleanup),
       };
     case 'delete':
       return {
@@ -39,6 +47,20 @@ function retention(cleanup: Cleanup): TopicConfig {
     case 'none':
       return { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' };
   }
+}
+
+/** How long a former file of a compacted segment stays. */
+const fileDeleteDelayMs = 1_000;
+
+/**
+ * How long superseded values stay. Only closed segments are compacted, and their former files are deleted later: both
+ * soon where the topic is erasable.
+ */
+export function lagConfig({ maxLagMs, isErasable }: Compaction): TopicConfig {
+  const lag = { 'max.compaction.lag.ms': String(maxLagMs) };
+  if (isErasable !== true) return lag;
+  const segmentMs = String(maxLagMs);
+  return { ...lag, 'segment.ms': segmentMs, 'file.delete.delay.ms': String(fileDeleteDelayMs) };
 }
 
 export interface NewTopicOptions {

@@ -105,6 +105,38 @@ function topicMetadata(from: Decoder): TopicMetadata {
   return { errorCode, topic, leaders };
 }
 
+const topicResource = 2;
+const setValue = 0;
+
+/** Sets these settings of a topic and leaves its others (IncrementalAlterConfigs); answers the error code. */
+export const alterConfigCall = (
+  topic: string,
+  settings: Readonly<Record<string, string>>,
+): ProtocolCall<number> =>
+  protocolCall({
+    name: 'IncrementalAlterConfigs',
+    key: 44,
+    version: 0,
+    encode: (to) => {
+      to.writeInt32(1).writeInt8(topicResource).writeString(topic);
+      array(to, Object.entries(settings), ([name, value]) => {
+        to.writeString(name).writeInt8(setValue).writeString(value);
+      });
+      to.writeBoolean(false); // not only a check
+    },
+    decode: (from) => {
+      from.readInt32(); // throttle
+      const [code = 0] = items(from, () => {
+        const errorCode = from.readInt16();
+        from.readString(); // message
+        from.readInt8();
+        from.readString(); // the topic
+        return errorCode;
+      });
+      return code;
+    },
+  });
+
 export interface ProducedBatch {
   readonly topic: string;
   readonly partition: number;

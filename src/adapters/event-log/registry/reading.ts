@@ -35,6 +35,7 @@ export function readWithSchemas(
   };
 
   return {
+    erasureMs: log.erasureMs,
     identity: () => log.identity(),
     ensureTopics: (specs) => log.ensureTopics(specs),
     partitions: (topic) => log.partitions(topic),

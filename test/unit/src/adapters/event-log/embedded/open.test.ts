@@ -181,10 +181,10 @@ describe('a directory', () => {
     const { directory, embedded } = opened;
     await embedded[Symbol.asyncDispose]();
     const db = new DatabaseSync(join(directory, 'log.sqlite'));
-    db.exec('PRAGMA user_version = 2');
+    db.exec('PRAGMA user_version = 4');
     db.close();
     const refused = openEmbeddedLog({ directory });
-    await expect(refused).rejects.toThrow('has format 2');
+    await expect(refused).rejects.toThrow('has format 4');
   });
 
   it('is of one log at a time, and free when it is closed', async () => {

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { GatewayError } from '../../../kernel/errors.ts';
+
+const keyBytes = 32;
+/** The file grows by so many slots. */
+const slotsPerGrowth = 128;
+
+const fileOf = (directory: string): string => join(directory, 'row-keys');
+
+/** Reads the keys of rows, in any thread. */
+export class RowKeyReader {
+  private readonly directory: string;
+  private fd: number | null = null;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  read(slot: number): Buffer {
+    this.fd ??= openSync(fileOf(this.directory), 'r');
+    return keyAt(this.fd, slot);
+  }
+
+  close(): void {
+    if (this.fd !== null) closeSync(this.fd);
+    this.fd = null;
+  }
+}
+
+/**
+ * A key for each row of an erasable topic, in slots of 32 bytes of a file that is written in place: SQLite leaves copies
+ * of what it moved between pages, `secure_delete` or not, so that a row is erased by destroying what opens it.
+ * A free slot holds a random key that was never used, so that one that is taken is on disk already. A key is destroyed
+ * by the next one in its place, after the commit of the transaction that needs it no longer.
+ */
+export class RowKeys {
+  private readonly fd: number;
+  private free: number[] = [];
+  private end = 0;
+  private released: number[] = [];
+
+  constructor(directory: string) {
+    this.fd = openSync(fileOf(directory), constants.O_RDWR | constants.O_CREAT, 0o600);
+    syncFolder(directory);
+  }
+
+  /**
+   * Destroys every key but those of the slots: what a crash, or a transaction that failed, left over.
+   * @throws GatewayError `log_corrupt` when the file ends before a slot
+   */
+  keepOnly(used: ReadonlySet<number>): void {
+    this.end = Math.floor(fstatSync(this.fd).size / keyBytes);
+    for (const slot of used) if (slot >= this.end) throw missing(slot);
+    this.released = [];
+    this.free = [];
+    for (let slot = this.end - 1; slot >= 0; slot--) if (!used.has(slot)) this.free.push(slot);
+    this.renew(this.free);
+  }
+
+  take(): { readonly slot: number; readonly key: Buffer } {
+    if (this.free.length === 0) this.grow();
+    const slot = this.free.pop() ?? 0;
+    return { slot, key: this.read(slot) };
+  }
+
+  /** To be destroyed when the transaction is committed. */
+  release(slot: number): void {
+    this.released.push(slot);
+  }
+
+  /** The first step after a commit: what is superseded opens no longer when anyone hears of it. */
+  destroyReleased(): void {
+    this.renew(this.released);
+    this.free.push(...this.released);
+    this.released = [];
+  }
+
+  read(slot: number): Buffer {
+    return keyAt(this.fd, slot);
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  private grow(): void {
+    const first = this.end;
+    const slots = Array.from({ length: slotsPerGrowth }, (_, i) => first + slotsPerGrowth - 1 - i);
+    this.renew(slots);
+    this.end += slotsPerGrowth;
+    this.free.push(...slots);
+  }
+
+  private renew(slots: readonly number[]): void {
+    if (slots.length === 0) return;
+    for (const slot of slots) {
+      writeSync(this.fd, randomBytes(keyBytes), 0, keyBytes, slot * keyBytes);
+    }
+    fdatasyncSync(this.fd);
+  }
+}
+
+function keyAt(fd: number, slot: number): Buffer {
+  const key = Buffer.alloc(keyBytes);
+  readSync(fd, key, 0, keyBytes, slot * keyBytes);
+  return key;
+}
+
+/** Makes the names of a folder durable. */
+export function syncFolder(directory: string): void {
+  const fd = openSync(directory, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function missing(slot: number): GatewayError {
+  const message =
+    `The event log is damaged: its file row-keys lacks key ${slot}. ` +
+    'It belongs to log.sqlite: restore both from the same backup.';
+  return new GatewayError('log_corrupt', { message });
+}

@@ -1,0 +1,183 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { ReadMessage } from '../../../ports/event-log.ts';
+import { damaged } from './damage.ts';
+import {
+  crcAtPlace,
+  decodeRow,
+  DirectoryView,
+  encodeRow,
+  isIntact,
+  type EncodedRow,
+  type StoredRow,
+} from './row-format.ts';
+import type { RowKeys } from './row-keys.ts';
+import { isSealed, openRow, sealRow, slotOf } from './sealed-row.ts';
+
+/** A row as it stands in its table. */
+type Row = StoredRow & { readonly id: number; readonly horizon: number | null };
+
+interface Target {
+  readonly id: number;
+  readonly isErasable: boolean;
+}
+
+/** Where the newest message of a key is. */
+interface Newest {
+  readonly rowId: number;
+  readonly offset: number;
+}
+
+/**
+ * Writes rows, inside the transaction of the caller. Those of erasable partitions that hold values are sealed, each under
+ * a key of its own, and a message there takes the one that it supersedes out of its row at once, which destroys the key of
+ * that row.
+ */
+export class RowWriter {
+  private readonly db: DatabaseSync;
+  private readonly keys: RowKeys;
+  /** Of the erasable partitions, by id: the newest message of each key. */
+  private readonly newest = new Map<number, Map<string, Newest>>();
+  /** Rows with messages that are superseded, and their partitions. */
+  private readonly superseded = new Map<number, number>();
+  private readonly insertRow: StatementSync;
+  private readonly deleteRow: StatementSync;
+  private readonly updateHorizon: StatementSync;
+  private readonly rowById: StatementSync;
+
+  constructor(db: DatabaseSync, keys: RowKeys) {
+    this.db = db;
+    this.keys = keys;
+    this.insertRow = db.prepare(`INSERT INTO batches
+      (partition, base, next, count, bytes, codec, crc, newest, peak, directory, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.deleteRow = db.prepare('DELETE FROM batches WHERE id = ?');
+    this.updateHorizon = db.prepare('UPDATE batches SET horizon = ? WHERE id = ?');
+    this.rowById = db.prepare(
+      'SELECT id, base, next, codec, crc, horizon, directory, body FROM batches WHERE id = ?',
+    );
+  }
+
+  /** Reads what the rows of the erasable partitions hold. Keys that no row needs are destroyed. */
+  load(erasable: readonly number[]): void {
+    this.newest.clear();
+    this.superseded.clear();
+    const rows = this.db.prepare(`SELECT id, base, codec, directory, substr(body, 1, 4) AS body
+      FROM batches WHERE partition = ? ORDER BY next`);
+    const used = new Set<number>();
+    for (const partition of erasable) {
+      for (const found of rows.iterate(partition)) {
+        const row = found as unknown as Row;
+        if (isSealed(row)) used.add(slotOf(row.body));
+        this.note(partition, row);
+      }
+    }
+    this.keys.keepOnly(used);
+  }
+
+  insert(
+    { id: partition, isErasable }: Target,
+    row: EncodedRow,
+    base: number,
+    next: number,
+    peak: number,
+  ): void {
+    const encoded = {
+      codec: row.codec,
+      crc: crcAtPlace(row.crc, partition, base, next),
+      directory: new Uint8Array(row.data, 0, row.directoryLength),
+      body: new Uint8Array(row.data, row.directoryLength),
+    };
+    const place = { partition, base, next };
+    const stored =
+      isErasable && row.bytes > 0 ? sealRow(encoded, place, this.keys.take()) : encoded;
+    const inserted = this.insertRow.run(
+      ...[partition, base, next, row.count, row.bytes, stored.codec, stored.crc],
+      ...[row.newest, peak, stored.directory, stored.body],
+    );
+    if (!isErasable) return;
+    const { codec, directory } = stored;
+    this.note(partition, { id: Number(inserted.lastInsertRowid), base, codec, directory });
+    this.eraseSuperseded();
+  }
+
+  /** Takes out what is superseded in the erasable partitions. */
+  eraseSuperseded(): void {
+    for (const [rowId, partition] of this.superseded) {
+      const newest = this.newest.get(partition);
+      this.keep(partition, rowId, ({ key, offset }) => newest?.get(key)?.offset === offset);
+    }
+    this.superseded.clear();
+  }
+
+  setHorizon(rowId: number, horizon: number | null): void {
+    this.updateHorizon.run(horizon, rowId);
+  }
+
+  /** Leaves the messages of the row, if it is still there, that are to be kept; a row without messages goes. */
+  keep(
+    partition: number,
+    rowId: number,
+    isKept: (message: ReadMessage) => boolean,
+    horizon?: number | null,
+  ): void {
+    const row = this.rowById.get(rowId) as unknown as Row | undefined;
+    if (row === undefined) return;
+    const all = decodeRow(this.opened(partition, row), 0);
+    const messages = all.filter(isKept);
+    const until = horizon === undefined ? row.horizon : horizon;
+    if (messages.length === all.length) {
+      this.setHorizon(rowId, until);
+      return;
+    }
+    if (isSealed(row)) this.keys.release(slotOf(row.body));
+    if (messages.length === 0) this.deleteRow.run(rowId);
+    else this.replace(partition, row, messages, until);
+  }
+
+  private opened(partition: number, row: StoredRow): StoredRow {
+    if (!isIntact(row, partition)) throw damaged(`partition ${partition}`, row.base);
+    if (!isSealed(row)) return row;
+    const place = { partition, base: row.base, next: row.next };
+    const opened = openRow(row, place, this.keys.read(slotOf(row.body)));
+    if (opened === null) throw damaged(`partition ${partition}`, row.base);
+    return opened;
+  }
+
+  private replace(
+    partition: number,
+    row: Row,
+    messages: readonly ReadMessage[],
+    horizon: number | null,
+  ): void {
+    const { base, next } = row;
+    const offsets = messages.map(({ offset }) => offset - base);
+    const encoded = encodeRow(messages, 0, messages.length, 0, { offsets });
+    const plain = {
+      codec: encoded.codec,
+      crc: crcAtPlace(encoded.crc, partition, base, next),
+      directory: new Uint8Array(encoded.data, 0, encoded.directoryLength),
+      body: new Uint8Array(encoded.data, encoded.directoryLength),
+    };
+    const place = { partition, base, next };
+    const stored = isSealed(row) ? sealRow(plain, place, this.keys.take()) : plain;
+    const update = this.db.prepare(`UPDATE batches SET count = ?, bytes = ?, codec = ?, crc = ?,
+      newest = ?, horizon = ?, directory = ?, body = ? WHERE id = ?`);
+    update.run(
+      ...[encoded.count, encoded.bytes, stored.codec, stored.crc],
+      ...[encoded.newest, horizon, stored.directory, stored.body, row.id],
+    );
+  }
+
+  /** Takes note of the row's messages, the newest so far, and of what they supersede. */
+  private note(partition: number, row: Pick<Row, 'id' | 'base' | 'codec' | 'directory'>): void {
+    const newest = this.newest.get(partition) ?? new Map<string, Newest>();
+    this.newest.set(partition, newest);
+    const view = new DirectoryView(row);
+    for (let i = 0; i < view.count; i++) {
+      const key = view.key(i);
+      const former = newest.get(key);
+      if (former !== undefined) this.superseded.set(former.rowId, partition);
+      newest.set(key, { rowId: row.id, offset: view.offset(i) });
+    }
+  }
+}
