@@ -19,12 +19,13 @@ export interface Topic {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const compact = (minLagMs: number, maxLagMs: number): Cleanup => ({
-  policy: 'compact',
-  minLagMs,
-  maxLagMs,
-  tombstoneMs: 7 * dayMs,
-});
+const compact = (minLagMs: number, maxLagMs: number) =>
+  ({
+    policy: 'compact' as const,
+    minLagMs,
+    maxLagMs,
+    tombstoneMs: 7 * dayMs,
+  }) satisfies Cleanup;
 const keep = (days: number) =>
   ({ policy: 'delete' as const, retentionMs: days * dayMs }) satisfies Cleanup;
 const untilDecided: Cleanup = { policy: 'none' };
@@ -83,7 +84,7 @@ export const topics = {
   'svc.internal.keys.v1': {
     key: 'key id',
     partitions: 1,
-    cleanup: compact(0, limits.keySegmentMs),
+    cleanup: { ...compact(0, limits.keySegmentMs), isErasable: true },
     schema: 'control/wrapped-key.v1.avsc',
     why: 'Data keys wrapped by the root key, apart from what they seal: deleting one shreds it.',
   },

@@ -6,12 +6,13 @@ import { controlTopic } from '../control-plane/wire.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { EventLog } from '../ports/event-log.ts';
+import { isErasable, type EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import type { Config } from './config.ts';
 import type { Folders } from './folders.ts';
 import { keepTrying } from './keep-trying.ts';
+import { topicSpecs } from './topics.ts';
 
 interface EmbeddedAccess {
   readonly kind: 'embedded';
@@ -71,7 +72,7 @@ export async function openMainLog(
   deps: LogDeps & { readonly folders: Folders },
 ): Promise<MainLog> {
   const server = serverAccess(config);
-  if (server === null) return openEmbedded(stack, deps);
+  if (server === null) return openEmbedded(stack, config, deps);
   const { logger } = deps;
   const opened = await openServer(stack, server, deps);
   const ask = () => opened.schemas.codec(controlTopic);
@@ -81,14 +82,18 @@ export async function openMainLog(
 
 async function openEmbedded(
   stack: AsyncDisposableStack,
+  { partitions }: Pick<Config, 'partitions'>,
   { folders, clock, logger }: LogDeps & { readonly folders: Folders },
 ): Promise<MainLog> {
+  const erasable = topicSpecs(partitions).filter(isErasable);
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
   const directory = folders.log;
   const embedded = stack.use(
-    await openEmbeddedLog({ directory, clock, onCleanFailure }).catch((error: unknown) => {
-      throw isTaken(error) ? takenBy(error) : error;
-    }),
+    await openEmbeddedLog({ directory, clock, erasable, onCleanFailure }).catch(
+      (error: unknown) => {
+        throw isTaken(error) ? takenBy(error) : error;
+      },
+    ),
   );
   const { log, schemas, maintenance } = embedded;
   const access = (): LogAccess => ({ kind: 'embedded', directory, port: embedded.connectPort() });

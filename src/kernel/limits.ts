@@ -86,8 +86,8 @@ export const limits = {
   /** Credentials are renewed that long before they expire, where the provider names no other time. */
   refreshMarginMs: 15 * 60_000,
   connectSessionMs: 30 * 60_000,
-  /** A segment of wrapped keys is open that long at most; then destroyed keys are compacted away. */
-  keySegmentMs: 3_600_000,
+  /** In Kafka, a segment of wrapped keys is open that long at most; then destroyed keys are compacted away. */
+  keySegmentMs: 60_000,
   /** Between the redirect to the provider and the callback. */
   authorizationMs: 30 * 60_000,
   /** A rotated signing key signs beside the new one for so long (design section 10). */

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -15,6 +15,8 @@ import {
 import { openVault, type OpenVault } from '../../src/modules/credentials/open-vault.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import { filesWith, rowKeysOf } from '../support/stored-bytes.ts';
 import { aRootKey, openControlWorld, silent, type ControlWorld } from '../support/control.ts';
 
 const refusal = (code: string): unknown => expect.objectContaining({ code });
@@ -23,8 +25,12 @@ const rootKey = aRootKey();
 let world: ControlWorld;
 let vault: OpenVault;
 
-const open = (rootKeys = [rootKey], clock: Clock = systemClock): Promise<OpenVault> => {
-  const { log, schemas } = world.embedded;
+const open = (
+  rootKeys = [rootKey],
+  clock: Clock = systemClock,
+  log = world.embedded.log,
+): Promise<OpenVault> => {
+  const { schemas } = world.embedded;
   const deps = { log, schemas, rootKeys, newCipher: createAesGcm, clock };
   return openVault({ ...deps, logger: silent });
 };
@@ -93,45 +99,43 @@ describe('a key', () => {
   });
 });
 
-it('a key that was destroyed stands in no file once the log is cleaned and closed', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-shredded-'));
-  try {
-    const own = await openControlWorld({ folder });
-    const { log, schemas, maintenance } = own.embedded;
-    const deps = { log, schemas, rootKeys: [rootKey], newCipher: createAesGcm, logger: silent };
-    const shredding = await openVault({ ...deps, clock: systemClock });
-    await shredding.create('k');
-    const codec = await schemas.codec<WrappedKey>(keysTopic);
-    const wrapped: Buffer[] = [];
-    for await (const { messages } of log.read({ topic: keysTopic, partition: 0, offset: 0 })) {
-      for (const { key, value } of messages) {
-        if (key === 'k' && value !== null) wrapped.push(Buffer.from(codec.decode(value).wrapped));
-      }
-    }
-    const [bytes = Buffer.alloc(0)] = wrapped;
-    expect(await filesWith(folder, bytes)).not.toEqual([]);
-    await shredding.shred('k');
-    await shredding.create('later');
-    await maintenance.clean({ now: Date.now() + 2 * 3_600_000 });
-    await shredding[Symbol.asyncDispose]();
-    await own[Symbol.asyncDispose]();
-    expect(await filesWith(folder, bytes)).toEqual([]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+it('a key that was destroyed is opened by nothing in any file, at once', async () => {
+  const { folder } = world;
+  await vault.create('k');
+  await vault.create('kept');
+  const wrapped = await wrappedKeys();
+  const rowKey = rowKeysOf(join(folder, 'log')).get('k')!;
+  const secrets = [wrapped.get('k')!, Buffer.from(vault.dataKey('k')), rowKey];
+  const found = () => Promise.all(secrets.map((bytes) => filesWith(folder, bytes)));
+  expect(await found()).toEqual([[], [], ['row-keys']]);
+  expect(await vault.shred('k')).toBe(0);
+  expect(await found()).toEqual([[], [], []]);
+  await using later = await open();
+  await expect(later.ready('k')).rejects.toThrow(refusal('not_found'));
+  await later.ready('kept');
 });
 
-/** Files below the folder that hold the bytes. */
-async function filesWith(folder: string, bytes: Buffer): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const found: string[] = [];
-  for (const { parentPath, name } of entries.filter((entry) => entry.isFile())) {
-    if ((await readFile(join(parentPath, name))).includes(bytes)) found.push(name);
+it('a root key that was replaced opens nothing any more, once the data keys are wrapped anew', async () => {
+  await vault.create('k');
+  const rowKey = rowKeysOf(join(world.folder, 'log')).get('k')!;
+  await using both = await open([aRootKey(), rootKey]);
+  await both.rewrap();
+  expect(await filesWith(world.folder, rowKey)).toEqual([]);
+});
+
+/** The wrapped keys in the log, by id. */
+async function wrappedKeys(): Promise<Map<string, Buffer>> {
+  const codec = await world.embedded.schemas.codec<WrappedKey>(keysTopic);
+  const wrapped = new Map<string, Buffer>();
+  for await (const { messages } of world.log.read({ topic: keysTopic, partition: 0, offset: 0 })) {
+    for (const { key, value } of messages) {
+      if (value !== null) wrapped.set(key, Buffer.from(codec.decode(value).wrapped));
+    }
   }
-  return found;
+  return wrapped;
 }
 
-describe('the topic of a destroyed key', () => {
+describe('the topic of a destroyed key, where values are destroyed by compaction', () => {
   const keysOn = async (): Promise<string[]> => {
     const keys: string[] = [];
     for await (const { messages } of world.log.read({
@@ -152,7 +156,8 @@ describe('the topic of a destroyed key', () => {
       now: () => Date.now() + limits.keySegmentMs,
       nowMicros: () => (Date.now() + limits.keySegmentMs) * 1000,
     };
-    await using node = await open([rootKey], later);
+    const slow = Object.create(world.log, { erasureMs: { value: 60_000 } }) as EventLog;
+    await using node = await open([rootKey], later, slow);
     await vi.waitUntil(async () => (await keysOn()).at(-1) === fillerKey, { timeout: 20_000 });
     await node.create('k2');
     expect(node.open('k2', node.seal('k2', 'secret', 'c'), 'c')).toBe('secret');

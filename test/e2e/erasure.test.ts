@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-unsafe-assignment -- expect.arrayContaining() is anything */
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErasureReceipt } from '../../src/modules/connections/events.ts';
 import { Canaries } from '../support/canaries.ts';
@@ -13,6 +14,7 @@ import {
 import { daysLater } from '../support/days-later.ts';
 import { openLogOf } from '../support/deployment.ts';
 import { cleanLogOf } from '../support/embedded-log.ts';
+import { filesWith, rowKeysOf } from '../support/stored-bytes.ts';
 
 const credentialsTopic = 'svc.credentials.v1';
 const canaries = new Canaries();
@@ -67,10 +69,18 @@ describe('connections that are deleted', () => {
     const plain = await filled('plain', 'plain');
     const sealed = await filled('sealed', 'sealed');
     await filled('kept', 'plain');
+    const log = join(world.gateway.dataDir, 'log');
+    const before = rowKeysOf(log);
     const removed = [plain, sealed].map(({ id }) =>
       world.gateway.call('DELETE', `/connections/${id}?provider_config_key=crm`),
     );
     for (const answer of await Promise.all(removed)) succeeded(answer);
+    const after = rowKeysOf(log);
+    const destroyed = [...before].filter(([owner, key]) => after.get(owner)?.equals(key) !== true);
+    expect(destroyed).toHaveLength(2);
+    for (const [, key] of destroyed) {
+      expect(await filesWith(log, key)).toEqual([]);
+    }
     await eventually(
       () => Promise.resolve(world.gateway.log),
       (lines) => lines.some((line) => line.includes('removed superseded rows')),
@@ -109,8 +119,8 @@ describe('connections that are deleted', () => {
 
     await world.gateway.stop();
     await cleanLogOf(world.gateway.dataDir, 31);
-    const after = await found();
-    expect(after.filter((place) => !place.startsWith('record of kept'))).toEqual([]);
-    expect(after).toContain('record of kept in topic svc.records.v1');
+    const afterCompaction = await found();
+    expect(afterCompaction.filter((place) => !place.startsWith('record of kept'))).toEqual([]);
+    expect(afterCompaction).toContain('record of kept in topic svc.records.v1');
   });
 });

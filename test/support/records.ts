@@ -82,6 +82,7 @@ export function memoryVault(): RecordsVault {
       createHmac('sha256', secret).update(`${purpose}\0${text}`).digest('hex'),
     async shred(keyId) {
       ciphers.set(keyId, null);
+      return 0;
     },
   };
 }

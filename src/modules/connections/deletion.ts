@@ -42,8 +42,8 @@ export async function deleteConnection(
       return { model, variant, ...(await records.writer.close(stream, options.actor)) };
     }),
   );
-  await vault.shred(uid);
-  const receipt = erasureReceipt(uid, closed, clock.now());
+  const keyGoneAfterMs = await vault.shred(uid);
+  const receipt = erasureReceipt(uid, closed, keyGoneAfterMs, clock.now());
   await control.askAll([...removals(), { ref, body: { type: 'Delete', uid, receipt } }], options);
 }
 

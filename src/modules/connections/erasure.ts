@@ -1,4 +1,5 @@
 import { isoMillis, type Instant } from '../../kernel/time.ts';
+import { keysTopic } from '../credentials/key-log.ts';
 import type { ClosedStream } from '../records/commands.ts';
 import type { ErasedStream, ErasureReceipt } from './events.ts';
 
@@ -13,14 +14,23 @@ const commandsGoneAfterMs = dayMs + 3_600_000;
 export function erasureReceipt(
   connectionUid: string,
   streams: readonly (ClosedStream & Pick<ErasedStream, 'model' | 'variant'>)[],
+  /** How long the wrapped data key may still lie in the files of the log; 0 = it is destroyed. */
+  keyGoneAfterMs: number,
   at: Instant,
 ): ErasureReceipt {
   const by = (afterMs: number): string => isoMillis(at + afterMs);
+  const sealed = ['credentials', 'metadata', 'connection_config', 'sealed payloads'];
+  const key = {
+    topic: keysTopic,
+    what: `the wrapped data key of ${sealed.join(', ')}, which no node uses any more`,
+    gone_by: by(keyGoneAfterMs),
+  };
   return {
     connection_uid: connectionUid,
     erased_at: isoMillis(at),
-    unreadable_at_once: ['credentials', 'metadata', 'connection_config', 'sealed payloads'],
+    unreadable_at_once: keyGoneAfterMs === 0 ? sealed : [],
     gone_later: [
+      ...(keyGoneAfterMs === 0 ? [] : [key]),
       {
         topic: 'svc.records.v1',
         what: 'plain payloads, also of earlier versions, and the ids of records',

@@ -36,9 +36,9 @@ export type ErasedStream = {
 export type ErasureReceipt = {
   readonly connection_uid: string;
   readonly erased_at: string;
-  /** Sealed under the connection's key, which was destroyed: wherever copies are, nobody can read them. */
+  /** Sealed under the connection's key, which is destroyed: nothing in any file of the service opens them. */
   readonly unreadable_at_once: readonly string[];
-  /** Removed at once from the stores that records are read from; on the log until the time. */
+  /** Removed at once from all that is read; in the files of the log until the time. */
   readonly gone_later: readonly {
     readonly topic: string;
     readonly what: string;

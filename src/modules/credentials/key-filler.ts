@@ -8,7 +8,7 @@ import type { EventLog, ReadMessage } from '../../ports/event-log.ts';
 export const fillerKey = '-';
 
 /** Nodes do not all write at once; the first one's filler spares the others theirs. */
-const spreadMs = 60_000;
+const spreadMs = 15_000;
 
 export interface KeyFiller extends Disposable {
   /** Of the keys topic, in order. */
@@ -16,45 +16,55 @@ export interface KeyFiller extends Disposable {
 }
 
 /**
- * Only closed segments of a log are compacted, and only an append closes one: on an idle topic a key that was
- * destroyed would stay beside its tombstone. So an hour after the last tombstone, the longest that a segment is
- * open, one message more is appended, unless others came meanwhile.
+ * Kafka compacts closed segments only, and only an append closes one, by the times of messages: on an idle topic a key
+ * that was destroyed would stay beside its tombstone. So a minute after the last tombstone, the longest that a segment
+ * is open, one message more is appended, unless others came meanwhile.
  */
 export function createKeyFiller(
   { log, clock, logger }: { log: EventLog; clock: Clock; logger: Logger },
   topic: string,
 ): KeyFiller {
+  /** The newest time in the log when the last key was destroyed: its segment began no later. */
   let shreddedAt: Instant | null = null;
+  let newest: Instant = 0;
   let timer: NodeJS.Timeout | null = null;
+  let isClosed = false;
 
-  const cancel = (): void => {
+  const fillIn = (ms: number): void => {
     if (timer !== null) clearTimeout(timer);
-    timer = null;
+    timer = isClosed ? null : setTimeout(() => void fill(), ms).unref();
   };
   const fill = async (): Promise<void> => {
-    timer = null;
-    shreddedAt = null;
+    const closesAt = (shreddedAt ?? newest) + limits.keySegmentMs + 1;
+    const timestamp = Math.max(clock.now(), closesAt);
     try {
-      const messages = [{ key: fillerKey, value: null, headers: {} }];
+      const messages = [{ key: fillerKey, value: null, headers: {}, timestamp }];
       await log.append([{ topic, partition: 0, messages }]);
     } catch (err) {
-      logger.warn({ err }, 'the segment of destroyed keys stays open until the next key is made');
+      logger.warn({ err }, 'the segment of destroyed keys could not be closed yet');
+      if (shreddedAt !== null) fillIn(limits.keySegmentMs);
     }
+  };
+  const cancel = (): void => {
+    shreddedAt = null;
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
   };
 
   return {
     saw({ key, value, timestamp }) {
+      newest = Math.max(newest, timestamp);
       if (key !== fillerKey && value === null) {
-        shreddedAt = timestamp;
-        cancel();
-        const left = timestamp + limits.keySegmentMs - clock.now();
-        timer = setTimeout(() => void fill(), left <= 0 ? 0 : left + randomInt(spreadMs));
-        timer.unref();
-      } else if (shreddedAt !== null && timestamp >= shreddedAt + limits.keySegmentMs) {
-        shreddedAt = null;
+        shreddedAt = newest;
+        const left = newest + limits.keySegmentMs - clock.now();
+        fillIn(left <= 0 ? 0 : left + randomInt(spreadMs));
+      } else if (shreddedAt !== null && timestamp > shreddedAt + limits.keySegmentMs) {
         cancel();
       }
     },
-    [Symbol.dispose]: cancel,
+    [Symbol.dispose]() {
+      isClosed = true;
+      cancel();
+    },
   };
 }

@@ -37,7 +37,7 @@ export interface KeyFollower {
 export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing): KeyFollower {
   const { log, logger } = deps;
   const ending = new AbortController();
-  const filler = createKeyFiller(deps, keysTopic);
+  const filler = log.erasureMs === 0 ? null : createKeyFiller(deps, keysTopic);
   const waiting = new Set<{ readonly end: number; readonly arrived: () => void }>();
   let applied = 0;
 
@@ -48,7 +48,7 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
       for (const message of batch.messages) {
         const { key, value } = message;
         ring.apply(key, value === null ? null : codec.decode(value));
-        filler.saw(message);
+        filler?.saw(message);
       }
       applied = batch.next;
       for (const { end, arrived } of waiting) if (end <= applied) arrived();
@@ -78,7 +78,7 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
     reached,
     async close() {
       ending.abort();
-      filler[Symbol.dispose]();
+      filler?.[Symbol.dispose]();
       await running;
     },
   };

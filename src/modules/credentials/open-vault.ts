@@ -60,14 +60,19 @@ export async function openVault(deps: VaultDeps): Promise<OpenVault> {
     const keys = createKeyWriter(deps, codec, ring, follower);
     await keys.create(serviceKeyId);
     await keys.create(accountKeyId);
-    return vaultOf(ring, keys, follower);
+    return vaultOf(deps, ring, keys, follower);
   } catch (error) {
     await follower.close();
     throw error;
   }
 }
 
-function vaultOf(ring: KeyRing, keys: KeyWriter, follower: KeyFollower): OpenVault {
+function vaultOf(
+  { log }: VaultDeps,
+  ring: KeyRing,
+  keys: KeyWriter,
+  follower: KeyFollower,
+): OpenVault {
   return {
     create: (keyId) => keys.create(keyId),
     async ready(keyId) {
@@ -84,7 +89,10 @@ function vaultOf(ring: KeyRing, keys: KeyWriter, follower: KeyFollower): OpenVau
     dataKey: (keyId) => Uint8Array.from(ring.bytes(keyId)),
     fingerprint: (purpose, text) =>
       createHmac('sha256', ring.bytes(serviceKeyId)).update(`${purpose}\0${text}`).digest('hex'),
-    shred: (keyId) => keys.shred(keyId),
+    async shred(keyId) {
+      await keys.shred(keyId);
+      return log.erasureMs;
+    },
     use: () => ring.use(),
     rewrap: (signal) => keys.rewrap(signal),
     async [Symbol.asyncDispose]() {

@@ -21,6 +21,9 @@ export interface Vault {
   dataKey(keyId: string): Uint8Array;
   /** Keyed hash (HMAC-SHA-256 under a key of the service) as hex: look-ups and comparisons without the secret. */
   fingerprint(purpose: string, text: string): string;
-  /** Destroys the key: what it sealed is unreadable at once, on every node. */
-  shred(keyId: string): Promise<void>;
+  /**
+   * Destroys the key: what it sealed is unreadable to every node at once. Resolves with how many ms its bytes, still
+   * wrapped, may lie in the files of the log: 0 = nothing in any file opens them any more.
+   */
+  shred(keyId: string): Promise<number>;
 }
