@@ -94,6 +94,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
 
   const port = await listen(server, options.port, host);
+  // A connection that could not be accepted, for want of memory say: the others go on.
+  server.on('error', (err) => services.logger.error({ err }, 'connection not accepted'));
   return {
     url: `http://${hostAndPort(host, port)}`,
     port,

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { expect, it } from 'vitest';
 import { openRedisCoordination } from '../../src/adapters/coordination/redis.ts';
 import { ownPrefix, serviceUrl } from '../services/url.ts';
 import { coordinationContract } from './coordination.contract.ts';
@@ -15,6 +16,17 @@ coordinationContract('Redis', {
       [Symbol.asyncDispose]: () => opened.disposeAsync(),
     };
   },
+});
+
+it('a message that a listener cannot take ends neither the process nor the channel', async () => {
+  const [url, prefix] = [serviceUrl('redis'), ownPrefix()];
+  await using coordination = await openRedisCoordination({ url, prefix });
+  const heard: unknown[] = [];
+  for (let listeners = 0; listeners < 2; listeners++) {
+    await coordination.subscribe('channel', (message) => void heard.push(JSON.parse(message)));
+  }
+  for (const message of ['{', '1']) await coordination.publish('channel', message);
+  await expect.poll(() => heard).toEqual([1, 1]);
 });
 
 /** Time passes for the keys of the prefix alone: each has so much less left. */

@@ -18,9 +18,7 @@ export class Subscriptions {
     this.#connection = connection;
     this.#logger = logger;
     const { client } = connection;
-    client.on('message', (name: string, message: string) => {
-      for (const listener of this.#channels.get(name)?.listeners ?? []) listener(message);
-    });
+    client.on('message', (name: string, message: string) => this.#heard(name, message));
     client.on('ready', () => void this.#again());
   }
 
@@ -30,6 +28,17 @@ export class Subscriptions {
     channel.listeners.add(listener);
     await channel.subscribed;
     return { [Symbol.asyncDispose]: () => this.#leave(name, channel, listener) };
+  }
+
+  /** Anyone may publish on the server: what a listener cannot take must not end the process. */
+  #heard(name: string, message: string): void {
+    for (const listener of this.#channels.get(name)?.listeners ?? []) {
+      try {
+        listener(message);
+      } catch (error) {
+        this.#logger?.warn({ err: error, channel: name }, 'message of a channel not taken');
+      }
+    }
   }
 
   #open(name: string): Channel {
