@@ -85,13 +85,33 @@ async function registrySpec(
       ...['-jar', jar],
     ],
     cwd: installed,
-    isReady: () => answers(`${url}/subjects`),
+    isReady: () => takesSchemas(url),
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+/** Clients wait no longer for an answer (`answerTimeoutMs` of the registry's adapter). */
+const answerWithinMs = 3_000;
+
+/** Whether a schema is registered, found and deleted in the time that clients have: it may answer long before. */
+async function takesSchemas(url: string): Promise<boolean> {
+  const subject = `${url}/subjects/readiness`;
+  const schema = JSON.stringify({ schema: '"string"' });
+  return (
+    (await answers('POST', `${subject}/versions`, schema)) &&
+    (await answers('GET', `${subject}/versions/latest`)) &&
+    (await answers('DELETE', subject)) &&
+    (await answers('DELETE', `${subject}?permanent=true`)) &&
+    (await answers('GET', `${url}/subjects`))
+  );
+}
+
+async function answers(method: string, url: string, body: string | null = null): Promise<boolean> {
+  const headers = { 'content-type': 'application/vnd.schemaregistry.v1+json' };
+  const signal = AbortSignal.timeout(answerWithinMs);
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).ok;
+    const answer = await fetch(url, { method, headers, body, signal });
+    await answer.arrayBuffer();
+    return answer.ok;
   } catch {
     return false;
   }

@@ -36,7 +36,8 @@ export interface ServiceSpec {
   isReady(output: string): boolean | Promise<boolean>;
 }
 
-const startDeadlineMs = 120_000;
+/** Within the time-out of hooks. One that cannot start ends, and is not waited for. */
+const startDeadlineMs = 270_000;
 const stopDeadlineMs = 20_000;
 
 export async function startService(spec: ServiceSpec): Promise<Service> {
