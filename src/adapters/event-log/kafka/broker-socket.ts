@@ -5,7 +5,7 @@ import { createLogger } from 'kafkajs/src/loggers/index.js';
 import createRequest from 'kafkajs/src/protocol/request.js';
 import type { SASLOptions } from 'kafkajs';
 import type { ApiVersions, ConnectionPool, ProtocolCall } from 'kafkajs/src/broker/index.js';
-import { LostConnection } from './failure.ts';
+import { codeOf, LostConnection } from './failure.ts';
 import { Frames } from './frames.ts';
 
 /** A request without an answer for this long has failed: the connection is given up. */
@@ -184,12 +184,12 @@ export class BrokerSocket implements ConnectionPool {
     return new LostConnection(message, { cause });
   }
 
-  /** An answer that cannot be decoded fails its connection. Errors of kafkajs are what the broker answered. */
+  /** An answer that cannot be decoded fails its connection; an error with a code is what the broker answered. */
   private async decoded<T>({ request, response }: ProtocolCall<T>, payload: Buffer): Promise<T> {
     try {
       return await response.decode(payload);
     } catch (error) {
-      if (error instanceof Error && error.name.startsWith('KafkaJS')) throw error;
+      if (codeOf(error) !== null) throw error;
       const reason = `the answer to ${request.apiName} is unreadable (${reasonOf(error)})`;
       const lost = this.lost(reason, error);
       this.end(lost);

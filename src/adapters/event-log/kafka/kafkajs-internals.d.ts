@@ -22,16 +22,16 @@ declare module 'kafkajs/src/protocol/encoder.js' {
 declare module 'kafkajs/src/protocol/decoder.js' {
   export default class Decoder {
     constructor(buffer: Buffer);
+    canReadBytes(count: number): boolean;
     readInt8(): number;
     readInt16(): number;
     readInt32(): number;
     readInt64(): bigint;
     readBoolean(): boolean;
     readString(): string | null;
-    readBytes(): Buffer | null;
+    readBytes(length?: number): Buffer | null;
     readUVarInt(): number;
     readUVarIntString(): string | null;
-    readTaggedFields(): unknown;
   }
 }
 

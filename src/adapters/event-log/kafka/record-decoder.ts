@@ -103,6 +103,7 @@ export class RecordSet {
     let next: number | null = null;
     while (end + headBytes <= bytes.length) {
       const after = end + lengthEnd + bytes.readInt32BE(end + 8);
+      if (after < end + headBytes) throw damaged(bytes.readBigInt64BE(end));
       if (after > bytes.length) break;
       next = Number(bytes.readBigInt64BE(end)) + bytes.readInt32BE(end + 23) + 1;
       end = after;
@@ -147,9 +148,12 @@ export class RecordSet {
 
 function mustBeIntact(batch: Buffer, base: number): void {
   const intact = batch[16] === 2 && crc32c(batch.subarray(unchecked)) === batch.readUInt32BE(17);
-  if (intact) return;
+  if (!intact) throw damaged(base);
+}
+
+function damaged(base: number | bigint): GatewayError {
   const message = `The record batch at offset ${base} is damaged or of an old format.`;
-  throw new GatewayError('log_corrupt', { message });
+  return new GatewayError('log_corrupt', { message });
 }
 
 /** The key of a control record: version (int16) and type (int16). */
@@ -182,6 +186,7 @@ function messagesOf(batch: Buffer, base: number, from: number): ReadMessage[] {
   for (let i = 0; i < count; i++) {
     const length = cursor.varint();
     const end = cursor.at + length;
+    if (length <= 0 || end > cursor.bytes.length) throw damaged(base);
     const message = new StoredMessage(cursor, base, firstTimestamp);
     if (message.offset >= from) messages.push(message);
     cursor.at = end;

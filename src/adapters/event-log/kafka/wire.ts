@@ -40,7 +40,28 @@ function array<T>(to: Encoder, items: readonly T[], write: (item: T) => void): v
 }
 
 function items<T>(from: Decoder, read: () => T): T[] {
-  return Array.from({ length: Math.max(from.readInt32(), 0) }, read);
+  return counted(from, Math.max(from.readInt32(), 0), read);
+}
+
+/** The length is one more than the number. */
+function compactItems<T>(from: Decoder, read: () => T): T[] {
+  return counted(from, from.readUVarInt() - 1, read);
+}
+
+/** Each item has a byte at least: a length that is none ends here, and not when memory or time does. */
+function counted<T>(from: Decoder, count: number, read: () => T): T[] {
+  if (!from.canReadBytes(count))
+    throw new RangeError(`a list of ${count} items goes beyond its end`);
+  const list: T[] = [];
+  for (let left = count; left > 0; left--) list.push(read());
+  return list;
+}
+
+function skipTaggedFields(from: Decoder): void {
+  counted(from, from.readUVarInt(), () => {
+    from.readUVarInt(); // tag
+    from.readBytes(from.readUVarInt());
+  });
 }
 
 /** What is about one topic, together: requests name each topic once. */
@@ -269,21 +290,24 @@ export const committedCall = (
       to.writeUVarInt(0).writeBoolean(true).writeUVarInt(0); // only stable offsets
     },
     decode: (from) => {
-      from.readTaggedFields();
+      skipTaggedFields(from);
       from.readInt32(); // throttle
-      const answered: CommittedAnswer['partitions'] = [];
-      for (let topics = from.readUVarInt() - 1; topics > 0; topics--) {
-        from.readUVarIntString();
-        for (let left = from.readUVarInt() - 1; left > 0; left--) {
-          const partition = from.readInt32();
-          const offset = Number(from.readInt64());
-          from.readInt32(); // leader epoch
-          from.readUVarIntString(); // metadata
-          answered.push({ partition, offset, errorCode: from.readInt16() });
-          from.readTaggedFields();
-        }
-        from.readTaggedFields();
-      }
-      return { errorCode: from.readInt16(), partitions: answered };
+      const partitions = compactItems(from, () => {
+        from.readUVarIntString(); // topic
+        const ofTopic = compactItems(from, () => committedPartition(from));
+        skipTaggedFields(from);
+        return ofTopic;
+      }).flat();
+      return { errorCode: from.readInt16(), partitions };
     },
   });
+
+function committedPartition(from: Decoder): CommittedAnswer['partitions'][number] {
+  const partition = from.readInt32();
+  const offset = Number(from.readInt64());
+  from.readInt32(); // leader epoch
+  from.readUVarIntString(); // metadata
+  const errorCode = from.readInt16();
+  skipTaggedFields(from);
+  return { partition, offset, errorCode };
+}

@@ -183,3 +183,11 @@ describe('transactions', () => {
     expect(nexts.at(-1)).toBe(9);
   });
 });
+
+describe('a batch of a length that is none', () => {
+  it.each([-12, 0, 48])('is damaged: %i bytes', (length) => {
+    const batch = stored([message('a')], { base: 7 });
+    batch.writeInt32BE(length, 8);
+    expect(() => new RecordSet(batch, [])).toThrow('The record batch at offset 7 is damaged');
+  });
+});
