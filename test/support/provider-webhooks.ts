@@ -40,7 +40,8 @@ interface Case {
   readonly isOptional?: true;
 }
 
-const standard = (body: string, key: Buffer) => ({
+/** Signed as Standard Webhooks has it. */
+export const standard = (body: string, key: Buffer) => ({
   'webhook-id': 'msg_1',
   'webhook-timestamp': String(now),
   'webhook-signature': `v1,${mac(`msg_1.${now}.${body}`, 'base64', key)}`,

@@ -20,7 +20,7 @@ import {
   type ReadRequest,
 } from './request.ts';
 import { verifyToken, type TokenAround } from './verifiers/jwt.ts';
-import { headerOf, invalid, isEqual, verify } from './verifiers/signed.ts';
+import { headerOf, holdsKey, invalid, isBlank, isEqual, verify } from './verifiers/signed.ts';
 
 /** What the rules need to know beside the request. */
 export interface Surroundings extends TokenAround {
@@ -154,16 +154,31 @@ function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): Signa
 async function check(rule: SignatureRule, incoming: Incoming, around: Surroundings): Promise<void> {
   if (rule.scheme === 'jwt') return verifyToken(rule, incoming.headers[headerOf(rule)], around);
   const { credentials, now } = around;
-  const secret = rule.keys.map((key) => secretOfIntegration(key, credentials)).find(isSet);
-  if (secret === undefined) {
-    if (!rule.is_required) return;
-    const message = 'The integration has no webhook_secret, without which nothing can be verified.';
-    throw new GatewayError('webhook_missing_secret', { message });
-  }
-  verify(rule, incoming, secret, now);
+  const given = rule.keys.map((key) => secretOfIntegration(key, credentials));
+  const secret = usableSecret(rule, given, missingWebhookSecret);
+  if (secret !== null) verify(rule, incoming, secret, now);
 }
 
-const isSet = (secret: string | null): secret is string => secret !== null && secret !== '';
+/**
+ * The first secret that holds a key; null where none is set, and none has to be. One that decodes to nothing counts as
+ * missing, also where none has to be set: whoever set it wants deliveries verified.
+ */
+function usableSecret(
+  rule: SignatureRule,
+  given: readonly (string | null)[],
+  missing: () => GatewayError,
+): string | null {
+  const set = given.filter((secret): secret is string => secret !== null && secret !== '');
+  const usable = set.find((secret) => holdsKey(rule, secret));
+  if (usable === undefined && (rule.is_required || set.length > 0)) throw missing();
+  return usable ?? null;
+}
+
+function missingWebhookSecret(): GatewayError {
+  const message =
+    'The integration has no webhook_secret that holds a key, without which nothing can be verified.';
+  return new GatewayError('webhook_missing_secret', { message });
+}
 
 function secretOfIntegration(
   key: KeySource,
@@ -191,14 +206,10 @@ async function checkedConnections(
   for (const connection of connections) {
     try {
       const metadata = await around.metadata(connection);
-      const secret = rule.keys.map((key) => secretIn(metadata, key, identifier)).find(isSet);
-      if (secret === undefined) {
-        if (!rule.is_required) genuine.push(connection);
-        else throw missingSecret(connection);
-      } else {
-        verify(rule, incoming, secret, around.now);
-        genuine.push(connection);
-      }
+      const given = rule.keys.map((key) => secretIn(metadata, key, identifier));
+      const secret = usableSecret(rule, given, () => missingSecret(connection));
+      if (secret !== null) verify(rule, incoming, secret, around.now);
+      genuine.push(connection);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       refusal ??= error;
@@ -210,7 +221,7 @@ async function checkedConnections(
 
 const missingSecret = ({ connectionId }: Connection): GatewayError =>
   new GatewayError('webhook_missing_secret', {
-    message: `The connection "${connectionId}" holds no secret of this webhook in its metadata.`,
+    message: `The connection "${connectionId}" holds no secret of this webhook with a key in its metadata.`,
   });
 
 function secretIn(metadata: JsonObject, key: KeySource, identifier: string | null): string | null {
@@ -279,6 +290,7 @@ function withToken(
 ): readonly Json[] {
   const secret = credentials?.webhookSecret ?? '';
   if (path === undefined || secret === '' || parts.length === 0) return parts;
+  if (isBlank(secret)) throw missingWebhookSecret();
   const genuine = parts.filter((part) => {
     const given = isJsonObject(part) ? atPath(part, path) : undefined;
     return typeof given === 'string' && isEqual(given, secret);

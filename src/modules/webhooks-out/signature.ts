@@ -38,13 +38,17 @@ export function signDelivery(
   };
 }
 
-/** For receivers: whether `X-Svc-Hmac-Sha256` was made with the key over exactly these bytes. Takes constant time. */
+/**
+ * For receivers: whether `X-Svc-Hmac-Sha256` was made with the key over exactly these bytes. Takes constant time. A blank
+ * key, such as of a variable that is not set, verifies nothing: anyone could have signed with it.
+ */
 export function verifyDelivery(
   signingKey: string,
   body: Uint8Array | string,
   signature: string | undefined,
 ): boolean {
-  if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) return false;
+  if (signingKey.trim() === '' || signature === undefined || !/^[0-9a-f]{64}$/.test(signature))
+    return false;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   return timingSafeEqual(Buffer.from(hmacSignature(signingKey, bytes)), Buffer.from(signature));
 }

@@ -34,8 +34,8 @@ import { hostileUnits, repeated } from '../../support/hostile-text.ts';
 
 const chars = 32 * 1024;
 const ratioMax = 5;
-/** A body of the same length, which both works read: what costs less than that is nothing to attack with. */
-const body = `[${repeated('{"name":"value"},', chars)}`.replace(/,[^,]*$/, ']');
+/** Both works read 128 KB of JSON as well, about what a request costs: less than that is nothing to attack with. */
+const body = `[${repeated('{"name":"value"},', 4 * chars)}`.replace(/,[^,]*$/, ']');
 
 const rules = webhookRules.parse({});
 const incoming = (headers: Record<string, string>, body = '{}') => ({

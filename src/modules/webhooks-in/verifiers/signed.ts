@@ -18,6 +18,23 @@ export function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
+/** Before the base64 of a key of Standard Webhooks. */
+const prefix = 'whsec_';
+
+/** The bytes that the rule takes the secret for. */
+function keyOf({ scheme, key_encoding: encoding }: SignatureRule, secret: string): Buffer {
+  if (scheme === 'standard-webhooks' && secret.startsWith(prefix)) {
+    return Buffer.from(secret.slice(prefix.length), 'base64');
+  }
+  return Buffer.from(secret, encoding);
+}
+
+export const isBlank = (secret: string): boolean => ['', prefix].includes(secret.trim());
+
+/** Anyone can sign with the empty key: what decodes to nothing is no secret. */
+export const holdsKey = (rule: SignatureRule, secret: string): boolean =>
+  !isBlank(secret) && keyOf(rule, secret).length > 0;
+
 /** The header that carries the signature of the scheme. */
 export function headerOf({ scheme, header = '' }: SignatureRule): string {
   if (scheme === 'standard-webhooks') return 'webhook-signature';
@@ -37,23 +54,19 @@ export function verify(rule: SignatureRule, request: Incoming, secret: string, n
     if (!isEqual(given, secret)) throw invalid('The token is not that of the integration.');
     return;
   }
-  if (rule.scheme === 'standard-webhooks') verifyStandard(request, given, secret, now);
+  if (rule.scheme === 'standard-webhooks') verifyStandard(request, given, keyOf(rule, secret), now);
   else if (rule.scheme === 'rsa') verifyRsa(request, given, secret);
   else verifySigned(rule, request, given, secret, now);
 }
 
 /** https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. */
-function verifyStandard(request: Incoming, given: string, secret: string, now: number): void {
+function verifyStandard(request: Incoming, given: string, key: Buffer, now: number): void {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
   if (id === undefined || timestamp === undefined) {
     const message = 'The headers webhook-id and webhook-timestamp must be sent.';
     throw new GatewayError('webhook_missing_signature', { message });
   }
   checkTime(timestamp, standardToleranceS, now);
-  const prefix = 'whsec_';
-  const key = secret.startsWith(prefix)
-    ? Buffer.from(secret.slice(prefix.length), 'base64')
-    : Buffer.from(secret);
   const expected = createHmac('sha256', key)
     .update(`${id}.${timestamp}.`)
     .update(request.bytes)
@@ -94,9 +107,10 @@ function verifySigned(
 }
 
 function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestamp: string): string {
-  const key = rule.key_encoding === 'base64' ? Buffer.from(secret, 'base64') : secret;
   const hash =
-    rule.scheme === 'digest' ? createHash(rule.algorithm) : createHmac(rule.algorithm, key);
+    rule.scheme === 'digest'
+      ? createHash(rule.algorithm)
+      : createHmac(rule.algorithm, keyOf(rule, secret));
   for (const part of rule.message.split(/(\$body|\$timestamp|\$key)/)) {
     if (part === '$body') hash.update(body);
     else hash.update(part.replace('$timestamp', () => timestamp).replace('$key', () => secret));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../../../../src/kernel/stable-json.ts';
 import { builtInCatalogue } from '../../../../support/catalogue.ts';
 import {
   acme,
@@ -12,6 +13,7 @@ import {
   rsa,
   secret,
   sha256,
+  standard,
 } from '../../../../support/provider-webhooks.ts';
 
 describe('a webhook of', () => {
@@ -51,6 +53,50 @@ describe('a webhook of', () => {
       );
     },
   );
+});
+
+describe('a secret that decodes to nothing', () => {
+  const rulesOf = (provider: string) => builtInCatalogue().find(provider)?.webhook_routing;
+  const keyed = cases.flatMap((one) => {
+    const rule = rulesOf(one.provider)?.signatures[0];
+    if (one.sign === undefined || rule === undefined || rule.scheme === 'jwt') return [];
+    const isBase64 = rule.key_encoding === 'base64' || rule.scheme === 'rsa';
+    const blanks = [' ', '\t\n', 'whsec_', ...(isBase64 ? ['=!='] : [])];
+    return blanks.map((blank) => [one.provider, blank, one] as const);
+  });
+  /** The leaf that holds the secret. */
+  const blanked = (value: JsonObject, blank: string): JsonObject =>
+    Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        isJsonObject(inner) ? blanked(inner, blank) : blank,
+      ]),
+    );
+
+  it.each(keyed)('counts as missing at %s: %j', async (_provider, blank, one) => {
+    const { metadata, credentials } = one;
+    // The key is made of several.
+    if (credentials?.appId !== undefined) return;
+    const without = {
+      ...one,
+      credentials: { ...credentials, webhookSecret: blank, clientSecret: blank },
+      ...(metadata === undefined ? {} : { metadata: blanked(metadata, blank) }),
+    };
+    expect(await codeOf(judged(without))).toBe('webhook_missing_secret');
+  });
+
+  it.each(['whsec_', 'whsec_=!='])('lets nobody sign with the empty key: %s', async (blank) => {
+    const one = cases.find(
+      ({ provider, sign }) =>
+        sign !== undefined && rulesOf(provider)?.signatures[0]?.scheme === 'standard-webhooks',
+    )!;
+    const forged = {
+      ...one,
+      sign: (body: string) => standard(body, Buffer.alloc(0)),
+      metadata: { webhookSecret: blank },
+    };
+    expect(await codeOf(judged(forged))).toBe('webhook_missing_secret');
+  });
 });
 
 describe('the id of a delivery', () => {

@@ -36,6 +36,10 @@ describe('the signatures of a webhook', () => {
     expect(verifyDelivery(key, body, 'short')).toBe(false);
   });
 
+  it.each(['', ' ', '\n'])('are of nobody with a blank key: %j', (blank) => {
+    expect(verifyDelivery(blank, body, hmacSignature(blank, body))).toBe(false);
+  });
+
   it('use the new key at once, and both keys in the standard header after a rotation', () => {
     const message = { id: 'msg', body, at: 1_700_000_000_999 };
     const headers = signDelivery({ current: key, previous: 'old' }, message);
