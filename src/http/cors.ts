@@ -29,7 +29,7 @@ const answerHeaders = [
 ].join(', ');
 const maxAgeS = 600;
 
-/** Headers of every answer (contract/http.md section 0). */
+/** Of every answer (contract/http.md section 0). */
 export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': answerHeaders,
@@ -43,10 +43,6 @@ export function preflightHeaders(methods: readonly string[]): Record<string, str
     'access-control-allow-headers': requestHeaders,
     'access-control-max-age': String(maxAgeS),
   };
-}
-
-export function setCors(context: Context): void {
-  context.set(corsHeaders);
 }
 
 export function setPreflight(context: Context, methods: readonly string[]): void {

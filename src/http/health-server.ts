@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { headersOfEveryAnswer } from './every-answer.ts';
 import { hostAndPort } from './host-and-port.ts';
 import type { Services } from './services.ts';
 import { healthAnswer, readyAnswer } from '../modules/health/answers.ts';
@@ -31,7 +32,7 @@ export async function createHealthServer(
       return;
     }
     const { status, body } = answerTo(request.url ?? '/', readiness);
-    response.writeHead(status, { 'content-type': 'application/json' });
+    response.writeHead(status, { ...headersOfEveryAnswer, 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
   server.requestTimeout = requestTimeoutMs;

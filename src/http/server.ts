@@ -8,9 +8,10 @@ import { GatewayError } from '../kernel/errors.ts';
 import { remedies } from '../kernel/remedies.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { openAuthenticator, type Authenticator } from './authenticate.ts';
-import { setCors, setPreflight } from './cors.ts';
+import { setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
+import { headersOfEveryAnswer } from './every-answer.ts';
 import { passGate } from './gate.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { createRouter, type Match, type Router } from './router.ts';
@@ -118,7 +119,7 @@ async function answer(context: Context, parts: Parts): Promise<void> {
   const startedAt = performance.now();
   const requestId = randomUUID();
   context.set('x-request-id', requestId);
-  setCors(context);
+  context.set(headersOfEveryAnswer);
   const url = context.req.url ?? '/';
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -252,6 +253,12 @@ const brokenRequest = JSON.stringify({
   },
 });
 
+const headersOfBrokenRequest = {
+  ...headersOfEveryAnswer,
+  'content-type': 'application/json',
+  connection: 'close',
+};
+
 /** Node undoes `chunked` and leaves every other coding in the body, as if that had not been there (RFC 9112 section 6.1). */
 function isFramingKnown({ headers, httpVersion }: IncomingMessage): boolean {
   const { 'transfer-encoding': coding } = headers;
@@ -259,7 +266,7 @@ function isFramingKnown({ headers, httpVersion }: IncomingMessage): boolean {
 }
 
 function refuseFraming(response: ServerResponse): void {
-  response.writeHead(400, { 'content-type': 'application/json', connection: 'close' });
+  response.writeHead(400, headersOfBrokenRequest);
   response.end(brokenRequest);
 }
 
@@ -271,9 +278,13 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   }
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLate ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const headers = {
+    ...headersOfBrokenRequest,
+    'content-length': Buffer.byteLength(brokenRequest),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(brokenRequest)}\r\nconnection: close\r\n\r\n${brokenRequest}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${brokenRequest}`,
   );
 }
 

@@ -3,9 +3,10 @@ import { GatewayError } from '../kernel/errors.ts';
 import { uuidV4 } from '../kernel/ids.ts';
 import { nobody, type Authenticator } from './authenticate.ts';
 import type { Cancellation } from '../ports/http-client.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
+import { preflightHeaders } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
+import { headersOfEveryAnswer } from './every-answer.ts';
 import { methodLabel } from './method-label.ts';
 import { admit, checkScope } from './gate.ts';
 import type { Services } from './services.ts';
@@ -57,7 +58,7 @@ export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts
   };
 }
 
-const ofEveryAnswer = Object.entries(corsHeaders).flat();
+const ofEveryAnswer = Object.entries(headersOfEveryAnswer).flat();
 
 /** Whether the client has gone; a signal is made only for who asks for one. */
 class Departure implements Cancellation {

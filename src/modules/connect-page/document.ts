@@ -64,7 +64,6 @@ function headersOf({ publicUrl, framedBy }: DocumentParts): Record<string, strin
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy.join('; '),
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
     'cache-control': 'no-store',
   };

@@ -84,7 +84,6 @@ function encoded(file: Asset, accepted: string | undefined, caching: string): Ro
     headers: {
       'content-type': file.type,
       'cache-control': caching,
-      'x-content-type-options': 'nosniff',
       vary: 'accept-encoding',
       ...(coding === null ? {} : { 'content-encoding': coding }),
     },

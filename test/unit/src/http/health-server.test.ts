@@ -13,6 +13,7 @@ describe('a process without the API', () => {
     });
     const ask = async (path: string) => {
       const answer = await fetch(new URL(path, server.url));
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
       return { status: answer.status, body: (await answer.json()) as object };
     };
     const ok = { status: 200, body: { result: 'ok' } };

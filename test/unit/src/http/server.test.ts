@@ -39,6 +39,28 @@ const json = (body: string, headers: Record<string, string> = {}) => ({
 const codeOf = async (response: Response) =>
   ((await response.json()) as { error: { code: string } }).error.code;
 
+describe('answers in JSON', () => {
+  it.each([
+    ['a success', 'GET /health HTTP/1.1', 200],
+    ['a refusal', 'POST /echo HTTP/1.1', 401],
+    ['no endpoint', 'GET /nowhere HTTP/1.1', 404],
+    ['another method', 'DELETE /health HTTP/1.1', 405],
+    ['what is no HTTP', 'nonsense', 400],
+    ['a framing of its own', 'POST /echo HTTP/1.1\r\ntransfer-encoding: gzip, chunked', 400],
+  ])('are taken for nothing else by a browser: %s', async (_what, head, status) => {
+    const { app } = await start();
+    const { hostname, port } = new URL(app.server.url);
+    const socket = connect(Number(port), hostname);
+    socket.end(`${head}\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    const answer = Buffer.concat(await socket.toArray())
+      .toString()
+      .toLowerCase();
+    expect(answer).toMatch(new RegExp(`^http/1\\.1 ${status} `));
+    expect(answer).toContain('\r\ncontent-type: application/json');
+    expect(answer).toContain('\r\nx-content-type-options: nosniff\r\n');
+  });
+});
+
 describe('a client that would like another protocol', () => {
   it.each([
     ['h2c', '/health', 200],
