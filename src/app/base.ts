@@ -9,7 +9,8 @@ import { keysTopic } from '../modules/credentials/key-log.ts';
 import { makeRootKeyFile, readRootKeys } from '../modules/credentials/root-keys.ts';
 import { systemClock } from '../kernel/time.ts';
 import type { Config } from './config.ts';
-import { makeFolders, type Folders } from './folders.ts';
+import { makeFolders, mustHaveItsLog, type Folders } from './folders.ts';
+import type { LogDamage } from './log-damage.ts';
 import { createLogger } from './logger.ts';
 import { observeLog } from './observe-log.ts';
 import { openMainLog, type MainLog } from './open-log.ts';
@@ -23,6 +24,7 @@ export interface Base {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly folders: Folders;
+  readonly damage: LogDamage;
   readonly rootKeys: readonly RootKey[];
   readonly log: MainLog;
   readonly start: Pick<Start, 'run'>;
@@ -32,12 +34,17 @@ export interface Base {
 }
 
 /** Opens the log and makes its topics. */
-export async function openBase(stack: AsyncDisposableStack, config: Config): Promise<Base> {
+export async function openBase(
+  stack: AsyncDisposableStack,
+  config: Config,
+  { folders, damage }: Pick<Base, 'folders' | 'damage'>,
+): Promise<Base> {
   const clock = systemClock;
   const logger = createLogger(config.logLevel, 'main');
-  const folders = makeFolders(config.dataDir);
+  if (config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
+  makeFolders(folders);
   const metrics = createThreadMetrics('main');
-  const opened = await openMainLog(stack, config, { folders, clock, logger });
+  const opened = await openMainLog(stack, config, { folders, damage, clock, logger });
   const start = startOnLog(opened, logger);
   await start.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
     throw isConflict(error) ? otherTopics(error, config) : error;
@@ -45,7 +52,18 @@ export async function openBase(stack: AsyncDisposableStack, config: Config): Pro
   const rootKeys = config.encryptionKey ?? (await rootKeysOf(start.log, folders.rootKeyFile));
   const { schemas } = start;
   const log = { ...opened, schemas, log: observeLog(start.log, metrics, 'main') };
-  return { config, clock, logger, folders, rootKeys, log, start, metrics, node: randomUUID() };
+  return {
+    config,
+    clock,
+    logger,
+    folders,
+    damage,
+    rootKeys,
+    log,
+    start,
+    metrics,
+    node: randomUUID(),
+  };
 }
 
 const isConflict = (error: unknown): error is GatewayError =>

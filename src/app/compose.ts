@@ -13,7 +13,9 @@ import { addressProblem, mustBeFree } from './address-problem.ts';
 import { openBase, type Base } from './base.ts';
 import type { Config } from './config.ts';
 import { watchContact } from './contact.ts';
+import { foldersOf } from './folders.ts';
 import { keepTrying } from './keep-trying.ts';
+import { LogDamage } from './log-damage.ts';
 import { coordinationAccess, openCoordination } from './open-coordination.ts';
 import type { MainLog, OpenedLog } from './open-log.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
@@ -47,17 +49,27 @@ export interface Running extends AsyncDisposable {
 
 /** Opens everything that the roles of this process need, and nothing else. A failure half-way closes what was opened. */
 export async function compose(config: Config): Promise<Running> {
+  const folders = foldersOf(config.dataDir);
+  const damage = new LogDamage(folders);
+  try {
+    return await open(config, { folders, damage });
+  } catch (error) {
+    throw config.logUrl.kind === 'embedded' ? damage.causeOf(error) : error;
+  }
+}
+
+async function open(config: Config, given: Pick<Base, 'folders' | 'damage'>): Promise<Running> {
   const providers = usesServices(config) ? loadCatalogue({ overlayPath: config.providers }) : null;
   await mustBeFree(config);
   // Nothing is written before this line: a start that fails for its settings leaves nothing behind.
   await using stack = new AsyncDisposableStack();
-  const base = await openBase(stack, config);
+  const base = await openBase(stack, config, given);
   const threads = await startThreads(stack, base);
   const failed = Promise.race(threads.all.map((thread) => thread.failed));
   failed.catch(() => undefined);
   const coordination = await openCoordination(stack, coordinationAccess(config), base.logger);
   const contact = stack.use(watchContact({ ...base, log: base.log.log, coordination }));
-  const { reasons: readiness, started } = createReadiness(threads.all, contact);
+  const { reasons: readiness, started } = createReadiness(threads.all, contact, given.damage);
   const opened = await openForRoles(stack, base, threads, {
     coordination,
     readiness,

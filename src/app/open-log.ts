@@ -11,6 +11,7 @@ import type { Schemas } from '../ports/schemas.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import type { Config } from './config.ts';
 import type { Folders } from './folders.ts';
+import type { LogDamage } from './log-damage.ts';
 import { keepTrying } from './keep-trying.ts';
 import { topicSpecs } from './topics.ts';
 
@@ -62,6 +63,11 @@ interface LogDeps {
   readonly logger: Logger;
 }
 
+interface MainLogDeps extends LogDeps {
+  readonly folders: Folders;
+  readonly damage: LogDamage;
+}
+
 /**
  * Opens what SVC_LOG_URL and SVC_REGISTRY_URL name; servers are waited for.
  * @throws CannotStart naming the server that did not come, or that another process has the folder
@@ -69,7 +75,7 @@ interface LogDeps {
 export async function openMainLog(
   stack: AsyncDisposableStack,
   config: Config,
-  deps: LogDeps & { readonly folders: Folders },
+  deps: MainLogDeps,
 ): Promise<MainLog> {
   const server = serverAccess(config);
   if (server === null) return openEmbedded(stack, config, deps);
@@ -83,13 +89,14 @@ export async function openMainLog(
 async function openEmbedded(
   stack: AsyncDisposableStack,
   { partitions }: Pick<Config, 'partitions'>,
-  { folders, clock, logger }: LogDeps & { readonly folders: Folders },
+  { folders, damage, clock, logger }: MainLogDeps,
 ): Promise<MainLog> {
   const erasable = topicSpecs(partitions).filter(isErasable);
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
+  const onDamage = (message: string) => damage.found(message);
   const directory = folders.log;
   const embedded = stack.use(
-    await openEmbeddedLog({ directory, clock, erasable, onCleanFailure }).catch(
+    await openEmbeddedLog({ directory, clock, erasable, onCleanFailure, onDamage }).catch(
       (error: unknown) => {
         throw isTaken(error) ? takenBy(error) : error;
       },
@@ -147,11 +154,12 @@ async function openServer(
 export async function openThreadLog(
   stack: AsyncDisposableStack,
   access: LogAccess,
-  deps: LogDeps,
+  deps: LogDeps & { readonly onDamage: (message: string) => void },
 ): Promise<ServedLog> {
   if (access.kind === 'kafka') return openServer(stack, access, deps);
   const { directory, port } = access;
-  const { log, schemas } = stack.use(openEmbeddedLogClient({ directory, port, clock: deps.clock }));
+  const { clock, onDamage } = deps;
+  const { log, schemas } = stack.use(openEmbeddedLogClient({ directory, port, clock, onDamage }));
   return { log, schemas, servers: null };
 }
 

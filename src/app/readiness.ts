@@ -1,8 +1,9 @@
 import type { Contact } from './contact.ts';
+import type { LogDamage } from './log-damage.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
 export interface Readiness {
-  /** Why this node cannot do its work: it starts, a thread has ended or waits, the log is silent. Empty = it can. */
+  /** Why this node cannot do its work: it starts, a thread has ended or waits, the log is silent or damaged. Empty = it can. */
   readonly reasons: () => readonly string[];
   /** The start has finished: from now on a request with a valid key succeeds. */
   readonly started: () => void;
@@ -14,6 +15,7 @@ const starting = 'the start has not finished: the API keys of the service are no
 export function createReadiness(
   threads: readonly RunningThread[],
   contact: Pick<Contact, 'reasons'>,
+  damage: Pick<LogDamage, 'reasons'>,
 ): Readiness {
   let isStarted = false;
   const ended: string[] = [];
@@ -33,6 +35,7 @@ export function createReadiness(
       ...ended,
       ...waiting.values(),
       ...contact.reasons(),
+      ...damage.reasons(),
     ],
     started: () => {
       isStarted = true;

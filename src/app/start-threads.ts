@@ -19,7 +19,7 @@ export interface Threads {
 }
 
 export async function startThreads(stack: AsyncDisposableStack, base: Base): Promise<Threads> {
-  const { config, folders, rootKeys, log, node } = base;
+  const { config, folders, damage, rootKeys, log, node } = base;
   const { partitions, logLevel, faultPoint, clickhouseUrl, clickhouseCluster: cluster } = config;
   const isInProcess = clickhouseUrl.kind === 'embedded';
   const url = isInProcess ? `embedded:${folders.tables}` : clickhouseUrl.url;
@@ -39,7 +39,11 @@ export async function startThreads(stack: AsyncDisposableStack, base: Base): Pro
     isStandby: config.standby === 'yes',
   };
   const start = async (name: ThreadData['name'], stepsBack: number) =>
-    stack.use(await startThread({ ...common, name, stepsBack, log: log.access() }));
+    stack.use(
+      await startThread({ ...common, name, stepsBack, log: log.access() }, (message) =>
+        damage.found(message),
+      ),
+    );
   const owners = config.roles.has('owner') ? await start('owners', ownersStepsBack) : null;
   if (!usesTables(config)) return { owners, projection: null, all: present(owners) };
   if (isInProcess) {

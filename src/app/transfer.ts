@@ -4,7 +4,8 @@ import { exportLog, type Transfer } from '../modules/log-transfer/export.ts';
 import { importLog } from '../modules/log-transfer/import.ts';
 import type { Manifest } from '../modules/log-transfer/manifest.ts';
 import type { Config } from './config.ts';
-import { makeFolders } from './folders.ts';
+import { foldersOf, makeFolders, mustHaveItsLog } from './folders.ts';
+import { LogDamage } from './log-damage.ts';
 import { createLogger } from './logger.ts';
 import { openMainLog } from './open-log.ts';
 import { topicSpecs } from './topics.ts';
@@ -26,8 +27,14 @@ export async function transferLog(
   await using stack = new AsyncDisposableStack();
   const clock = systemClock;
   const logger = createLogger(config.logLevel, 'log');
-  const folders = makeFolders(config.dataDir);
-  const { log, schemas } = await openMainLog(stack, config, { folders, clock, logger });
+  const folders = foldersOf(config.dataDir);
+  if (direction === 'export' && config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
+  makeFolders(folders);
+  const damage = new LogDamage(folders);
+  const deps = { folders, damage, clock, logger };
+  const { log, schemas } = await openMainLog(stack, config, deps).catch((error: unknown) => {
+    throw damage.causeOf(error);
+  });
   const topics = topicSpecs(config.partitions);
   const transfer = { log, schemas, clock, topics, progress, version: version() };
   return await directions[direction]({ ...transfer, folder: resolve(folder) });

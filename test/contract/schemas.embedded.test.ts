@@ -1,7 +1,12 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
 import { openEmbeddedLogClient } from '../../src/adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
 import { temporaryFolder } from '../support/embedded-log.ts';
 import { schemasContract } from './schemas.contract.ts';
+
+const topic = 'svc.records.v1';
 
 schemasContract('embedded', {
   async begin() {
@@ -19,4 +24,53 @@ schemasContract('embedded', {
       [Symbol.asyncDispose]: () => opened.disposeAsync(),
     };
   },
+});
+
+/** A log that has the schema of the topic, closed. */
+async function writtenLog(stack: AsyncDisposableStack) {
+  const { path: directory } = stack.use(await temporaryFolder());
+  {
+    await using written = await openEmbeddedLog({ directory });
+    await written.schemas.codec(topic);
+  }
+  return { directory, file: join(directory, 'log.sqlite') };
+}
+
+function changed(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+const checksums = (file: string): unknown[] => {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const rows = database.prepare('SELECT crc FROM schemas').all();
+  database.close();
+  return rows.map(({ crc }) => crc);
+};
+
+describe('a schema in the embedded log', () => {
+  it.each(["definition = replace(definition, 'string', 'strinh')", 'id = id + 1', "subject = 'x'"])(
+    'that is not as it was written is damage of the log: %s',
+    async (change) => {
+      await using stack = new AsyncDisposableStack();
+      const { directory, file } = await writtenLog(stack);
+      changed(file, `UPDATE schemas SET ${change}`);
+      const opening = openEmbeddedLog({ directory });
+      await expect(opening).rejects.toMatchObject({ code: 'log_corrupt' });
+      await expect(opening).rejects.toThrow(/damaged: the schema \d+ of /);
+    },
+  );
+
+  it('that an earlier release wrote gets its checksum when the log is opened', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { directory, file } = await writtenLog(stack);
+    const [written] = checksums(file);
+    changed(file, 'ALTER TABLE schemas DROP COLUMN crc');
+    {
+      await using opened = await openEmbeddedLog({ directory });
+      await opened.schemas.codec(topic);
+    }
+    expect(checksums(file)).toEqual([written]);
+  });
 });

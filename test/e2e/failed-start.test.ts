@@ -1,17 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inheritedEnv } from '../support/deployment.ts';
 import { startGateway } from '../support/gateway.ts';
-
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { failedStart as startThatFails, spawned, type Env } from '../support/starts.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -19,32 +15,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-type Env = Readonly<Record<string, string>>;
-
-function spawned(env: Env): ChildProcess {
-  return spawn(process.execPath, [entry], {
-    env: { ...inheritedEnv(), SVC_PORT: '0', SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-/** What a start prints that comes to its end by itself. */
-async function failedStart(env: Env) {
-  const child = spawned(env);
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  return { code, out, err };
-}
+const failedStart = (env: Env) => startThatFails(folder, env);
 
 /** What a start prints until it is asked to stop, once it has shown its keys. */
 const shownKeys = () => printedUntil('account  ');
 
 /** What a start prints until it is asked to stop, once it has printed the text. */
 async function printedUntil(text: string): Promise<string> {
-  const child = spawned({});
+  const child = spawned(folder);
   let out = '';
   for await (const chunk of child.stdout!) {
     out += String(chunk);

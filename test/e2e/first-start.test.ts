@@ -1,17 +1,13 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../services/ports.ts';
-import { inheritedEnv } from '../support/deployment.ts';
 import { probed } from '../support/probe.ts';
-
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { spawned, type Env } from '../support/starts.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -26,17 +22,12 @@ const given = {
   SVC_BOOTSTRAP_ACCOUNT_KEY: `svc_acct_${random()}`,
 };
 
-type Env = Readonly<Record<string, string>>;
-
 function start(env: Env) {
-  const child = spawn(process.execPath, [entry], {
-    env: { ...inheritedEnv(), SVC_PORT: '0', SVC_DATA_DIR: folder, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawned(folder, env);
   let out = '';
   let all = '';
-  child.stdout.on('data', (chunk: Buffer) => (out += String(chunk)));
-  for (const stream of [child.stdout, child.stderr]) {
+  child.stdout!.on('data', (chunk: Buffer) => (out += String(chunk)));
+  for (const stream of [child.stdout!, child.stderr!]) {
     stream.on('data', (chunk: Buffer) => (all += String(chunk)));
   }
   const exited = once(child, 'close');
@@ -81,7 +72,7 @@ describe('a start', () => {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}`;
     for (const time of ['first', 'second']) {
-      await using running = start({ ...given, SVC_PORT: String(port), SVC_LOG_LEVEL: 'warn' });
+      await using running = start({ ...given, SVC_PORT: String(port) });
       while ((await probed(`${base}/ready`)) !== 200);
       const statuses = await Promise.all([
         probed(`${base}/connections`, given.SVC_BOOTSTRAP_KEY_DEV),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { loadConfig } from '../../src/app/config.ts';
+import { foldersOf } from '../../src/app/folders.ts';
+import { LogDamage } from '../../src/app/log-damage.ts';
 import { createLogger } from '../../src/app/logger.ts';
 import { openMainLog, type OpenedLog } from '../../src/app/open-log.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -52,17 +53,12 @@ export function deploymentEnv(dataDir: string): Readonly<Record<string, string>>
 export async function openLogOf(dataDir: string): Promise<OpenedLog & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const config = loadConfig({ SVC_DATA_DIR: dataDir, ...deploymentEnv(dataDir) });
-  const folder = (name: string) => join(dataDir, name);
+  const folders = foldersOf(dataDir);
   const { log, schemas } = await openMainLog(stack, config, {
     clock: systemClock,
     logger: createLogger('silent', 'test'),
-    folders: {
-      log: folder('log'),
-      state: folder('state'),
-      views: folder('views'),
-      tables: folder('clickhouse'),
-      rootKeyFile: folder('root.key'),
-    },
+    folders,
+    damage: new LogDamage(folders),
   });
   const opened = stack.move();
   return { log, schemas, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -23,7 +23,8 @@ export function serveThread(work: ThreadWork): void {
   const served: Record<string, Methods[string]> = {
     open: async () => {
       const logger = createLogger(data.logLevel, data.name);
-      const opened = await openThreadLog(stack, data.log, { clock: systemClock, logger });
+      const onDamage = (message: string) => main.emit('log damaged', message);
+      const opened = await openThreadLog(stack, data.log, { clock: systemClock, logger, onDamage });
       const start = startOnLog(opened, logger);
       await start.run(async () => {
         const ground = await openGround(data, stack, { start, logger });

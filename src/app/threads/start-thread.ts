@@ -15,7 +15,10 @@ export interface RunningThread extends AsyncDisposable {
 type Given = Omit<ThreadData, 'port'>;
 
 /** Starts `<name>-thread` of this folder and resolves when its work runs. */
-export async function startThread(given: Given): Promise<RunningThread> {
+export async function startThread(
+  given: Given,
+  onDamage: (message: string) => void,
+): Promise<RunningThread> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   let isClosing = false;
   const { peer, end } = startPeer<ThreadData>({
@@ -28,6 +31,7 @@ export async function startThread(given: Given): Promise<RunningThread> {
     },
   });
   peer.on('fatal', (reason: string) => fail(new ThreadFailure(given.name, reason)));
+  peer.on('log damaged', onDamage);
   const unready = keepLast(peer);
   failed.catch(() => undefined);
   try {

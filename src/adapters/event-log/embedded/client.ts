@@ -17,6 +17,7 @@ import type {
 import type { Schemas } from '../../../ports/schemas.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import { openSchemas, type Registry } from '../avro-codec.ts';
+import { isLogDamage, type OnDamage } from './damage.ts';
 import { withDeadline } from './deadline.ts';
 import { EncodeQueue } from './encode-queue.ts';
 import { followPlaces, readPlace } from './follow.ts';
@@ -33,6 +34,8 @@ export interface EmbeddedLogClientOptions {
   readonly clock?: Clock;
   /** Where the Avro files are. Default: those of this package. */
   readonly schemasFolder?: URL;
+  /** Told each time that damage is found, by reading or by writing; whoever asked gets `log_corrupt`. */
+  readonly onDamage?: OnDamage;
 }
 
 export interface EmbeddedLogClient extends AsyncDisposable {
@@ -62,10 +65,13 @@ class ClientLog implements EventLog {
   private readonly watcher: Watcher;
   private readonly queue: EncodeQueue;
   private readonly members = new Map<string, Member>();
+  private readonly onDamage: OnDamage;
   private closed = false;
 
-  constructor({ directory, port, clock = systemClock }: EmbeddedLogClientOptions) {
-    this.reader = new LogReader(directory);
+  constructor(options: EmbeddedLogClientOptions) {
+    const { directory, port, clock = systemClock, onDamage = () => undefined } = options;
+    this.onDamage = onDamage;
+    this.reader = new LogReader(directory, onDamage);
     this.port = port;
     this.peer = connect(port);
     this.watcher = new Watcher(this.peer);
@@ -77,7 +83,10 @@ class ClientLog implements EventLog {
 
   call<T>(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []) {
     if (this.closed) return Promise.reject(logClosed());
-    return this.peer.call<T>(method, args, transfer);
+    return this.peer.call<T>(method, args, transfer).catch((error: unknown) => {
+      if (isLogDamage(error)) this.onDamage(error.message);
+      throw error;
+    });
   }
 
   async identity(): Promise<string> {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Batch, Cleanup, ReadMessage } from '../../../ports/event-log.ts';
-import { damaged } from './damage.ts';
+import { damaged, isLogDamage, type OnDamage } from './damage.ts';
 import { decodeRow, isIntact, type StoredRow } from './row-format.ts';
 import { RowKeyReader } from './row-keys.ts';
 import { searchByPeak, type PeakedRow } from './search-by-time.ts';
@@ -45,8 +45,10 @@ export class LogReader {
   private readonly bounds: StatementSync;
   private readonly rowAfter: StatementSync;
   private readonly peakAfter: StatementSync;
+  private readonly onDamage: OnDamage;
 
-  constructor(directory: string) {
+  constructor(directory: string, onDamage: OnDamage) {
+    this.onDamage = onDamage;
     this.db = openReadConnection(directory);
     this.rowKeys = new RowKeyReader(directory);
     this.bounds = this.db.prepare('SELECT start, next FROM partitions WHERE id = ?');
@@ -207,7 +209,9 @@ export class LogReader {
         former = row;
       }
     } catch (error) {
-      throw asLogFailure(error);
+      const failure = asLogFailure(error);
+      if (isLogDamage(failure)) this.onDamage(failure.message);
+      throw failure;
     }
   }
 

@@ -12,6 +12,7 @@ import { LogServer } from './log-server.ts';
 import { LogState } from './log-state.ts';
 import type { CleanRequest } from './protocol.ts';
 import { RowKeys } from './row-keys.ts';
+import { asLogFailure } from './sqlite-failure.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
 import { upgrade } from './upgrade.ts';
 
@@ -89,7 +90,11 @@ function started(): Running {
 
 const peer = connect(data.port, {
   open: () => {
-    running = start(data, (failure) => peer.emit('cleanFailed', failure));
+    try {
+      running = start(data, (failure) => peer.emit('cleanFailed', failure));
+    } catch (error) {
+      throw asLogFailure(error);
+    }
   },
   attach: (port: MessagePort) => started().server.serve(port),
   clean: ({ now }: CleanRequest) => started().cleaner.clean(now ?? systemClock.now()),

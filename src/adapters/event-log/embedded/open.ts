@@ -4,6 +4,7 @@ import type { EventLog, TopicSpec } from '../../../ports/event-log.ts';
 import type { Schemas } from '../../../ports/schemas.ts';
 import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
+import type { OnDamage } from './damage.ts';
 import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
 
@@ -22,6 +23,8 @@ export interface EmbeddedLogOptions {
   readonly erasable?: readonly TopicSpec[];
   /** Where the Avro files are. Default: those of this package. */
   readonly schemasFolder?: URL;
+  /** Told each time that the client of this thread finds damage. */
+  readonly onDamage?: OnDamage;
 }
 
 export interface EmbeddedLog extends AsyncDisposable {
@@ -40,10 +43,10 @@ export interface EmbeddedLog extends AsyncDisposable {
 
 /**
  * The event log of a single process: one SQLite file, written by a thread of its own.
- * @throws GatewayError `conflict` while another process has the directory.
+ * @throws GatewayError `conflict` while another process has the directory; `log_corrupt`.
  */
 export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
-  const { directory, clock, schemasFolder } = options;
+  const { directory, clock, schemasFolder, onDamage } = options;
   const { peer, end } = await startLogThread(options);
   const connectPort = (): MessagePort => {
     const { port1: kept, port2: given } = new MessageChannel();
@@ -56,6 +59,7 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
     port: connectPort(),
     ...(clock === undefined ? {} : { clock }),
     ...(schemasFolder === undefined ? {} : { schemasFolder }),
+    ...(onDamage === undefined ? {} : { onDamage }),
   });
   const close = async (): Promise<void> => {
     await client[Symbol.asyncDispose]();

@@ -1,5 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { GatewayError } from '../../../kernel/errors.ts';
 import { mustBeCompatible } from '../schema-compatibility.ts';
+
+/** `crc` ties the text to its id and subject; null where an earlier release wrote the row. */
+export const schemaTable = `
+  CREATE TABLE IF NOT EXISTS schemas (
+    id INTEGER PRIMARY KEY, subject TEXT NOT NULL, definition TEXT NOT NULL, crc INTEGER,
+    UNIQUE (subject, definition)) STRICT;`;
+
+/**
+ * Compares every text with its checksum, and gives those theirs that an earlier release wrote.
+ * @throws GatewayError `log_corrupt` naming the subject
+ */
+export function checkSchemas(db: DatabaseSync): void {
+  const hasCrc = db.prepare(`SELECT 1 FROM pragma_table_info('schemas') WHERE name = 'crc'`).get();
+  if (hasCrc === undefined) db.exec('ALTER TABLE schemas ADD COLUMN crc INTEGER');
+  const setCrc = db.prepare('UPDATE schemas SET crc = ? WHERE id = ?');
+  for (const row of db.prepare('SELECT id, subject, definition, crc FROM schemas').all()) {
+    const [id, subject, definition] = [
+      Number(row['id']),
+      String(row['subject']),
+      String(row['definition']),
+    ];
+    const crc = crcOf(id, subject, definition);
+    if (row['crc'] === null) setCrc.run(crc, id);
+    else if (row['crc'] !== crc) throw damagedSchema(id, subject);
+  }
+}
 
 /**
  * The id of the definition within its subject, given on first sight; one transaction.
@@ -15,5 +43,15 @@ export function registerSchema(db: DatabaseSync, subject: string, definition: st
     rows.map((row) => String(row['definition'])),
   );
   const insert = db.prepare('INSERT INTO schemas (subject, definition) VALUES (?, ?)');
-  return Number(insert.run(subject, definition).lastInsertRowid);
+  const id = Number(insert.run(subject, definition).lastInsertRowid);
+  db.prepare('UPDATE schemas SET crc = ? WHERE id = ?').run(crcOf(id, subject, definition), id);
+  return id;
+}
+
+const crcOf = (id: number, subject: string, definition: string): number =>
+  crc32(`${id}\0${subject}\0${definition}`);
+
+function damagedSchema(id: number, subject: string): GatewayError {
+  const message = `The event log is damaged: the schema ${id} of ${subject}.`;
+  return new GatewayError('log_corrupt', { message });
 }

@@ -1,11 +1,10 @@
 import { GatewayError } from '../../../kernel/errors.ts';
+import { isDatabaseDamage } from '../../../kernel/sqlite-damage.ts';
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html); the low byte of an extended code. */
 const busy = 5;
 const ioError = 10;
-const corrupt = 11;
 const full = 13;
-const notADatabase = 26;
 /** Extended codes of IOERR for a sync that failed: what was written may or may not be there. */
 const syncFailed = new Set([1034, 1290]);
 
@@ -39,10 +38,7 @@ export function asLogFailure(error: unknown): unknown {
       return new GatewayError('log_full', details, options);
     case busy:
       return new GatewayError('log_unavailable', details, options);
-    case corrupt:
-    case notADatabase:
-      return new GatewayError('log_corrupt', details, options);
     default:
-      return error;
+      return isDatabaseDamage(error) ? new GatewayError('log_corrupt', details, options) : error;
   }
 }

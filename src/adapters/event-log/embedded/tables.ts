@@ -1,7 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
+import { isDatabaseDamage } from '../../../kernel/sqlite-damage.ts';
+import { checkSchemas, schemaTable } from './schema-table.ts';
 import { isBusy } from './sqlite-failure.ts';
 
 /**
@@ -36,9 +38,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS group_positions (
     name TEXT NOT NULL, topic INTEGER NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
     PRIMARY KEY (name, topic, partition)) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS schemas (
-    id INTEGER PRIMARY KEY, subject TEXT NOT NULL, definition TEXT NOT NULL,
-    UNIQUE (subject, definition)) STRICT;
+  ${schemaTable}
 `;
 
 /**
@@ -73,6 +73,7 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
     PRAGMA temp_store = MEMORY;
     ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages};`}
     BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${version}; COMMIT;`);
+  checkSchemas(db);
   return db;
 }
 
@@ -108,12 +109,18 @@ export function openReadConnection(directory: string): DatabaseSync {
  */
 export function lockDirectory(directory: string): DatabaseSync {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 });
+  const lockFile = join(directory, 'lock.sqlite');
+  const lock = new DatabaseSync(lockFile, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
     lock.close();
+    if (isDatabaseDamage(error)) {
+      // It is locked, and never holds anything.
+      truncateSync(lockFile);
+      return lockDirectory(directory);
+    }
     if (!isBusy(error)) throw error;
     const message = `The event log in ${directory} is in use by another process.`;
     throw new GatewayError('conflict', { message }, { cause: error });

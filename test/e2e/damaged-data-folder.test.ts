@@ -1,0 +1,105 @@
+import { cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { seeded, seedOfRun } from '../support/random.ts';
+import { failedStart } from '../support/starts.ts';
+
+const random = seeded(seedOfRun());
+console.info(`SVC_TEST_SEED=${random.seed}`);
+
+const contacts = Array.from({ length: 300 }, (_, n) => ({ id: `c-${n}`, name: `Contact ${n}` }));
+
+let folder = '';
+let world: CrmWorld;
+let crm: CrmConnection;
+/** A whole data folder of a gateway that has stopped; each test damages a copy, `damaged`. */
+let whole = '';
+let damaged = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-damaged-'));
+  [whole, damaged] = [join(folder, 'whole'), join(folder, 'damaged')];
+  world = await openCrmWorld();
+  crm = await world.connect();
+  crm.account.contacts = contacts;
+  await crm.run('contacts');
+  await world.restart((dataDir) => cp(dataDir, whole, { recursive: true, verbatimSymlinks: true }));
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  await rm(damaged, { recursive: true, force: true });
+  await cp(whole, damaged, { recursive: true, verbatimSymlinks: true });
+});
+
+const inFolder = (...names: string[]) => join(damaged, ...names);
+const logFile = () => inFolder('log', 'log.sqlite');
+
+const pageBytes = 8192;
+
+/** Of a table of the log. */
+function rootPage(table: string): number {
+  const database = new DatabaseSync(logFile(), { readOnly: true });
+  const row = database.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table);
+  database.close();
+  return Number(row?.['rootpage']);
+}
+
+async function overwrite(file: string, position: number, length: number): Promise<void> {
+  await using handle = await open(file, 'r+');
+  await handle.write(
+    Buffer.from(Array.from({ length }, () => random.int(256))),
+    0,
+    length,
+    position,
+  );
+}
+
+describe('a start over a data folder whose log is gone', () => {
+  it.each<[string, () => Promise<void>]>([
+    ['the folder', () => rm(inFolder('log'), { recursive: true })],
+    [
+      'what is in it',
+      async () => {
+        await rm(inFolder('log'), { recursive: true });
+        await mkdir(inFolder('log'));
+      },
+    ],
+    ['what is in its file', () => truncate(logFile(), 0)],
+  ])('is refused, and changes nothing: %s', async (_, lose) => {
+    await lose();
+    const before = await readdir(damaged, { recursive: true });
+    const { code, out, err } = await failedStart(damaged);
+    expect(err).toMatch(/^SVC_DATA_DIR: the event log is missing\..*Restore the folder .*\n$/);
+    expect(err).toContain(inFolder('log'));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(await readdir(damaged, { recursive: true })).toEqual(before);
+  });
+});
+
+describe('a start over a log that is damaged', () => {
+  const refusal = () =>
+    new RegExp(`(?:^|\\n)[^\\n]* Its files are ${logFile()} and row-keys: restore the folder .*\\n$`);
+
+  it('and cut names its file and what to do', async () => {
+    const { size } = await stat(logFile());
+    await truncate(logFile(), 1 + random.int(size - 1));
+    const { code, out, err } = await failedStart(damaged);
+    expect(err).toMatch(refusal());
+    expect(err).not.toMatch(/\n {4}at /);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+
+  it('where it is read first names its file and what to do', async () => {
+    const pages = [1, rootPage('topics'), rootPage('partitions'), rootPage('schemas')];
+    await overwrite(logFile(), pageBytes * (random.pick(pages) - 1), pageBytes);
+    const { code, out, err } = await failedStart(damaged);
+    expect(err).toMatch(refusal());
+    expect(err).not.toMatch(/\n {4}at /);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+});
