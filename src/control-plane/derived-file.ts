@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -19,9 +19,24 @@ export function openDerivedFile(file: string, layout: Layout): DatabaseSync {
   try {
     return openChecked(file, layout);
   } catch {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+    removeDerivedFile(file);
     return openChecked(file, layout);
   }
+}
+
+/** Removes a database that is made of the log anew, with what SQLite keeps beside it. */
+export function removeDerivedFile(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** Up to this size a file is read through when it is opened; damage in a larger one shows when it is met. */
+const readThroughBytes = 64 * 1024 ** 2;
+
+/** @throws Error when the file is not as it was written */
+export function mustBeWhole(database: DatabaseSync, file: string): void {
+  if (file === ':memory:' || statSync(file).size > readThroughBytes) return;
+  const found = String(database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  if (found !== 'ok') throw new Error(`${file} is damaged: ${found}`);
 }
 
 /** @throws Error when the file is damaged or of another layout */
@@ -30,7 +45,10 @@ function openChecked(file: string, { tables, version }: Layout): DatabaseSync {
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     const found = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (found === version) return database;
+    if (found === version) {
+      mustBeWhole(database, file);
+      return database;
+    }
     if (found !== 0) throw new Error(`The file has the layout ${found} instead of ${version}.`);
     database.exec(tables);
     database.exec(`PRAGMA user_version = ${version}`);

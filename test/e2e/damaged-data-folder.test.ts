@@ -83,7 +83,9 @@ describe('a start over a data folder whose log is gone', () => {
 
 describe('a start over a log that is damaged', () => {
   const refusal = () =>
-    new RegExp(`(?:^|\\n)[^\\n]* Its files are ${logFile()} and row-keys: restore the folder .*\\n$`);
+    new RegExp(
+      `(?:^|\\n)[^\\n]* Its files are ${logFile()} and row-keys: restore the folder .*\\n$`,
+    );
 
   it('and cut names its file and what to do', async () => {
     const { size } = await stat(logFile());

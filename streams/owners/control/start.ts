@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { removeDerivedFile } from '../../../src/control-plane/derived-file.ts';
 import { definitions as allDefinitions } from '../../../src/control-plane/definitions.ts';
 import {
   commandsTopic,
@@ -10,6 +11,7 @@ import {
 } from '../../../src/control-plane/wire.ts';
 import type { DirectOwners } from '../../../src/control-plane/direct-owners.ts';
 import { partitionOf } from '../../../src/kernel/partition.ts';
+import { isDatabaseDamage } from '../../../src/kernel/sqlite-damage.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Schemas } from '../../../src/ports/schemas.ts';
@@ -114,6 +116,7 @@ async function hold(deps: OwnerDeps, held: Held, signal: AbortSignal): Promise<v
         deps.logger.warn({ partition }, 'another node took over a control partition');
         return;
       }
+      if (isDatabaseDamage(err)) removeDerivedFile(held.file);
       deps.logger.error({ err, partition }, 'a control partition is taken over again');
       await delay(retakeAfterMs, undefined, { signal }).catch(() => undefined);
     }

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { removeDerivedFile } from '../../../src/control-plane/derived-file.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
+import { isDatabaseDamage } from '../../../src/kernel/sqlite-damage.ts';
 import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
 import { recordOwnersGroup, share, type RecordOwnersDeps, type Shared } from './deps.ts';
 import { recordsTopic } from '../../../src/modules/records/stream-head.ts';
 import { PartitionOwner } from './partition.ts';
 import { Standbys } from './standby.ts';
+import { storeFile } from './store-file.ts';
 import { takeOver } from './take-over.ts';
 
 export type { RecordOwnersDeps } from './deps.ts';
@@ -102,6 +105,8 @@ async function own(
         logger.warn({ partition }, 'another node has taken over a partition of records');
         break;
       }
+      // It is filled from the log again, which takes longer than going on from it.
+      if (isDatabaseDamage(error)) removeDerivedFile(storeFile(shared, partition));
       logger.error({ err: error, partition, waitMs }, 'a partition of records is taken over anew');
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }

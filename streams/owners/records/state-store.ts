@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { mustBeWhole } from '../../../src/control-plane/derived-file.ts';
 import type { RecordState } from '../../../src/modules/records/state.ts';
 import type { KeptSealing } from './kept-sealing.ts';
 import type { KeptPayload } from './payload-block.ts';
@@ -72,6 +73,7 @@ export class StateStore implements Disposable {
          PRAGMA cache_size=-49152; PRAGMA wal_autocheckpoint=4000; PRAGMA temp_store=MEMORY;
          PRAGMA secure_delete=FAST`,
       );
+      mustBeWhole(db, file);
       this.#checkForm();
       db.exec(tables);
       this.#checkOrigin(origin);

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeDerivedFile } from '../../../src/control-plane/derived-file.ts';
 import { headsTopic, recordsTopic } from '../../../src/modules/records/stream-head.ts';
 import type { Shared } from './deps.ts';
 import { createKeptSealing } from './kept-sealing.ts';
@@ -44,15 +45,15 @@ export async function openStore(
 ): Promise<OpenedStore> {
   const { directory, snapshots } = shared;
   mkdirSync(directory, { recursive: true });
-  const file = join(directory, `records-${partition}.db`);
+  const file = storeFile(shared, partition);
   const kept = await openResumable(shared, partition, file);
   if (kept !== null) return { ...kept, from: 'own store' };
-  remove(file);
+  removeDerivedFile(file);
   const snapshot = await snapshots?.fetch(partition, file, signal);
   if (snapshot !== null && snapshot !== undefined) {
     const found = await openResumable(shared, partition, file);
     if (found !== null) return { ...found, from: 'snapshot' };
-    remove(file);
+    removeDerivedFile(file);
     // Once the log has grown past it, it might be taken for one of this log.
     if (isOwner) await rm(snapshot, { force: true });
   }
@@ -60,9 +61,8 @@ export async function openStore(
   return { store, progress: nothingYet, from: 'log alone' };
 }
 
-function remove(file: string): void {
-  for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
-}
+export const storeFile = ({ directory }: Pick<Shared, 'directory'>, partition: number): string =>
+  join(directory, `records-${partition}.db`);
 
 const originOf = ({ origin }: Shared, partition: number): string => `${origin}/${partition}`;
 

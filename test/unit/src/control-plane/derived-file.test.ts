@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openDerivedFile } from '../../../../src/control-plane/derived-file.ts';
 import { temporaryFolder } from '../../../support/embedded-log.ts';
+import { seeded, seedOfRun } from '../../../support/random.ts';
 
 const tables = 'CREATE TABLE things (name TEXT)';
 const first = { tables, version: 1 };
@@ -40,5 +41,25 @@ describe('a file derived from the log', () => {
     const file = join(folder.path, 'a.sqlite');
     writeFileSync(file, 'This is no database. '.repeat(1000));
     expect(visit(file, first, 'one')).toEqual([]);
+  });
+
+  it('of which a page is damaged, or the end is missing, is thrown away', async () => {
+    const random = seeded(seedOfRun());
+    console.info(`SVC_TEST_SEED=${random.seed}`);
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'a.sqlite');
+    for (const damage of [
+      () => truncateSync(file, 1 + random.int(statSync(file).size - 1)),
+      () => {
+        const bytes = readFileSync(file);
+        bytes.fill(random.int(256), 4096, 8192);
+        writeFileSync(file, bytes);
+      },
+    ]) {
+      visit(file, first, 'one'.repeat(1000));
+      visit(file, first, 'two');
+      damage();
+      expect(visit(file, first, 'three')).toEqual([]);
+    }
   });
 });
