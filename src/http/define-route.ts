@@ -23,10 +23,18 @@ export interface Caller {
   has(scope: string): boolean;
 }
 
-/** Spread into the options of a command: the owner answers a repeated key as the first time. */
-export interface Idempotency {
+/** What a client repeats: its key, and a keyed hash of what it sent. */
+export interface IdempotentCall {
   readonly idempotencyKey: string;
   readonly requestHash: string;
+}
+
+/** Spread into the options of a command: the owner answers a repeated key as the first time. */
+export interface Idempotency extends IdempotentCall {
+  /**
+   * UUID of the work. A node that goes on where another one was lost gets the same: what is begun under it is begun once.
+   */
+  readonly workId: string;
 }
 
 type Schema = z.ZodType;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
 import { nobody, type Authenticator } from './authenticate.ts';
 import { readJson } from './body.ts';
-import type { AnyRoute, Caller, Idempotency, RouteAnswer } from './define-route.ts';
+import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from './define-route.ts';
 import { issuesOf } from './error-response.ts';
 import { parseQuery } from './query.ts';
 import { takeQuota, type Quota } from './rate-limit.ts';
@@ -92,7 +92,8 @@ async function handled(
   const { signal } = call;
   const input = { query, body, params: path, headers, caller, services, signal };
   if (idempotency === undefined || caller.credential === 'none') return route.handle(input);
-  const work = (): Promise<RouteAnswer> => route.handle({ ...input, idempotency });
+  const work = (workId: string): Promise<RouteAnswer> =>
+    route.handle({ ...input, idempotency: { ...idempotency, workId } });
   return once(services, { caller, signal, idempotency }, work);
 }
 
@@ -229,7 +230,11 @@ function decoded(params: Readonly<Record<string, string>>): Record<string, strin
   }
 }
 
-function idempotencyOf(call: GateCall, sent: unknown, services: Services): Idempotency | undefined {
+function idempotencyOf(
+  call: GateCall,
+  sent: unknown,
+  services: Services,
+): IdempotentCall | undefined {
   const given = call.request.headers['idempotency-key'];
   if (given === undefined || call.match.route.method === 'GET') return undefined;
   if (typeof given !== 'string' || given === '' || given.length > idempotencyKeyCharsMax) {

@@ -212,10 +212,11 @@ class FunctionRunner implements RunTaker {
   }
 
   take(run: CalledRun): TakenRun | null {
+    const name = nameOf(run);
+    if (this.#running.has(name)) return null;
     const leave = this.#gates[gateOf(run)].tryEnter(visitorOf(run));
     if (leave === null) return null;
     const deps = this.#deps;
-    const name = nameOf(run);
     const abort = new AbortController();
     const { promise: done, resolve } = Promise.withResolvers<undefined>();
     this.#running.set(name, { abort, kind: run.kind, done });

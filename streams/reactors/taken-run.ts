@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { CalledRun, EndBody, TakenRun } from '../../src/modules/runs/direct-runs.ts';
 import type { RunDeps } from './attempt.ts';
-import { runCalled } from './called-run.ts';
+import { onLog, runCalled } from './called-run.ts';
 
 /** What the runner knows of a run that it has given a place. */
 interface Place {
@@ -18,9 +18,15 @@ export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
   let end: EndBody | null = null;
   let hasBegun = false;
   const { promise: ended, resolve } = Promise.withResolvers<EndBody>();
-  const keepBody = (json: string) => {
+  const keepHere = (json: string) => {
     end = { json, hash: deps.bodies.hash(json) };
     return Promise.resolve({ place: null, hash: end.hash });
+  };
+  const keepOnLog = onLog(deps, run, closing);
+  const keepBoth = async (json: string) => {
+    const { hash } = await keepHere(json);
+    const { place } = await keepOnLog(json);
+    return { place, hash };
   };
   return {
     runner,
@@ -28,8 +34,9 @@ export function takenRun(deps: RunDeps, run: CalledRun, place: Place): TakenRun 
       return end;
     },
     ended,
-    begin({ input, depth }) {
+    begin({ input, depth, isKept }) {
       hasBegun = true;
+      const keepBody = isKept ? keepBoth : keepHere;
       const given = { input: Promise.resolve(input), depth, keepBody };
       const told = (isTaken: boolean) => {
         if (isTaken && end !== null) resolve(end);

@@ -62,7 +62,9 @@ export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
 
 /** When time alone changes something. */
 export function actionDueAt(state: ActionRun): Instant {
-  if (state.endedAt !== null) return state.endedAt + outputKeptMs;
+  if (state.endedAt !== null) {
+    return state.endedAt + (state.isAsync ? outputKeptMs : limits.idempotencyMs);
+  }
   return state.status === 'queued' ? state.startBy : silentAt(state);
 }
 
@@ -178,7 +180,7 @@ function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
       };
     }
     case 'ActionEnded': {
-      if (!state.isAsync) return null;
+      if (!state.isAsync && state.isKept !== true) return null;
       const { status, at: endedAt, output, error } = event;
       return { ...state, status, endedAt, output, error, runner: null };
     }

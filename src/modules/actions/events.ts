@@ -17,6 +17,7 @@ export type ActionBorn = Pick<
   | 'name'
   | 'functionVersion'
   | 'isAsync'
+  | 'isKept'
   | 'depth'
   | 'retriesLeft'
   | 'input'

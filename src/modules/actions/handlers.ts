@@ -43,15 +43,14 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
   return {
     async triggerAction(request, signal) {
       const ground = await findGround(deps.control, request);
-      const { name, input, actor, depth = 0 } = request;
+      const { name, input, actor, depth = 0, runId } = request;
       const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
-      return awaited(deps, called, { signal, waitMs: actionWaitMs });
+      return awaited(deps, called, { signal, waitMs: actionWaitMs, runId });
     },
 
     async queueAction(request, { retries }) {
       const ground = await findGround(deps.control, request);
-      const { name, input, actor, depth = 0 } = request;
-      const runId = randomUUID();
+      const { name, input, actor, depth = 0, runId = randomUUID() } = request;
       const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
       await queue(deps, called, { runId, isAsync: true, retries });
       return runId;
@@ -83,8 +82,7 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
       await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
     },
 
-    async queueDryRun({ connection, order, actor }) {
-      const runId = randomUUID();
+    async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
       const of = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
       // What the order leaves out is left out.
       const input = order as unknown as Json;
@@ -103,17 +101,23 @@ const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
   ({ connection, fn, kind: 'on-event', name: fn.name, event, actor, input: undefined }) as const;
 
 /**
- * Queues the run, or has it run in this process at once where there is a place, and resolves with its output.
+ * Queues the run, or has it run in this process at once where there is a place, and resolves with its output. With a
+ * `runId` that is there already, the output is that of the run that has it.
  * @throws GatewayError the error that it ended with; `script_aborted`: the caller went away;
  *   `execution_timeout`
  */
 async function awaited(
   deps: RunsClientDeps,
   called: Called,
-  { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
+  options: {
+    readonly signal: AbortSignal;
+    readonly waitMs: number;
+    readonly runId?: string | undefined;
+  },
 ): Promise<Json | undefined> {
   const { ends, bodies, direct } = deps;
-  const runId = randomUUID();
+  const { signal, waitMs, runId = randomUUID() } = options;
+  const isKept = options.runId !== undefined;
   using taken = direct.take(calledRun(called, runId));
   const deadline = AbortSignal.timeout(waitMs);
   const settled = new AbortController();
@@ -121,7 +125,8 @@ async function awaited(
   // A refused command is thrown before anybody awaits the end.
   end.catch(() => undefined);
   try {
-    await queue(deps, called, { runId, isAsync: false, taken });
+    const run = await queue(deps, called, { runId, isAsync: false, isKept, taken });
+    if (run?.endedAt != null) return await keptOutput(bodies, run);
     return await firstOutput(bodies, end, taken);
   } catch (error) {
     if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
@@ -182,16 +187,22 @@ function calledRun({ connection, kind, name, event = 'api' }: Called, runId: str
 interface QueuedRun {
   readonly runId: string;
   readonly isAsync: boolean;
+  /** Its end stays for who asks again. */
+  readonly isKept?: boolean;
   readonly retries?: number;
   /** Begins once it is queued. */
   readonly taken?: TakenRun | null;
 }
 
-/** @throws GatewayError `request_too_large` */
-async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Promise<void> {
+/** Resolves with the run as the owner has it, which may have been there before. @throws GatewayError `request_too_large` */
+async function queue(
+  deps: RunsClientDeps,
+  called: Called,
+  run: QueuedRun,
+): Promise<ActionRun | null> {
   const { connection, fn, kind, name, event, models, actor } = called;
   const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
-  const { runId, isAsync, retries = 0, taken = null } = run;
+  const { runId, isAsync, isKept = false, retries = 0, taken = null } = run;
   const json = called.input === undefined ? null : JSON.stringify(called.input);
   if (kind === 'action' && json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
     throw new GatewayError('request_too_large', {
@@ -210,6 +221,7 @@ async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Prom
     name,
     functionVersion: fn.version,
     isAsync,
+    ...(isKept ? { isKept } : {}),
     depth: called.depth ?? 0,
     retriesLeft: retries,
     input: input?.place ?? null,
@@ -217,12 +229,23 @@ async function queue(deps: RunsClientDeps, called: Called, run: QueuedRun): Prom
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // Nobody looks for a taken run in the view: it goes on here.
-  await deps.control.ask(actionRunRef(of), body, {
+  const queued = await deps.control.ask<ActionRun>(actionRunRef(of), body, {
     actor,
     isViewAwaited: taken === null,
     isDirect: true,
   });
-  taken?.begin({ input: json ?? undefined, depth: body.depth });
+  if (queued?.status === 'started' && queued.runner === taken?.runner) {
+    taken.begin({ input: json ?? undefined, depth: body.depth, isKept });
+  }
+  return queued;
+}
+
+/** Of a run that had ended before it was asked for again. @throws GatewayError what it ended with */
+async function keptOutput(bodies: RunBodies, run: ActionRun): Promise<Json | undefined> {
+  const { runId, environmentUid, connectionUid, output, error } = run;
+  // It did what it did, but what it answered is lost.
+  if (output === null && error === null) throw new GatewayError('run_interrupted');
+  return readEnd(bodies, { runId, environmentUid, connectionUid }, output, error);
 }
 
 /** What is run here is given its input here. */

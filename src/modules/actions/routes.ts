@@ -54,7 +54,7 @@ const triggerAction = defineRoute({
     'function_runtime_other',
     'run_interrupted',
   ],
-  async handle({ body, headers: sent, caller, services, signal }) {
+  async handle({ body, headers: sent, caller, services, signal, idempotency }) {
     const request = {
       environmentUid: caller.environmentUid,
       integrationKey: sent['provider-config-key'],
@@ -62,9 +62,12 @@ const triggerAction = defineRoute({
       name: body.action_name,
       input: body.input,
       actor: caller.actor,
+      ...(idempotency === undefined ? {} : { runId: idempotency.workId }),
     };
     if (sent['x-async'] !== true) {
-      return outcomeOf(() => services.runs.triggerAction(request, signal));
+      // Who goes away and has a key comes back for the outcome.
+      const waiting = idempotency === undefined ? signal : new AbortController().signal;
+      return outcomeOf(() => services.runs.triggerAction(request, waiting));
     }
     const id = await services.runs.queueAction(request, { retries: sent['x-max-retries'] ?? 0 });
     const statusUrl = `/action/${id}`;

@@ -27,6 +27,8 @@ export interface ActionRun {
   readonly models?: readonly string[];
   /** Nobody waits for its end. */
   readonly isAsync: boolean;
+  /** It was asked for with an Idempotency-Key: its end stays for as long as the key. Absent: no. */
+  readonly isKept?: true;
   /** How many actions called one another down to this one; 0 = called from outside. */
   readonly depth: number;
   /** Further attempts after a failure; asynchronous runs only. */

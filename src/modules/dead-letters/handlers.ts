@@ -1,5 +1,5 @@
 import { consumerGroup, isConsumerGroup } from '../../../streams/consumer-groups.ts';
-import type { Idempotency } from '../../http/define-route.ts';
+import type { IdempotentCall } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { shownMessage, type ShownMessage } from './content.ts';
@@ -11,7 +11,7 @@ type Deps = Pick<Services, 'deadLetters' | 'publisher' | 'schemas'>;
 
 export interface Ordering {
   readonly actor: string;
-  readonly idempotency?: Idempotency;
+  readonly idempotency?: IdempotentCall;
 }
 
 /** How long an answer waits for the consumer. */

@@ -43,7 +43,7 @@ const begin = defineRoute({
     'connection_not_found',
     'request_too_large',
   ],
-  async handle({ body, caller, services, signal }) {
+  async handle({ body, caller, services, signal, idempotency }) {
     const { control, runs, clock } = services;
     checkInput(body.input);
     const connection = await requireConnection(
@@ -67,7 +67,12 @@ const begin = defineRoute({
         lastSyncDate: body.last_sync_date,
       }),
     };
-    const id = await runs.queueDryRun({ connection, order, actor: caller.actor });
+    const id = await runs.queueDryRun({
+      connection,
+      order,
+      actor: caller.actor,
+      ...(idempotency === undefined ? {} : { runId: idempotency.workId }),
+    });
     const created_at = isoMillis(clock.now());
     return { status: 202, body: { id, status: 'waiting', created_at } };
   },

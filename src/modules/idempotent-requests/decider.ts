@@ -62,6 +62,7 @@ function begun(
   const request: IdempotentRequest = {
     requestHash,
     token,
+    workId: isKnown ? (state.workId ?? state.token) : token,
     leaseUntil: at + leaseMs,
     answer: null,
     until: isKnown ? state.until : at + limits.idempotencyMs,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller, Idempotency, RouteAnswer } from '../../http/define-route.ts';
+import type { Caller, IdempotentCall, RouteAnswer } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Sealed } from '../../kernel/ids.ts';
@@ -31,25 +31,25 @@ export async function once(
   call: {
     readonly caller: Caller;
     readonly signal: AbortSignal;
-    readonly idempotency: Idempotency;
+    readonly idempotency: IdempotentCall;
   },
-  work: () => Promise<RouteAnswer>,
+  work: (workId: string) => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
   const { caller, idempotency } = call;
   const owner = caller.environmentUid === '' ? 'account' : caller.environmentUid;
   const keyHash = deps.vault.fingerprint('idempotency-key', idempotency.idempotencyKey);
   const ref = idempotentRequestRef([owner, caller.keyId, keyHash]);
   const of: Of = { ...deps, ref, owner, token: randomUUID(), actor: caller.actor };
-  const first = await taken(of, call);
+  const { answer: first, workId = of.token } = await taken(of, call);
   if (first !== null) return answerOf(of, first);
   using _ = keepExtending(of);
   try {
-    const answer = await work();
-    await end(of, answer.status, { answer: toJson(answer) });
+    const answer = await work(workId);
+    await end(of, mayPass(answer.status) ? null : { answer: toJson(answer) });
     return answer;
   } catch (error) {
-    const isRefusal = error instanceof GatewayError;
-    await end(of, isRefusal ? error.status : 500, isRefusal ? { error: error.toJSON() } : {});
+    const isKept = error instanceof GatewayError && (!mayPass(error.status) || isUnknown(error));
+    await end(of, isKept ? { error: error.toJSON() } : null);
     throw error;
   }
 }
@@ -62,18 +62,18 @@ interface Of extends Deps {
   readonly actor: string;
 }
 
-/** Null: this request does the work. Otherwise what came of the first one, once it has ended. */
+/** Without an answer this request does the work. Otherwise it is what came of the first one, once it has ended. */
 async function taken(
   { control, ref, token, actor }: Of,
   { idempotency, signal }: Parameters<typeof once>[1],
-): Promise<KeptAnswer | null> {
+): Promise<Pick<IdempotentRequest, 'answer' | 'workId'>> {
   const { requestHash } = idempotency;
   const giveUpAt = performance.now() + waitMaxMs;
   for (;;) {
     const body = { type: 'Begin', token, requestHash };
     const state = await control.ask<IdempotentRequest>(ref, body, { actor });
-    if (state === null || state.token === token) return null;
-    if (state.answer !== null) return state.answer;
+    if (state === null) return { answer: null };
+    if (state.token === token || state.answer !== null) return state;
     if (signal.aborted || performance.now() > giveUpAt) {
       const message = 'The first request with this Idempotency-Key is still running.';
       throw new GatewayError('conflict', { message, retryAfterS: 5 });
@@ -120,10 +120,14 @@ function fromJson({ status, headers, text }: AnswerJson): RouteAnswer {
 
 /** What another try may change is not kept. */
 const passes = new Set([408, 424, 425, 429]);
+const mayPass = (status: number): boolean => status >= 500 || passes.has(status);
+/** Its code may have done anything: to do it again under the same key could do that twice. */
+const isUnknown = ({ code }: GatewayError): boolean => code === 'run_interrupted';
 
-async function end(of: Of, status: number, outcome: Kept): Promise<void> {
+/** @param outcome null: forgotten, so that the key can be used for another try */
+async function end(of: Of, outcome: Kept | null): Promise<void> {
   const { control, vault, ref, owner, token, actor } = of;
-  if (status >= 500 || passes.has(status)) {
+  if (outcome === null) {
     await control.ask(ref, { type: 'Release', token }, { actor });
     return;
   }

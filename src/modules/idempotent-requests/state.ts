@@ -8,6 +8,8 @@ export interface IdempotentRequest {
   readonly requestHash: string;
   /** Of the request that does the work. */
   readonly token: string;
+  /** Of the first request that did the work; of those that went on with it, too. Absent: as in release 0.70.0, the token. */
+  readonly workId?: string;
   /** While it runs: until then nobody else may. */
   readonly leaseUntil: Instant;
   /** Null while it runs. */

@@ -13,6 +13,11 @@ export interface ActionRequest {
   readonly actor: string;
   /** How many actions called one another down to this one; 0 when absent. */
   readonly depth?: number;
+  /**
+   * UUID, of what may be asked for again: there is one run of this id, and its end is kept for as long as an Idempotency-Key.
+   * A new run when absent.
+   */
+  readonly runId?: string;
 }
 
 /** An event of a connection that functions run on. */
@@ -39,12 +44,14 @@ export interface DryRunRequest {
   readonly connection: Connection;
   readonly order: DryRunOrder;
   readonly actor: string;
+  /** As of an action. */
+  readonly runId?: string;
 }
 
 /** Starts runs and waits for their end. */
 export interface RunsClient {
   /**
-   * Runs an action and resolves with its output.
+   * Runs an action and resolves with its output; of a run that was there before, with the output that is kept.
    * @throws GatewayError as contract/functions.md section 15 and design section 10 say; an ActionError is
    *   `action_script_failure` with the thrown payload in `details.payload`.
    */

@@ -30,7 +30,12 @@ export interface TakenRun extends Disposable {
   /** Name of the runner, for the owner. */
   readonly runner: string;
   /** Runs the function: only once the owner has taken the start. */
-  begin(given: { readonly input: string | undefined; readonly depth: number }): void;
+  begin(given: {
+    readonly input: string | undefined;
+    readonly depth: number;
+    /** The body of its end goes to the log as well, for who asks again. */
+    readonly isKept: boolean;
+  }): void;
   /** Null until the owner is told of the end. */
   readonly end: EndBody | null;
   /** Resolves once the owner has ended the run as it went here; never, when it ended otherwise. */

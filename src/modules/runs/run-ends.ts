@@ -14,6 +14,9 @@ export interface RunEnds extends AsyncDisposable {
   next(runId: string, signal: AbortSignal): Promise<RunChanged>;
 }
 
+/** By run: a run that is asked for again has several who wait. */
+type Waiting = Map<string, Set<(end: RunChanged) => void>>;
+
 /** Follows `svc.runs.v1` from its end: one reader for all who wait on this node. */
 export async function followRunEnds(deps: {
   readonly log: EventLog;
@@ -21,7 +24,7 @@ export async function followRunEnds(deps: {
   readonly logger: Logger;
 }): Promise<RunEnds> {
   const codec = await deps.schemas.codec<RunChanged>(topic);
-  const waiting = new Map<string, (end: RunChanged) => void>();
+  const waiting: Waiting = new Map();
   const positions = await ends(deps.log);
   const stopping = new AbortController();
   const running = follow(deps, codec, waiting, positions, stopping.signal);
@@ -30,11 +33,15 @@ export async function followRunEnds(deps: {
     next(runId, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<RunChanged>();
       const give = () => reject(signal.reason as Error);
-      waiting.set(runId, resolve);
+      const others = waiting.get(runId);
+      if (others === undefined) waiting.set(runId, new Set([resolve]));
+      else others.add(resolve);
       if (signal.aborted) give();
       signal.addEventListener('abort', give, { once: true });
       return promise.finally(() => {
-        waiting.delete(runId);
+        const left = waiting.get(runId);
+        left?.delete(resolve);
+        if (left?.size === 0) waiting.delete(runId);
         signal.removeEventListener('abort', give);
       });
     },
@@ -60,7 +67,7 @@ async function ends(log: EventLog): Promise<Position[]> {
 async function follow(
   { log, logger }: { readonly log: EventLog; readonly logger: Logger },
   codec: Codec<RunChanged>,
-  waiting: ReadonlyMap<string, (end: RunChanged) => void>,
+  waiting: Waiting,
   positions: Position[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -69,10 +76,10 @@ async function follow(
     try {
       for await (const batch of log.follow([...at.values()], { signal })) {
         for (const message of batch.messages) {
-          const tell = waiting.get(splitKey(message.key).at(-1) ?? '');
-          if (tell === undefined || message.value === null) continue;
+          const told = waiting.get(splitKey(message.key).at(-1) ?? '');
+          if (told === undefined || message.value === null) continue;
           const change = codec.decode(message.value);
-          if (isEnd(change.action)) tell(change);
+          if (isEnd(change.action)) for (const tell of told) tell(change);
         }
         at.set(batch.partition, { topic, partition: batch.partition, offset: batch.next });
       }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PublicMessage } from '../../control-plane/entity.ts';
-import type { Idempotency } from '../../http/define-route.ts';
+import type { IdempotentCall } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { uuidV5 } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/stable-json.ts';
@@ -20,7 +20,7 @@ type Deps = Pick<Services, 'deliveries' | 'publisher' | 'vault'>;
 
 export interface Ordering {
   readonly actor: string;
-  readonly idempotency?: Idempotency;
+  readonly idempotency?: IdempotentCall;
 }
 
 /** What was sent again, or would be. */

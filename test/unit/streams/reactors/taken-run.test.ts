@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
 import type { RunChanged } from '../../../../src/modules/runs/events.ts';
@@ -28,7 +29,9 @@ beforeAll(async () => {
   };
   runner = await world.startRunner(watched);
   const bundle = `module.exports.default = { type: 'action', exec: async () => 1 };`;
-  for (const name of ['direct', 'late']) await world.deploy('action', name, bundle);
+  const throws = `module.exports.default = { type: 'action', exec: async () => { throw new Error('no luck'); } };`;
+  await world.deploy('action', 'fails', throws);
+  for (const name of ['direct', 'late', 'once']) await world.deploy('action', name, bundle);
 });
 afterAll(async () => {
   await runner[Symbol.asyncDispose]();
@@ -39,9 +42,16 @@ beforeEach(() => {
   around = {};
 });
 
-const trigger = (name: string) => {
+const trigger = (name: string, again: { readonly runId?: string } = {}) => {
   const { environment, runs } = world;
-  const of = { integrationKey: 'crm', connectionId: 'acme', name, input: undefined, actor };
+  const of = {
+    integrationKey: 'crm',
+    connectionId: 'acme',
+    name,
+    input: undefined,
+    actor,
+    ...again,
+  };
   const { signal } = new AbortController();
   return runs.triggerAction({ environmentUid: environment.uid, ...of }, signal);
 };
@@ -62,6 +72,27 @@ describe('an action in the process of its owner', () => {
     expect(await commandsOnLog()).toBe(before);
     expect(atBegin).toEqual(['queued', 'started']);
     expect(await actionsOf('direct')).toEqual(['queued', 'started', 'succeeded']);
+  });
+
+  it('is run once under an id that it was asked for with: while it runs, and after its end', async () => {
+    const again = { runId: randomUUID() };
+    const second = Promise.withResolvers<unknown>();
+    around = { before: async () => second.resolve([trigger('once', again)]) };
+    expect(await trigger('once', again)).toBe(1);
+    expect(await Promise.all((await second.promise) as unknown[])).toEqual([1]);
+    expect(await trigger('once', again)).toBe(1);
+    expect(await actionsOf('once')).toEqual(['queued', 'started', 'succeeded']);
+  });
+
+  it('fails as it failed where it is asked for again', async () => {
+    const again = { runId: randomUUID() };
+    const first = await trigger('fails', again).catch((error: unknown) => error);
+    expect(first).toMatchObject({ code: 'script_internal_error', message: 'no luck' });
+    await expect(trigger('fails', again)).rejects.toMatchObject({
+      code: 'script_internal_error',
+      message: 'no luck',
+    });
+    expect(await actionsOf('fails')).toEqual(['queued', 'started', 'failed']);
   });
 
   it('answers what the ledger says when it is cancelled before it reports its end', async () => {

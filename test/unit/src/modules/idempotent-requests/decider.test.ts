@@ -11,6 +11,7 @@ const begun: IdempotentRequestEvent = {
   request: {
     requestHash: 'h',
     token: 'a',
+    workId: 'a',
     leaseUntil: at + 30_000,
     answer: null,
     until: at + 86_400_000,
@@ -24,7 +25,7 @@ describe('a request with an Idempotency-Key', () => {
     given(idempotentRequest, begun).when(begin('b')).then();
   });
 
-  it('is begun again when who held it is gone, and not before', () => {
+  it('is begun again as the same work when who held it is gone, and not before', () => {
     const later = { ...begun.request, token: 'b', leaseUntil: at + 60_000 };
     given(idempotentRequest, begun)
       .when(begin('b', { at: at + 30_000 }))
@@ -39,6 +40,14 @@ describe('a request with an Idempotency-Key', () => {
     given(idempotentRequest, begun)
       .when(begin('b', { requestHash: 'other' }))
       .refused('idempotency_conflict');
+  });
+
+  it('is other work once it was given back', () => {
+    const until = at + 86_400_001;
+    const request = { ...begun.request, token: 'b', workId: 'b', leaseUntil: at + 30_001, until };
+    given(idempotentRequest, begun, { type: 'RequestForgotten' })
+      .when(begin('b', { at: at + 1 }))
+      .then({ type: 'RequestBegun', request });
   });
 
   it('has the answer of who holds it, and of nobody else', () => {
