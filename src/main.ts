@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ThreadFailure } from './adapters/threads/thread-failure.ts';
+import { ThreadFailure } from './kernel/thread-failure.ts';
 import { compose, type Running } from './app/compose.ts';
 import { readConfig, readShownSettings } from './app/config.ts';
 import { createLogger } from './app/logger.ts';

@@ -7,7 +7,7 @@ import {
   type Transferable,
 } from 'node:worker_threads';
 import { connect, type Peer } from './rpc.ts';
-import { ThreadFailure } from './thread-failure.ts';
+import { ThreadFailure } from '../../kernel/thread-failure.ts';
 
 /** What every thread is started with: its end of the calls, for `connect`. */
 export interface PeerData {
