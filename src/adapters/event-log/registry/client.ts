@@ -140,8 +140,19 @@ export class RegistryClient {
   }
 }
 
+/** The library's own time-out sees a silent connection, but not one that ends in the middle of an answer. */
 const withinTime: Middleware = () => ({
   prepareRequest: async (next) => (await next()).enhance({ timeout: answerTimeoutMs }),
+  response: async (next) => {
+    const late = Promise.withResolvers<never>();
+    const error = new Error(`no whole answer within ${answerTimeoutMs} ms`);
+    const timer = setTimeout(() => late.reject(error), answerTimeoutMs);
+    try {
+      return await Promise.race([next(), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  },
 });
 
 /**
