@@ -139,6 +139,14 @@ export const settings = {
     doc: `Webhooks of providers beyond ${limits.webhooksInPerMinute} a minute for one integration: count = only counted, enforce = refused with 429.`,
     parse: oneOf('count', 'enforce'),
   },
+  webhookUnsignedMbPerHour: {
+    variable: 'SVC_WEBHOOK_UNSIGNED_MB_PER_HOUR',
+    default: '64',
+    doc:
+      'Megabytes of webhooks of providers that are kept in an hour for one integration when they name a connection and ' +
+      'nothing vouches for them: the provider signs nothing, or no secret is set. More are refused with 429.',
+    parse: integer(1, 1_000_000),
+  },
   encryptionKey: {
     variable: 'SVC_ENCRYPTION_KEY',
     default: null,

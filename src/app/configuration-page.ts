@@ -11,6 +11,7 @@ const groups: Readonly<Record<string, readonly SettingName[]>> = {
     'rateLimitPerMinute',
     'proxyTimeoutSeconds',
     'webhookRateLimit',
+    'webhookUnsignedMbPerHour',
     'connectOrigins',
   ],
   'Where data are': [

@@ -140,6 +140,7 @@ const settingsOf = (config: Config): Services['settings'] => ({
   rateLimitPerMinute: config.rateLimitPerMinute,
   proxyTimeoutSeconds: config.proxyTimeoutSeconds,
   webhookRateLimit: config.webhookRateLimit,
+  webhookUnsignedMbPerHour: config.webhookUnsignedMbPerHour,
   version: version(),
   partitions: config.partitions,
   topicPrefix: config.topicPrefix,

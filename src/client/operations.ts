@@ -83,7 +83,7 @@ export type WebhookEndpoint = { readonly id: string; readonly display_name: stri
 
 export type WebhookMessage = { readonly id: string; readonly endpoint_id: string; readonly kind: string; readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'; readonly provider_config_key: string | null; readonly connection_id: string | null; readonly run_id: string | null; readonly attempts: number; readonly status: number | null; readonly error_code: string | null; readonly next_attempt_at: string | null; readonly replay_of: string | null; readonly created_at: string; readonly updated_at: string };
 
-export type WebhookDelivery = { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly received_at: string; readonly decided_at: string | null };
+export type WebhookDelivery = { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null };
 
 export interface Operations {
   /** Whether the process answers. */
@@ -800,13 +800,13 @@ export interface Operations {
   };
   /** Webhooks of providers, those that were rejected too, newest first. */
   'GET /webhook-deliveries': {
-    readonly query?: { readonly disposition?: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed'; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
+    readonly query?: { readonly disposition?: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly provider_config_key?: string; readonly connection_id?: string; readonly since?: string; readonly until?: string; readonly cursor?: string; readonly limit?: number };
     readonly answer: { readonly data: readonly WebhookDelivery[]; readonly next_cursor: string | null };
   };
-  /** One webhook of a provider with its body as text. */
+  /** One webhook of a provider with its body as text, null where that was not kept. */
   'GET /webhook-deliveries/{id}': {
     readonly params: { readonly id: string };
-    readonly answer: { readonly data: { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly received_at: string; readonly decided_at: string | null; readonly body: string | null } };
+    readonly answer: { readonly data: { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null; readonly body: string | null } };
   };
   /** Verifies and routes a webhook once more, after the cause of its rejection was mended. */
   'POST /webhook-deliveries/{id}/process': {

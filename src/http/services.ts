@@ -65,6 +65,8 @@ export interface Services {
     readonly proxyTimeoutSeconds: number;
     /** Whether webhooks of providers beyond the limit are refused, or only counted. */
     readonly webhookRateLimit: 'count' | 'enforce';
+    /** Kept for one integration of webhooks that name a connection and that nothing vouches for. */
+    readonly webhookUnsignedMbPerHour: number;
     /** Of this package. */
     readonly version: string;
     /** Of the owned topics. */

@@ -36,6 +36,12 @@ export const limits = {
   webhooksInPerMinute: 4_000,
   /** A webhook of a provider; what the log keeps in one message has less than 4 MiB. */
   webhookInBytesMax: 3 * 1024 ** 2,
+  /** Kept in an hour for one integration of what was rejected, or names no connection and is signed by nobody. */
+  webhookUnknownBytesPerHour: 1024 ** 2,
+  /** What each of these counts at least: the log keeps more than the body of it. */
+  webhookUnverifiedBytesMin: 2 * 1024,
+  /** A rejected webhook with a larger body is listed without it. */
+  webhookRejectedBytesMax: 256 * 1024,
   /** A delivery that a provider repeats within so long is known. */
   webhookKnownMs: 24 * 3_600_000,
   /** So many failures within the window keep further attempts from an endpoint for a while. */

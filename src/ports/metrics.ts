@@ -75,7 +75,12 @@ export const metricDefinitions = {
   },
   svc_webhooks_in_total: {
     kind: 'counter',
-    help: 'Webhooks of providers that came in, within or over the limit of their integration.',
+    help: 'Webhooks of providers that were not rejected, within or over the limit of their integration.',
+    labels: ['result'],
+  },
+  svc_webhooks_unverified_total: {
+    kind: 'counter',
+    help: 'Webhooks of providers that nothing vouches for, kept or refused by the limits of their integration.',
     labels: ['result'],
   },
   svc_webhook_oldest_pending_seconds: {

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -88,6 +88,7 @@ interface Listed {
   readonly disposition: string;
   readonly reason: string | null;
   readonly decided_at: string | null;
+  readonly refused_count: number | null;
   readonly run_ids: readonly string[];
 }
 
@@ -101,6 +102,13 @@ const forwarded = (): string[] =>
     const { type, payload } = JSON.parse(body) as { type: string; payload?: { note_id: string } };
     return type === 'forward' ? [payload?.note_id ?? ''] : [];
   });
+
+/** Bytes of all files in the folder. */
+async function sizeOf(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
 
 /** Asks again until there is something. */
 async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
@@ -181,5 +189,45 @@ describe('a webhook of a provider', () => {
     const accepted = await listed('&disposition=accepted');
     expect(accepted.map(({ id }) => id)).toContain(repeat?.reason);
     expect(forwarded().filter((id) => id === 'first')).toHaveLength(1);
+  });
+
+  it('is taken while an unknown sender floods its integration, of whom little is kept', async () => {
+    const logFolder = join(gateway.dataDir, 'log');
+    const before = await sizeOf(logFolder);
+    const junk = JSON.stringify({ type: 'note.edited', filler: 'x'.repeat(32 * 1024) });
+    const forge = async (): Promise<number> => {
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': 'm',
+        'webhook-signature': 'v1,x',
+      };
+      const timed = { ...headers, 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) };
+      return (await fetch(gateway.url + address, { method: 'POST', headers: timed, body: junk }))
+        .status;
+    };
+    const statuses: number[] = [];
+    const genuine: string[] = [];
+    let sent = 0;
+    const senders = Array.from({ length: 8 }, async () => {
+      while (sent < 1_500) {
+        sent += 1;
+        statuses.push(await forge());
+        if (sent % 100 !== 0) continue;
+        const id = `flooded-${sent}`;
+        expect((await send(id)).status).toBe(200);
+        genuine.push(id);
+      }
+    });
+    await Promise.all(senders);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(genuine.length).toBeGreaterThan(10);
+    await until(() => genuine.every((id) => forwarded().includes(id)));
+    const accepted = await listed('&disposition=accepted');
+    expect(accepted.length).toBeGreaterThanOrEqual(genuine.length);
+    expect((await listed('&disposition=rejected')).length).toBeLessThan(100);
+    const refused = await listed('&disposition=refused');
+    expect(Math.max(...refused.map((row) => row.refused_count ?? 0))).toBeGreaterThanOrEqual(100);
+    // 48 MB came in; 1 MiB of it is kept in an hour, and what the genuine ones make of themselves.
+    expect((await sizeOf(logFolder)) - before).toBeLessThan(12 * 1024 ** 2);
   });
 });

@@ -301,6 +301,7 @@ const webhookIn: IncomingStep & ReturnType<typeof common> = {
   request: sealed('{"headers":{},"query":""}'),
   body_hash: '5f4dcc3b5aa765d61d8327deb882cf99',
   received_at: at,
+  refused_count: 100,
 };
 
 const logEntry = {

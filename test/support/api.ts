@@ -172,6 +172,7 @@ async function openNode(
       connectOrigins: options.connectOrigins ?? [],
       rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
       webhookRateLimit: options.webhookRateLimit ?? 'count',
+      webhookUnsignedMbPerHour: 64,
       version: '0.0.0',
       partitions: 4,
       topicPrefix: 'svc',

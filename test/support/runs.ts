@@ -206,6 +206,7 @@ export async function openRunWorld({
       rateLimitPerMinute: 0,
       proxyTimeoutSeconds: 3600,
       webhookRateLimit: 'count',
+      webhookUnsignedMbPerHour: 64,
       version: '0',
       partitions: 4,
       topicPrefix: 'svc',

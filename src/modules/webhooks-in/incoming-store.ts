@@ -24,6 +24,8 @@ export interface IncomingWebhook {
   readonly headers: Readonly<Record<string, string>>;
   readonly receivedAt: Micros;
   readonly decidedAt: Micros | null;
+  /** Of `refused`: how many, or more. */
+  readonly refusedCount: number | null;
   /** Where the message with the body lies. */
   readonly partition: number;
   readonly offset: number;
@@ -50,14 +52,14 @@ export interface Repeat {
 }
 
 export const layout = {
-  version: 2,
+  version: 3,
   tables: `
   CREATE TABLE incoming (
     id TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration TEXT NOT NULL,
     disposition TEXT NOT NULL, reason TEXT, status INTEGER, type TEXT, provider_delivery_id TEXT,
     connections TEXT NOT NULL, run_ids TEXT NOT NULL, headers TEXT NOT NULL,
     received_at INTEGER NOT NULL, decided_at INTEGER, partition INTEGER NOT NULL, place INTEGER NOT NULL,
-    body_hash TEXT NOT NULL
+    body_hash TEXT NOT NULL, refused_count INTEGER
   ) WITHOUT ROWID;
   CREATE INDEX incoming_list ON incoming (environment_uid, received_at, id);
   CREATE INDEX incoming_known ON incoming (environment_uid, integration, provider_delivery_id)
@@ -76,6 +78,7 @@ export class IncomingStore {
 
   put(step: WebhookIn, partition: number, offset: number): void {
     if (step.disposition === 'received') this.#receive(step, partition, offset);
+    else if (step.disposition === 'refused') this.#refuse(step, partition, offset);
     else this.#decide(step);
   }
 
@@ -130,11 +133,23 @@ export class IncomingStore {
 
   #receive(step: WebhookIn, partition: number, offset: number): void {
     const sql = `INSERT OR IGNORE INTO incoming VALUES
-      (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?, ?)`;
+      (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?, ?, NULL)`;
     const { delivery_id, environment_id, integration, headers, received_at, body_hash } = step;
     const names = [delivery_id, environment_id, integration ?? ''];
     const place = [partition, offset];
     this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, ...place, body_hash);
+  }
+
+  /** One row of each integration and hour, with the last number that was noted. */
+  #refuse(step: WebhookIn, partition: number, offset: number): void {
+    const sql = `INSERT INTO incoming VALUES
+      (?, ?, ?, 'refused', ?, ?, NULL, NULL, '[]', '[]', '{}', ?, ?, ?, ?, '', ?)
+      ON CONFLICT (id) DO UPDATE SET decided_at = excluded.decided_at,
+        refused_count = max(refused_count, excluded.refused_count)`;
+    const { delivery_id, environment_id, integration, reason, status, refused_count } = step;
+    const names = [delivery_id, environment_id, integration ?? '', reason, status];
+    const place = [step.received_at, step.occurred_at, partition, offset];
+    this.#tables.run(sql, ...names, ...place, refused_count);
   }
 
   #decide(step: WebhookIn): void {
@@ -161,6 +176,7 @@ const webhookOf = (row: Row): IncomingWebhook => ({
   headers: JSON.parse(String(row['headers'])) as Record<string, string>,
   receivedAt: Number(row['received_at']),
   decidedAt: numberOrNull(row['decided_at']),
+  refusedCount: numberOrNull(row['refused_count']),
   partition: Number(row['partition']),
   offset: Number(row['place']),
 });

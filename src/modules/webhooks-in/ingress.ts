@@ -11,7 +11,7 @@ import type { Environment } from '../environments/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
 import type { Services } from '../../http/services.ts';
 import { receiverFor, type Receiver } from './receiver.ts';
-import { store, take } from './take.ts';
+import { accept, arrivalOf, verifyArrived } from './take.ts';
 
 const path = z.tuple([z.uuid(), integrationKey]);
 
@@ -43,23 +43,33 @@ export const webhookRoute: StreamRoute = {
     const { request, response, services } = call;
     const named = namesOf(call.target);
     const to = await receiverOf(services, named);
-    await checkRate(call, named);
-    const bytes = await readBytes(request, limits.webhookInBytesMax);
     if (to === null) {
+      await checkRate(call, named, 'all');
       call.begin(204, []);
       response.end();
       return;
     }
+    const bytes = await readBytes(request, limits.webhookInBytesMax);
     const incoming = { headers: headersOf(request), search: named.search, bytes };
-    const kept = await store(services, to, incoming);
-    const { verdict } = await take(services, to, kept);
+    const arrived = arrivalOf(services, incoming);
+    const verdict = await verifyArrived(services, to, arrived);
+    await checkRate(call, named, verdict.isVerified ? 'verified' : 'unverified');
+    await accept(services, to, arrived, verdict);
     answer(call, verdict.answer);
   },
 };
 
-/** Counts what comes in for the integration. @throws GatewayError `too_many_request` where the limit is kept */
-async function checkRate({ services, setHeader }: StreamCall, named: Named): Promise<void> {
-  const who = `webhooks:${named.environmentUid}/${named.integrationKey}`;
+/**
+ * Counts what is taken for the integration; what is verified by itself, so that no unknown sender uses up its limit.
+ * @throws GatewayError `too_many_request` where the limit is kept
+ */
+async function checkRate(
+  { services, setHeader }: StreamCall,
+  named: Named,
+  what: 'all' | 'verified' | 'unverified',
+): Promise<void> {
+  const integration = `${named.environmentUid}/${named.integrationKey}`;
+  const who = `webhooks:${integration}${what === 'unverified' ? '/unverified' : ''}`;
   const limit = limits.webhooksInPerMinute;
   const { headers, refusal } = await takeQuota(services, who, { cost: 1, limit });
   services.metrics.count('svc_webhooks_in_total', [refusal === null ? 'within' : 'over']);

@@ -52,6 +52,8 @@ export interface Verdict {
   readonly isForwarded: boolean;
   /** It tells that an app was installed, for whoever waits for that. */
   readonly installation: Installation | null;
+  /** A secret of the integration or of each of its connections vouches for it. */
+  readonly isVerified: boolean;
 }
 
 /** An app that was installed at the provider. */
@@ -70,35 +72,41 @@ export async function judge(incoming: Incoming, around: Surroundings): Promise<V
   const { rules } = around;
   const rule = signatureOf(incoming, rules);
   const isOfConnection = rule?.keys.some((key) => typeof key === 'object') === true;
+  let isVerified = false;
   // Before anything of it is read, unless the secret is that of a connection which the body names.
   if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) {
-    await check(rule, incoming, around);
+    isVerified = await check(rule, incoming, around);
   }
   const request = readRequest(incoming, rules);
   const isUnsigned = rules.unsigned.some((condition) => holds(request, condition));
   if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
-    await check(rule, incoming, around);
+    isVerified = await check(rule, incoming, around);
   }
   // What nobody signed reaches the application as it is: it starts nothing, and is of no connection.
-  if (isUnsigned) return { ...verdictOf(request, rules, []), isForwarded: true };
+  if (isUnsigned) return { ...verdictOf(request, rules, [], false), isForwarded: true };
   const all = eventsOf(request, rules);
   const parts = withToken(all, around);
+  if (repeatsSecret(parts, around)) isVerified = true;
   const events: ProviderEvent[] = [];
+  let unverified = 0;
   for (const body of parts) {
     const part = { ...request, body };
     const found = await connectionsOf(part, around, request);
-    const { connections, identifier } = found;
-    const genuine =
+    const { connections } = found;
+    const checked =
       rule !== null && isOfConnection
-        ? await checkedConnections(rule, incoming, around, connections, identifier)
-        : connections;
-    events.push({ type: typeOf(part, rules), body, connections: genuine });
+        ? await checkedConnections(rule, incoming, around, found)
+        : { genuine: connections, isVerified: found.isToken };
+    if (!checked.isVerified) unverified += 1;
+    events.push({ type: typeOf(part, rules), body, connections: checked.genuine });
   }
+  if (events.length > 0 && unverified === 0) isVerified = true;
   const isWhole = parts.length === all.length;
   return verdictOf(
     isWhole ? request : { ...request, body: bodyOf(parts, request, rules) },
     rules,
     events,
+    isVerified,
   );
 }
 
@@ -108,7 +116,12 @@ function bodyOf(parts: readonly Json[], { body }: ReadRequest, { events }: Webho
   return { ...body, [events.path]: [...parts] };
 }
 
-function verdictOf(request: ReadRequest, rules: WebhookRules, all: ProviderEvent[]): Verdict {
+function verdictOf(
+  request: ReadRequest,
+  rules: WebhookRules,
+  all: ProviderEvent[],
+  isVerified: boolean,
+): Verdict {
   const events = inOrder(
     all.filter(({ body }) => !rules.skip.some((skip) => holds({ ...request, body }, skip))),
     rules,
@@ -134,6 +147,7 @@ function verdictOf(request: ReadRequest, rules: WebhookRules, all: ProviderEvent
     events: isHandshake ? [] : events,
     isForwarded: all.length > 0 && !isHandshake,
     installation: installationIn(request, rules),
+    isVerified,
   };
 }
 
@@ -151,12 +165,22 @@ function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): Signa
   return present ?? signatures[0] ?? null;
 }
 
-async function check(rule: SignatureRule, incoming: Incoming, around: Surroundings): Promise<void> {
-  if (rule.scheme === 'jwt') return verifyToken(rule, incoming.headers[headerOf(rule)], around);
+/** False where nothing is required, and nothing was there to be checked. @throws GatewayError the rejection */
+async function check(
+  rule: SignatureRule,
+  incoming: Incoming,
+  around: Surroundings,
+): Promise<boolean> {
+  if (rule.scheme === 'jwt') {
+    const token = incoming.headers[headerOf(rule)];
+    await verifyToken(rule, token, around);
+    return token !== undefined;
+  }
   const { credentials, now } = around;
   const given = rule.keys.map((key) => secretOfIntegration(key, credentials));
   const secret = usableSecret(rule, given, missingWebhookSecret);
   if (secret !== null) verify(rule, incoming, secret, now);
+  return secret !== null;
 }
 
 /**
@@ -198,17 +222,20 @@ async function checkedConnections(
   rule: SignatureRule,
   incoming: Incoming,
   around: Surroundings,
-  connections: readonly Connection[],
-  identifier: string | null,
-): Promise<readonly Connection[]> {
+  { connections, identifier }: Attributed,
+): Promise<{ readonly genuine: readonly Connection[]; readonly isVerified: boolean }> {
   const genuine: Connection[] = [];
+  let verified = 0;
   let refusal: unknown = null;
   for (const connection of connections) {
     try {
       const metadata = await around.metadata(connection);
       const given = rule.keys.map((key) => secretIn(metadata, key, identifier));
       const secret = usableSecret(rule, given, () => missingSecret(connection));
-      if (secret !== null) verify(rule, incoming, secret, around.now);
+      if (secret !== null) {
+        verify(rule, incoming, secret, around.now);
+        verified += 1;
+      }
       genuine.push(connection);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -216,7 +243,7 @@ async function checkedConnections(
     }
   }
   if (genuine.length === 0 && refusal instanceof GatewayError) throw refusal;
-  return genuine;
+  return { genuine, isVerified: verified > 0 && verified === genuine.length };
 }
 
 const missingSecret = ({ connectionId }: Connection): GatewayError =>
@@ -235,14 +262,24 @@ function secretIn(metadata: JsonObject, key: KeySource, identifier: string | nul
   return typeof value === 'string' ? value : null;
 }
 
+/** The connections that an event is of. */
+interface Attributed {
+  readonly connections: readonly Connection[];
+  /** What they were found by. */
+  readonly identifier: string | null;
+  /** The identifier stands for a signature. */
+  readonly isToken: boolean;
+}
+
 async function connectionsOf(
   part: ReadRequest,
   around: Surroundings,
   whole: ReadRequest,
-): Promise<{ readonly connections: readonly Connection[]; readonly identifier: string | null }> {
+): Promise<Attributed> {
   const { connection: rules, is_for_all: isForAll } = around.rules;
   if (rules === undefined) {
-    return { connections: isForAll ? around.allConnections() : [], identifier: null };
+    const connections = isForAll ? around.allConnections() : [];
+    return { connections, identifier: null, isToken: false };
   }
   let isNamed = false;
   for (const rule of rules) {
@@ -251,10 +288,10 @@ async function connectionsOf(
     if (identifier === null) continue;
     isNamed = true;
     const connections = await around.connections(rule.property, identifier);
-    if (connections.length > 0) return { connections, identifier };
+    if (connections.length > 0) return { connections, identifier, isToken: rule.is_token };
   }
   for (const rule of rules) refuseUnattributed(rule, isNamed);
-  return { connections: [], identifier: null };
+  return { connections: [], identifier: null, isToken: false };
 }
 
 /** @throws GatewayError where the rule asks for a connection */
@@ -298,6 +335,10 @@ function withToken(
   if (genuine.length === 0) throw invalid('No event holds the secret of the integration.');
   return genuine;
 }
+
+/** Whether `withToken` has compared the events with a secret. */
+const repeatsSecret = (parts: readonly Json[], { rules, credentials }: Surroundings): boolean =>
+  rules.event_token !== undefined && (credentials?.webhookSecret ?? '') !== '' && parts.length > 0;
 
 const typeOf = (part: ReadRequest, { type }: WebhookRules): string | null =>
   type === undefined ? null : valueOf(part, type);

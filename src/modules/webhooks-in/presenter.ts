@@ -15,6 +15,7 @@ export function presentIncoming(webhook: IncomingWebhook) {
     connection_ids: webhook.connections,
     run_ids: webhook.runIds,
     headers: webhook.headers,
+    refused_count: webhook.refusedCount,
     received_at: isoMicros(webhook.receivedAt),
     decided_at: decidedAt === null ? null : isoMicros(decidedAt),
   };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../../kernel/errors.ts';
 import { atPath, plainText } from '../../kernel/json-path.ts';
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
+import type { Instant } from '../../kernel/time.ts';
 import type { Condition, Source, WebhookRules } from '../providers/webhook-rules.ts';
 import type { KeptRequest } from './events.ts';
 import { forwardedHeaders } from './headers.ts';
@@ -10,6 +11,13 @@ import { forwardedHeaders } from './headers.ts';
 export interface Incoming extends KeptRequest {
   /** The exact bytes: signatures are over them. */
   readonly bytes: Buffer;
+}
+
+/** One with what the log knows it by. */
+export interface Arrived {
+  readonly id: string;
+  readonly receivedAt: Instant;
+  readonly request: Incoming;
 }
 
 /** With its body read. */

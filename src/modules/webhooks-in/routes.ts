@@ -72,14 +72,15 @@ const get = defineRoute({
   path: '/webhook-deliveries/{id}',
   credential: 'environment',
   scopes,
-  summary: 'One webhook of a provider with its body as text.',
+  summary: 'One webhook of a provider with its body as text, null where that was not kept.',
   params: path,
   answers: { 200: json('The webhook.', incomingWithBodyShape) },
   errors: ['not_found'],
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
-    const { request } = await stored(services, webhook);
-    const body = { ...presentIncoming(webhook), body: request.bytes.toString('utf8') };
+    const kept = await stored(services, webhook);
+    const text = kept?.request.bytes.toString('utf8') ?? null;
+    const body = { ...presentIncoming(webhook), body: text };
     return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
   },
 });
@@ -99,6 +100,10 @@ const process = defineRoute({
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
     const to = await receiverOf(services, caller.environmentUid, webhook.integration);
     const kept = await stored(services, webhook);
+    if (kept === null) {
+      const message = `The body of the webhook ${webhook.id} was not kept, so that it cannot be processed.`;
+      throw new GatewayError('not_found', { message });
+    }
     try {
       await take(services, to, kept, true);
     } catch (error) {

@@ -8,6 +8,7 @@ export const dispositions = [
   'unmatched',
   'duplicate',
   'reprocessed',
+  'refused',
 ] as const;
 
 const shown = {
@@ -21,6 +22,10 @@ const shown = {
   connection_ids: z.array(z.string()),
   run_ids: z.array(z.string()),
   headers: z.record(z.string(), z.string()),
+  refused_count: z.int().nullable().meta({
+    description:
+      'Of `refused`, which is no single webhook: how many that nothing vouches for were not kept in the hour, as of its first, 10th, 100th and so on.',
+  }),
   received_at: moment,
   decided_at: moment.nullable(),
 };

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { PublicMessage } from '../../control-plane/entity.ts';
 import type { Services } from '../../http/services.ts';
 import { catalogue, GatewayError } from '../../kernel/errors.ts';
 import { joinKey, uuidV5, uuidV7 } from '../../kernel/ids.ts';
@@ -7,22 +6,16 @@ import { limits } from '../../kernel/limits.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, openMetadata } from '../credentials/sealing.ts';
 import { webhookUrlOf } from '../integrations/presenter.ts';
-import type { WebhookRules } from '../providers/webhook-rules.ts';
 import { runsOf } from './dispatch.ts';
-import {
-  bodyContext,
-  requestContext,
-  type Disposition,
-  type IncomingStep,
-  type KeptRequest,
-  type WebhookIn,
-} from './events.ts';
+import { bodyContext, requestContext, type KeptRequest, type WebhookIn } from './events.ts';
 import { forwardsOf } from './forward.ts';
 import type { IncomingWebhook, Repeat } from './incoming-store.ts';
 import { install } from './install.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge, type Installation, type Verdict } from './judge.ts';
 import type { Receiver } from './receiver.ts';
-import type { Incoming } from './request.ts';
+import type { Arrived, Incoming } from './request.ts';
+import { bodyHash, outcomeMessage, publish, receivedMessage, rejectedMessage } from './steps.ts';
+import { admitUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
 
 /** What taking a webhook needs. */
 export type TakeDeps = Pick<
@@ -42,47 +35,62 @@ export type TakeDeps = Pick<
   | 'settings'
 >;
 
-/** A webhook that the log has. */
-export interface Stored {
-  readonly id: string;
-  readonly receivedAt: number;
-  readonly request: Incoming;
-}
-
-/** What came of it. */
-export interface Taken {
-  readonly disposition: Disposition;
-  readonly verdict: Verdict;
-}
-
 const dayMs = 86_400_000;
 
-/** Headers that are shown as they came: they hold nothing secret. */
-const shownHeaders = new Set(['content-type', 'user-agent']);
+/** Where a provider waits for the answer. */
+export type IngressDeps = TakeDeps & UnverifiedDeps;
+
+/** A request that came in now, and that the log does not have yet. */
+export function arrivalOf({ clock }: Pick<TakeDeps, 'clock'>, request: Incoming): Arrived {
+  const receivedAt = clock.now();
+  return { id: uuidV7(receivedAt), receivedAt, request };
+}
 
 /**
- * Keeps the request before anything is done with it; durable when it resolves.
- * @throws GatewayError `log_unavailable`, `log_full`
+ * Verifies a webhook that has just come in. One that is rejected is kept, with the reason, as far as the log keeps what an
+ * unknown sender sends; so is one that cannot be judged now, which is judged again.
+ * @throws GatewayError the rejection; `too_many_request`: it is not kept
  */
-export async function store(deps: TakeDeps, to: Receiver, request: Incoming): Promise<Stored> {
-  const { vault, clock, publisher } = deps;
-  const { uid } = to.environment;
-  const receivedAt = clock.now();
-  const id = uuidV7(receivedAt);
-  await vault.ready(uid);
-  const kept: KeptRequest = { headers: request.headers, search: request.search };
-  const step = {
-    ...quiet,
-    delivery_id: id,
-    disposition: 'received' as const,
-    headers: shown(request.headers, to.rules),
-    body: vault.sealBytes(uid, request.bytes, bodyContext(uid, id)),
-    request: vault.sealBytes(uid, Buffer.from(JSON.stringify(kept)), requestContext(uid, id)),
-    body_hash: hashOf(deps, request),
-    received_at: receivedAt * 1000,
-  };
-  await publisher.publish([message(to, step)], 'system');
-  return { id, receivedAt, request };
+export async function verifyArrived(
+  deps: IngressDeps,
+  to: Receiver,
+  arrived: Arrived,
+): Promise<Verdict> {
+  try {
+    return await evaluated(deps, to, arrived);
+  } catch (error) {
+    if (!isRejection(error)) {
+      await admitUnverified(deps, to, 'unknown', sizeOf(arrived.request));
+      await publish(deps, await receivedMessage(deps, to, arrived));
+      throw error;
+    }
+    const keepsBody = arrived.request.bytes.length <= limits.webhookRejectedBytesMax;
+    await admitUnverified(deps, to, 'unknown', keepsBody ? sizeOf(arrived.request) : 0);
+    const logged = beginLog(deps, to, arrived);
+    const received = await receivedMessage(deps, to, arrived, { keepsBody });
+    await publish(deps, received, rejectedMessage(deps, to, arrived, error));
+    logged('failed', `Rejected: ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * Stores a webhook that was verified, then forwards it and starts what subscribes to it.
+ * @throws GatewayError `too_many_request`: nothing vouches for it, and the log keeps no more of these;
+ * `log_unavailable`, `log_full`; what an installation was refused with
+ */
+export async function accept(
+  deps: IngressDeps,
+  to: Receiver,
+  arrived: Arrived,
+  verdict: Verdict,
+): Promise<void> {
+  if (!verdict.isVerified) {
+    const sender = verdict.connections.length > 0 ? 'unsigned' : 'unknown';
+    await admitUnverified(deps, to, sender, sizeOf(arrived.request));
+  }
+  await publish(deps, await receivedMessage(deps, to, arrived));
+  await act(deps, to, arrived, verdict, false);
 }
 
 /**
@@ -92,38 +100,63 @@ export async function store(deps: TakeDeps, to: Receiver, request: Incoming): Pr
 export async function take(
   deps: TakeDeps,
   to: Receiver,
-  stored: Stored,
+  stored: Arrived,
   isAgain = false,
-): Promise<Taken> {
+): Promise<void> {
+  const verdict = await rejecting(deps, to, stored, () => evaluated(deps, to, stored));
+  await act(deps, to, stored, verdict, isAgain);
+}
+
+const evaluated = async (deps: TakeDeps, to: Receiver, stored: Arrived): Promise<Verdict> =>
+  judge(stored.request, await surroundings(deps, to, stored));
+
+/** What passes is no rejection: the webhook is judged again. */
+const isRejection = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
+
+/** Says in the log that a stored webhook was rejected, where it is. */
+async function rejecting<T>(
+  deps: TakeDeps,
+  to: Receiver,
+  stored: Arrived,
+  work: () => Promise<T>,
+): Promise<T> {
   const logged = beginLog(deps, to, stored);
-  let verdict: Verdict;
   try {
-    const around = await surroundings(deps, to, stored);
-    verdict = await judge(stored.request, around);
-    if (verdict.installation !== null) {
-      await install(deps, to, verdict.installation);
-      // It is of the connection that has waited for it.
-      verdict = await judge(stored.request, around);
-    }
+    return await work();
   } catch (error) {
-    // What passes is no rejection: the webhook is judged again.
-    if (!(error instanceof GatewayError) || 'isRetryable' in catalogue[error.code]) throw error;
-    const { code: reason, status } = error;
-    await decide(deps, to, stored, { disposition: 'rejected', reason, status });
+    if (!isRejection(error)) throw error;
+    await publish(deps, rejectedMessage(deps, to, stored, error));
     logged('failed', `Rejected: ${error.message}`);
     throw error;
   }
+}
+
+/** It is of the connection that has waited for it. */
+const installed = (deps: TakeDeps, to: Receiver, stored: Arrived, installation: Installation) =>
+  rejecting(deps, to, stored, async () => {
+    await install(deps, to, installation);
+    return evaluated(deps, to, stored);
+  });
+
+async function act(
+  deps: TakeDeps,
+  to: Receiver,
+  stored: Arrived,
+  found: Verdict,
+  isAgain: boolean,
+): Promise<void> {
+  const { installation } = found;
+  const verdict = installation === null ? found : await installed(deps, to, stored, installation);
+  const logged = beginLog(deps, to, stored);
   const { environment, integration } = to;
   const of = { environmentUid: environment.uid, integrationKey: integration.uniqueKey };
   const repeat = repeatOf(deps, to, stored, verdict);
   const first = repeat === null || isAgain ? null : await firstOf(deps, stored, verdict, repeat);
   if (first !== null) {
-    await decide(deps, to, stored, {
-      ...saidOf(verdict),
-      disposition: 'duplicate',
-      reason: first.id,
-    });
-    return { disposition: 'duplicate', verdict };
+    const duplicate = { disposition: 'duplicate' as const, reason: first.id };
+    await publish(deps, outcomeMessage(deps, to, stored, { ...saidOf(verdict), ...duplicate }));
+    return;
   }
   const originId = originOf(to, stored, repeat);
   const forwards = await forwardsOf(deps, to, originId, verdict, stored.request.headers);
@@ -135,29 +168,28 @@ export async function take(
   const matched = verdict.connections.length > 0 || to.rules.connection === undefined;
   const disposition = isAgain ? 'reprocessed' : matched ? 'accepted' : 'unmatched';
   const runIds = runs.map(({ runId }) => runId);
-  await decide(deps, to, stored, { ...saidOf(verdict), disposition, run_ids: runIds });
+  await publish(
+    deps,
+    outcomeMessage(deps, to, stored, { ...saidOf(verdict), disposition, run_ids: runIds }),
+  );
   if (disposition === 'unmatched') logged('success', 'The webhook is of no connection');
   else logged('success', `The webhook started ${runs.length} runs`);
-  return { disposition, verdict };
 }
 
-/** The webhook as the log keeps it. @throws GatewayError `not_found` when the log or the key is gone */
+/** The webhook as the log keeps it; null when it does not keep the request. @throws GatewayError `not_found`: the key is gone */
 export async function stored(
   { vault, incoming }: Pick<TakeDeps, 'vault' | 'incoming'>,
   webhook: IncomingWebhook,
-): Promise<Stored> {
+): Promise<Arrived | null> {
   const received = await incoming.received(webhook);
-  const opened = received === null ? null : await openReceived(vault, received);
-  if (opened !== null) return opened;
-  const message = `The log does not hold the webhook ${webhook.id} any more.`;
-  throw new GatewayError('not_found', { message });
+  return received === null ? null : openReceived(vault, received);
 }
 
 /** The request that a message of the log holds; null when it holds none. @throws GatewayError `not_found`: the key is gone */
 export async function openReceived(
   vault: TakeDeps['vault'],
   { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
-): Promise<Stored | null> {
+): Promise<Arrived | null> {
   if (body === null || request === null) return null;
   await vault.ready(uid);
   const bytes = vault.openBytes(uid, body, bodyContext(uid, id));
@@ -166,7 +198,7 @@ export async function openReceived(
   return { id, receivedAt: received_at / 1000, request: { headers, search, bytes } };
 }
 
-async function surroundings(deps: TakeDeps, to: Receiver, { receivedAt }: Stored) {
+async function surroundings(deps: TakeDeps, to: Receiver, { receivedAt }: Arrived) {
   const { integration, rules } = to;
   const { control, vault, connectionFinder, providerKeys, providers, settings } = deps;
   const { environmentUid, uniqueKey: integrationKey } = integration;
@@ -192,7 +224,7 @@ async function surroundings(deps: TakeDeps, to: Receiver, { receivedAt }: Stored
 function repeatOf(
   deps: TakeDeps,
   { environment, integration }: Receiver,
-  { request }: Stored,
+  { request }: Arrived,
   { providerDeliveryId, type, connections }: Verdict,
 ): Repeat | null {
   if (providerDeliveryId === null || connections.length === 0) return null;
@@ -202,14 +234,14 @@ function repeatOf(
     providerDeliveryId,
     type,
     connectionIds: idsOf(connections),
-    bodyHash: hashOf(deps, request),
+    bodyHash: bodyHash(deps, request),
   };
 }
 
 /** The delivery that this one repeats; null = none. One to a connection since deleted is not repeated. */
 async function firstOf(
   { incoming }: TakeDeps,
-  { id, receivedAt }: Stored,
+  { id, receivedAt }: Arrived,
   { connections }: Verdict,
   repeat: Repeat,
 ): Promise<IncomingWebhook | null> {
@@ -224,29 +256,17 @@ async function firstOf(
  * What the ids of its webhooks and runs are made of: the same when the provider repeats it before it has had an answer.
  * They hold the uid of the connection as well.
  */
-function originOf({ integration }: Receiver, { id, receivedAt }: Stored, repeat: Repeat | null) {
+function originOf({ integration }: Receiver, { id, receivedAt }: Arrived, repeat: Repeat | null) {
   if (repeat === null) return id;
-  const { providerDeliveryId, type, bodyHash } = repeat;
+  const { providerDeliveryId, type, bodyHash: hash } = repeat;
   const day = Math.floor(receivedAt / dayMs);
-  const name = joinKey(providerDeliveryId, type ?? '', bodyHash, String(day));
+  const name = joinKey(providerDeliveryId, type ?? '', hash, String(day));
   return uuidV5(integration.uid, name);
 }
 
 /** In one order, whatever the order in which they were found. */
 const idsOf = (connections: Verdict['connections']): string[] =>
   connections.map(({ connectionId }) => connectionId).sort();
-
-const quiet = {
-  reason: null,
-  status: null,
-  provider_delivery_id: null,
-  matched_connections: [],
-  subscription: null,
-  run_ids: [],
-  headers: {},
-  body: null,
-  request: null,
-} satisfies Partial<IncomingStep>;
 
 const saidOf = (verdict: Verdict) => ({
   status: 200,
@@ -255,42 +275,8 @@ const saidOf = (verdict: Verdict) => ({
   subscription: verdict.type,
 });
 
-async function decide(
-  deps: TakeDeps,
-  to: Receiver,
-  { id, receivedAt, request }: Stored,
-  said: Partial<IncomingStep> & Pick<IncomingStep, 'disposition'>,
-): Promise<void> {
-  const about = {
-    delivery_id: id,
-    body_hash: hashOf(deps, request),
-    received_at: receivedAt * 1000,
-  };
-  await deps.publisher.publish([message(to, { ...quiet, ...about, ...said })], 'system');
-}
-
-function message({ environment, integration }: Receiver, step: IncomingStep): PublicMessage {
-  return {
-    topic: 'svc.webhooks-in.v1',
-    key: joinKey(environment.uid, integration.uniqueKey, '-'),
-    type: `svc.webhook-in.${step.disposition}`,
-    environmentUid: environment.uid,
-    integration: integration.uniqueKey,
-    value: { ...step },
-  };
-}
-
-const hashOf = ({ vault }: TakeDeps, { bytes }: Incoming): string =>
-  vault.fingerprint('webhook-body', bytes.toString('latin1'));
-
-function shown(headers: Incoming['headers'], rules: WebhookRules): Record<string, string> {
-  const named = [...(rules.type ?? []), ...(rules.delivery_id ?? [])].map(({ header }) => header);
-  const names = new Set([...shownHeaders, ...named]);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));
-}
-
 /** One operation of the log that users read. */
-function beginLog({ logs }: TakeDeps, { environment, integration }: Receiver, { id }: Stored) {
+function beginLog({ logs }: TakeDeps, { environment, integration }: Receiver, { id }: Arrived) {
   const of = {
     operationId: randomUUID(),
     operationType: 'webhook:incoming',

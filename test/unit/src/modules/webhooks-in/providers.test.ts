@@ -22,6 +22,9 @@ describe('a webhook of', () => {
     expect(verdict.connections).toEqual([acme]);
     expect(verdict.events.map(({ type }) => type)).toEqual(one.types);
     expect(verdict.providerDeliveryId).toBe(one.id ?? null);
+    // Streak and Outlook are known by a token of the connection, or of the integration, in place of a signature.
+    const isVerified = one.sign !== undefined || /^(streak|outlook)/.test(one.provider);
+    expect(verdict.isVerified).toBe(isVerified);
     expect(verdict).toMatchObject({ answer: null, isForwarded: true, body: one.body });
   });
 
@@ -51,6 +54,7 @@ describe('a webhook of', () => {
       expect(await codeOf(judged(without))).toBe(
         one.isOptional ? 'taken' : 'webhook_missing_secret',
       );
+      if (one.isOptional) expect((await judged(without)).isVerified).toBe(false);
     },
   );
 });
