@@ -21,16 +21,7 @@ const builtPattern = {
 
 export default tseslint.config(
   {
-    ignores: [
-      'node_modules',
-      'src/client/operations.ts',
-      '**/build',
-      '**/.svc',
-      'dist',
-      '**/*.js',
-      '**/*.cjs',
-      '**/*.mjs',
-    ],
+    ignores: ['node_modules', '**/build', '**/.svc', 'dist', '**/*.js', '**/*.cjs', '**/*.mjs'],
   },
   ...tseslint.configs.strictTypeChecked,
   {
