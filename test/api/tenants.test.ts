@@ -148,7 +148,6 @@ describe('a key without connections:list', () => {
     const key = await world.makeKey(others);
     const nothing = missing();
     const listings: readonly [string, Sent][] = [
-      ['GET /sync/status', { path: '/sync/status?provider_config_key=crm&syncs=*' }],
       ['GET /connections', { path: '/connections' }],
       ['GET /connection', { path: '/connection?search=c-' }],
     ];
@@ -156,6 +155,12 @@ describe('a key without connections:list', () => {
       const answer = await ask(world, endpoint, sent, key.secret);
       expect([endpoint, answer.status]).toEqual([endpoint, 403]);
     }
+    const path = '/sync/status?provider_config_key=crm&syncs=*';
+    const status = await ask(world, 'GET /sync/status', { path }, key.secret);
+    expect(status.status).toBe(200);
+    const { syncs } = status.body as { syncs: readonly { connection_id: string | null }[] };
+    expect(syncs.length).toBeGreaterThan(0);
+    expect(syncs.every((row) => row.connection_id === null)).toBe(true);
     for (const { endpoint, call } of ofEnvironments) {
       const answer = await ask(world, endpoint, call.send(nothing), key.secret);
       expect([endpoint, textOf(answer).includes(world.connection.id)]).toEqual([endpoint, false]);

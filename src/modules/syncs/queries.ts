@@ -126,10 +126,14 @@ const lastStatus: Partial<Record<RunStatus, string>> = {
   interrupted: 'ERROR',
 };
 
-/** A row of `GET /sync/status` (contract/http.md section 7). */
+/**
+ * A row of `GET /sync/status` (contract/http.md section 7).
+ * @param showsConnection false leaves out which connection it is of
+ */
 export async function presentSync(
   reader: RecordReader,
   instance: SyncInstance,
+  showsConnection: boolean,
 ): Promise<Record<string, unknown>> {
   const { id, syncName, variant, connectionId, models, last, current, checkpoint, nextDueAt } =
     instance;
@@ -141,7 +145,7 @@ export async function presentSync(
     id,
     name: syncName,
     variant,
-    connection_id: connectionId,
+    connection_id: showsConnection ? connectionId : null,
     type: instance.lastSyncDate === null ? 'INITIAL' : 'INCREMENTAL',
     status: statusOf(instance),
     latestExecutionStatus: latest,

@@ -152,10 +152,6 @@ const syncStatus = defineRoute({
   answers: { 200: json('The syncs.', statusesShape) },
   errors: selectionErrors,
   async handle({ query, caller, services }) {
-    if (query.connection_id === undefined && !caller.has('environment:connections:list')) {
-      const message = 'Without the scope environment:connections:list, name the connection.';
-      throw new GatewayError('forbidden', { message });
-    }
     const selected = await selectSyncs(services.control, {
       environmentUid: caller.environmentUid,
       integrationKey: query.provider_config_key,
@@ -164,8 +160,13 @@ const syncStatus = defineRoute({
       actor: caller.actor,
     });
     const { reader } = services.records;
+    // The id of a connection acts as a secret for a key that may not list them (spec section 5).
+    const showsConnection =
+      query.connection_id !== undefined || caller.has('environment:connections:list');
     const rows = selected.flatMap(({ instances }) => instances);
-    const syncs = await Promise.all(rows.map((instance) => presentSync(reader, instance)));
+    const syncs = await Promise.all(
+      rows.map((instance) => presentSync(reader, instance, showsConnection)),
+    );
     return { status: 200, body: { syncs } };
   },
 });

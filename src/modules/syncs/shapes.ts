@@ -10,7 +10,14 @@ const statusShape = z
     id: z.string(),
     name: z.string().meta({ examples: ['contacts'] }),
     variant: z.string().meta({ examples: ['base'] }),
-    connection_id: z.string().meta({ examples: ['acme-1'] }),
+    connection_id: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Null where the request names no connection and the key lacks environment:connections:list.',
+        examples: ['acme-1'],
+      }),
     type: z.enum(['INITIAL', 'INCREMENTAL']),
     status: z.enum(['RUNNING', 'PAUSED', 'ERROR', 'SUCCESS', 'STOPPED']),
     latestExecutionStatus: z.enum(['RUNNING', 'SUCCESS', 'STOPPED', 'ERROR']).nullable(),
