@@ -106,6 +106,29 @@ describe('secrets that are planted everywhere', () => {
     }
   });
 
+  it('enter with the addresses of webhooks, which only their owner sees', async () => {
+    const address = (what: string, path = '/other') =>
+      `${world.receiver.url}${path}#${canaries.plant(what)}`;
+    const account = { key: world.gateway.accountKey };
+    const path = `/environments/${world.environmentId}`;
+    const addresses = {
+      webhook_url: address('address of the environment', '/primary'),
+      webhook_url_secondary: address('second address of the environment'),
+    };
+    succeeded(await call('PATCH', path, { ...account, body: addresses }));
+    expect(succeeded(await call('GET', path, account)).data).toMatchObject(addresses);
+    const body = { webhook_url_override: address('address of a connection') };
+    succeeded(await call('PATCH', pathOf('NONE'), { body }));
+    expect(succeeded(await call('GET', pathOf('NONE')))).toMatchObject(body);
+    const session = {
+      webhook_url_override: address('address of a connect session'),
+      tags: { team: plainTag },
+    };
+    succeeded(await call('POST', '/connect/sessions', { body: session }));
+    const endpoint = { url: address('address of an endpoint'), kinds: ['test'] };
+    succeeded(await call('POST', '/webhook-endpoints', { body: endpoint }));
+  });
+
   it('enter with variables, keys, inputs, outputs, answers and repeated requests', async () => {
     crm = await world.connect({ metadata: { webhookSecret: canaries.plant('metadata') } });
     const variable = { body: { value: canaries.plant('variable') } };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Services } from '../../http/services.ts';
 import type { GatewayError } from '../../kernel/errors.ts';
 import { findConnection } from '../connections/queries.ts';
+import { openUrl, urlOfConnection, urlOfSession } from '../credentials/webhook-urls.ts';
 import type { Environment } from '../environments/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
 import { authPayload, isAuthWanted } from '../webhooks-out/auth-payload.ts';
@@ -47,9 +48,13 @@ export async function announceFailure(
   };
   const payload = authPayload(event, environment, named);
   try {
+    const ofSession = await openUrl(vault, urlOfSession(environmentUid), of.webhookUrlOverride);
+    const address =
+      ofSession ??
+      (known && (await openUrl(vault, urlOfConnection(known), known.webhookUrlOverride)));
     const messages = await deliveriesOf(
       { control, vault },
-      { environment, connection: named, isUnborn: true, kind: 'auth' },
+      { environment, connection: named, address, kind: 'auth' },
       [{ messageId: randomUUID(), payload }],
     );
     if (messages.length > 0) await publisher.publish(messages, 'system');

@@ -4,6 +4,7 @@ import { connectValidated } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
+import { openUrl, urlOfSession } from '../credentials/webhook-urls.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { Authorization } from './state.ts';
@@ -29,6 +30,7 @@ export async function saveAuthorized(
   const { provider, known, tags, endUser, webhookUrlOverride, ...name } = of;
   const { obtained, askedConfig } = asked;
   const stored = known === null ? {} : await openConnectionConfig(services.vault, known);
+  const url = await openUrl(services.vault, urlOfSession(name.environmentUid), webhookUrlOverride);
   const hasTags = known === null || Object.keys(tags).length > 0;
   return connectValidated(
     services,
@@ -42,7 +44,7 @@ export async function saveAuthorized(
       connectionConfig: { ...stored, ...obtained.connectionConfig, ...withoutEmpty(askedConfig) },
       endUser: endUser ?? undefined,
       tags: hasTags ? tags : undefined,
-      webhookUrlOverride: webhookUrlOverride ?? undefined,
+      webhookUrlOverride: url ?? undefined,
     },
     options,
   );

@@ -21,7 +21,8 @@ export interface Authorization {
   readonly socketId: string | null;
   readonly endUser: EndUser | null;
   readonly tags: Readonly<Record<string, string>>;
-  readonly webhookUrlOverride: string | null;
+  /** Sealed under the key of the environment; in states of earlier releases as it is. */
+  readonly webhookUrlOverride: Sealed<string> | null;
   /** Who began it: the callback comes without a credential. */
   readonly actor: string;
   /** `RedirectDetails`, sealed under the key of the environment. */

@@ -7,6 +7,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { endUserTags, normaliseTags, type EndUser } from '../connections/state.ts';
 import { sealingContext } from '../credentials/sealing.ts';
+import { sealUrl, urlOfSession } from '../credentials/webhook-urls.ts';
 import type { Environment } from '../environments/state.ts';
 import { connectSessionRef } from './entity.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
@@ -28,6 +29,7 @@ export interface SessionWish {
   readonly allowedIntegrations: readonly string[];
   readonly defaults: SessionDefaults;
   readonly docs: Readonly<Record<string, string>>;
+  /** In clear. */
   readonly webhookUrlOverride: string | null;
   readonly reconnects: ConnectSession['reconnects'];
 }
@@ -51,6 +53,7 @@ export async function createSession(
     type: 'Create',
     id,
     environmentUid,
+    webhookUrlOverride: await sealUrl(vault, urlOfSession(environmentUid), wish.webhookUrlOverride),
     hash: hashOf(vault, token),
     tags: normaliseTags({ ...describingTags(given.endUser, organization), ...tags }),
     defaults: hasDefaults

@@ -32,7 +32,8 @@ export interface ConnectSession {
   readonly defaults: Sealed<JsonObject> | null;
   /** Address of the help page by unique key, in place of the provider's. */
   readonly docs: Readonly<Record<string, string>>;
-  readonly webhookUrlOverride: string | null;
+  /** Sealed under the key of the environment; in states of earlier releases as it is. */
+  readonly webhookUrlOverride: Sealed<string> | null;
   /** The connection to authorize again; null = new ones are made. */
   readonly reconnects: {
     readonly uid: string;

@@ -43,7 +43,7 @@ export type ImportConnection = {
   readonly connectionConfig: Sealed<JsonObject>;
   readonly tags?: Readonly<Record<string, string>>;
   readonly endUser?: Connection['endUser'];
-  readonly webhookUrlOverride?: string | null;
+  readonly webhookUrlOverride?: Sealed<string> | null;
   /** Nobody is told of it before `Confirm`. */
   readonly isToBeValidated?: boolean;
   /** As in the state. */

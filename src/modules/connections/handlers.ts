@@ -7,6 +7,7 @@ import { limits } from '../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
+import { changedUrl, sealUrl, urlOfConnection } from '../credentials/webhook-urls.ts';
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
 import { connectionRef } from './entity.ts';
@@ -28,6 +29,7 @@ export interface ConnectionImport {
   readonly credentials: Obtained;
   readonly metadata?: JsonObject | undefined;
   readonly connectionConfig?: JsonObject | undefined;
+  /** In clear. */
   readonly webhookUrlOverride?: string | null | undefined;
   readonly endUser?: EndUser | null | undefined;
   /** Nobody is told of it before it is confirmed (lifecycle.ts). */
@@ -81,7 +83,12 @@ async function importOnce(
   const { environmentUid, integrationKey, connectionId } = wanted;
   const uid = known?.uid ?? randomUUID();
   await (known === null ? vault.create(uid) : vault.ready(uid));
-  const body = importBody(vault, wanted, uid);
+  const url = wanted.webhookUrlOverride;
+  const urlOwner = urlOfConnection({ environmentUid, uid });
+  const body = {
+    ...importBody(vault, wanted, uid),
+    ...(url === undefined ? {} : { webhookUrlOverride: await sealUrl(vault, urlOwner, url) }),
+  };
   const { provider, ...asked } = wanted;
   const requestHash = vault.fingerprint('request', JSON.stringify([provider.name, asked]));
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
@@ -130,7 +137,6 @@ function importBody(
     connectionConfig: seal.connectionConfig(wanted.connectionConfig ?? {}),
     tags: isTagged ? { ...normaliseTags(derived), ...normaliseTags(tags ?? {}) } : undefined,
     endUser,
-    webhookUrlOverride: wanted.webhookUrlOverride,
     isToBeValidated: wanted.isToBeValidated,
     isTested: expiresAt === null && isVerifiable(provider),
   };
@@ -157,12 +163,12 @@ function checkMetadata(metadata: JsonObject | undefined): void {
  * @throws GatewayError `unknown_connection`, `invalid_body` (tags)
  */
 export async function patchConnection(
-  { control }: Deps,
+  { control, vault }: Deps,
   known: Connection,
   patch: {
     readonly endUser?: EndUser | null | undefined;
     readonly tags?: Readonly<Record<string, string>> | undefined;
-    /** Null clears. */
+    /** In clear; null clears. */
     readonly webhookUrlOverride?: string | null | undefined;
   },
   options: AskOptions,
@@ -170,14 +176,18 @@ export async function patchConnection(
   const { tags, webhookUrlOverride } = patch;
   const endUser = patch.endUser === undefined ? known.endUser : patch.endUser;
   const derived = endUser === null ? {} : normaliseTags(endUserTags(endUser));
+  const url = () =>
+    changedUrl(vault, urlOfConnection(known), webhookUrlOverride ?? null, known.webhookUrlOverride);
   const changes = {
     ...(patch.endUser === undefined ? {} : { endUser, tags: { ...known.tags, ...derived } }),
     ...(tags === undefined ? {} : { tags: { ...derived, ...normaliseTags(tags) } }),
-    ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride }),
+    ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride: await url() }),
   };
   const { environmentUid, integrationKey, connectionId } = known;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  const patched = await control.ask<Connection>(ref, { type: 'Patch', changes }, options);
+  const body = { type: 'Patch', changes };
+  const requestHash = vault.fingerprint('request', JSON.stringify(patch));
+  const patched = await control.ask<Connection>(ref, body, { requestHash, ...options });
   if (patched === null) throw new GatewayError('unknown_connection');
   return patched;
 }

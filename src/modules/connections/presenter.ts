@@ -3,6 +3,7 @@ import type { Instant } from '../../kernel/time.ts';
 import { publicCredentials, withoutRefreshTokens } from '../credentials/public.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
 import type { Vault } from '../credentials/vault.ts';
+import { openUrl, urlOfConnection } from '../credentials/webhook-urls.ts';
 import type { Connection, EndUser } from './state.ts';
 
 export interface ConnectionView {
@@ -30,7 +31,11 @@ export async function presentConnection(
     tags: connection.tags,
     metadata: await openMetadata(vault, connection),
     connection_config: view.withRefreshToken ? config : withoutRefreshTokens(config),
-    webhook_url_override: connection.webhookUrlOverride,
+    webhook_url_override: await openUrl(
+      vault,
+      urlOfConnection(connection),
+      connection.webhookUrlOverride,
+    ),
     created_at: isoOffset(connection.createdAt),
     updated_at: isoOffset(connection.updatedAt),
     // Making a connection reads it, too: there is a time from the start.

@@ -73,7 +73,8 @@ export interface Connection {
   readonly connectionConfig: Sealed<JsonObject>;
   readonly tags: Readonly<Record<string, string>>;
   readonly endUser: EndUser | null;
-  readonly webhookUrlOverride: string | null;
+  /** Sealed under the connection's key; in states of earlier releases as it is. */
+  readonly webhookUrlOverride: Sealed<string> | null;
   readonly errors: readonly { readonly type: 'auth' | 'sync'; readonly log_id: string }[];
   /**
    * Functions on `validate-connection` look at it since then; `isNew`: nobody was told of it yet. Absent or null:

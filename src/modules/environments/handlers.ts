@@ -4,6 +4,7 @@ import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { createKey } from '../api-keys/handlers.ts';
 import { signingKeyContext } from '../credentials/sealing.ts';
+import { changedUrl, openUrl, urlOfEnvironment } from '../credentials/webhook-urls.ts';
 import { listTypedTopics } from '../typed-topics/queries.ts';
 import { productionName } from './decider.ts';
 import { environmentRef } from './entity.ts';
@@ -13,6 +14,12 @@ import type { Environment } from './state.ts';
 export { deleteEnvironment } from './deletion.ts';
 
 type Deps = Pick<Services, 'control' | 'vault'>;
+
+/** In clear; absent: as it is. */
+interface WebhookUrls {
+  readonly primary?: string | null | undefined;
+  readonly secondary?: string | null | undefined;
+}
 
 export const defaultKeyName = 'Default - Full access';
 
@@ -26,7 +33,7 @@ export async function createEnvironment(
     readonly name: string;
     /** `prod` always is; others are not unless said. */
     readonly isProduction?: boolean | undefined;
-    readonly webhookUrls?: Environment['webhookUrls'] | undefined;
+    readonly webhookUrls?: WebhookUrls | undefined;
     /** Secret of the default key; made when absent. */
     readonly secret?: string | undefined;
   },
@@ -41,7 +48,7 @@ export async function createEnvironment(
     uid,
     name,
     isProduction,
-    webhookUrls,
+    webhookUrls: webhookUrls && (await sealedUrls(vault, uid, webhookUrls)),
     webhookSigningKey: sealNewSigningKey(vault, uid).sealed,
   };
   const requestHash = vault.fingerprint('request', JSON.stringify([name, isProduction]));
@@ -70,18 +77,43 @@ export async function createEnvironment(
  *   `unknown_environment`
  */
 export async function patchEnvironment(
-  { control }: Deps,
+  { control, vault }: Deps,
   environmentUid: string,
-  changes: {
-    readonly [Field in keyof EnvironmentSettings]?: EnvironmentSettings[Field] | undefined;
-  },
+  wanted: {
+    readonly [Field in Exclude<keyof EnvironmentSettings, 'webhookUrls'>]?:
+      EnvironmentSettings[Field] | undefined;
+  } & { readonly webhookUrls?: WebhookUrls | undefined },
   options: AskOptions,
 ): Promise<Environment> {
-  refuseWithTypedTopics(control, environmentUid, changes);
-  const body = { type: 'Patch', changes };
-  const changed = await control.ask<Environment>(environmentRef(environmentUid), body, options);
+  refuseWithTypedTopics(control, environmentUid, wanted);
+  const { webhookUrls, ...others } = wanted;
+  const known = control.view.find<Environment>('environment', [environmentUid])?.webhookUrls;
+  const urls =
+    webhookUrls === undefined
+      ? {}
+      : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, known) };
+  const body = { type: 'Patch', changes: { ...others, ...urls } };
+  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
+  const ref = environmentRef(environmentUid);
+  const changed = await control.ask<Environment>(ref, body, { requestHash, ...options });
   if (changed === null) throw new GatewayError('unknown_environment');
   return changed;
+}
+
+async function sealedUrls(
+  vault: Deps['vault'],
+  uid: string,
+  wanted: WebhookUrls,
+  known: Environment['webhookUrls'] = { primary: null, secondary: null },
+): Promise<Environment['webhookUrls']> {
+  const sealed = async (name: keyof typeof known) => {
+    const owner = urlOfEnvironment(uid, name);
+    const url = wanted[name];
+    // One that an earlier release left in clear is sealed with the next change.
+    const clear = url === undefined ? await openUrl(vault, owner, known[name]) : url;
+    return changedUrl(vault, owner, clear, known[name]);
+  };
+  return { primary: await sealed('primary'), secondary: await sealed('secondary') };
 }
 
 /** Typed topics carry the environment's name, and show payloads in clear. */

@@ -1,20 +1,24 @@
 import { limits } from '../../kernel/limits.ts';
 import { isoMicros, isoMillis } from '../../kernel/time.ts';
+import type { Vault } from '../credentials/vault.ts';
+import { openUrl, urlOfEnvironment } from '../credentials/webhook-urls.ts';
 import type { RetentionDue } from '../records/retention-preview.ts';
 import { presentConnectUi } from './connect-ui.ts';
 import { presentRetention, type Retention } from './retention.ts';
 import type { Environment } from './state.ts';
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
-export function presentEnvironment(environment: Environment) {
-  const { webhookUrls, webhookFlags } = environment;
+export async function presentEnvironment(vault: Vault, environment: Environment) {
+  const { uid, webhookUrls, webhookFlags } = environment;
+  const url = (name: keyof typeof webhookUrls) =>
+    openUrl(vault, urlOfEnvironment(uid, name), webhookUrls[name]);
   return {
     id: environment.id,
     uuid: environment.uid,
     name: environment.name,
     is_production: environment.isProduction,
-    webhook_url: webhookUrls.primary,
-    webhook_url_secondary: webhookUrls.secondary,
+    webhook_url: await url('primary'),
+    webhook_url_secondary: await url('secondary'),
     on_auth_creation: webhookFlags.onAuthCreation,
     on_auth_refresh_error: webhookFlags.onAuthRefreshError,
     on_sync_error: webhookFlags.onSyncError,

@@ -73,7 +73,7 @@ const get = defineRoute({
   errors: ['not_found'],
   async handle({ params, services }) {
     const environment = await requireEnvironmentById(services.control, params.environmentId);
-    return { status: 200, body: { data: presentEnvironment(environment) } };
+    return { status: 200, body: { data: await presentEnvironment(services.vault, environment) } };
   },
 });
 
@@ -130,7 +130,7 @@ const patch = defineRoute({
     const known = await requireEnvironmentById(services.control, params.environmentId);
     const changes = changesOf(body, known);
     const changed = await patchEnvironment(services, known.uid, changes, askOptions(input));
-    return { status: 200, body: { data: presentEnvironment(changed) } };
+    return { status: 200, body: { data: await presentEnvironment(services.vault, changed) } };
   },
 });
 
@@ -154,8 +154,8 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
     ...(hasUrls
       ? {
           webhookUrls: {
-            primary: primary === undefined ? known.webhookUrls.primary : primary || null,
-            secondary: secondary === undefined ? known.webhookUrls.secondary : secondary || null,
+            primary: primary === undefined ? undefined : primary || null,
+            secondary: secondary === undefined ? undefined : secondary || null,
           },
         }
       : {}),

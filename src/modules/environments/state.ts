@@ -21,7 +21,11 @@ export interface Environment {
   readonly id: number;
   readonly name: string;
   readonly isProduction: boolean;
-  readonly webhookUrls: { readonly primary: string | null; readonly secondary: string | null };
+  /** Sealed under the environment's key; in states of earlier releases as they are. */
+  readonly webhookUrls: {
+    readonly primary: Sealed<string> | null;
+    readonly secondary: Sealed<string> | null;
+  };
   readonly webhookFlags: {
     readonly onAuthCreation: boolean;
     readonly onAuthRefreshError: boolean;

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AskOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { uuidV5, type Sealed } from '../../kernel/ids.ts';
-import { sealingContext } from '../credentials/sealing.ts';
-import type { Vault } from '../credentials/vault.ts';
+import { uuidV5 } from '../../kernel/ids.ts';
+import { sealUrl, urlOfEndpoint } from '../credentials/webhook-urls.ts';
 import type { Environment } from '../environments/state.ts';
 import { webhookEndpointRef } from './entity.ts';
 import type { EndpointSettings } from './events.ts';
@@ -16,28 +15,6 @@ type Deps = Pick<Services, 'control' | 'vault'>;
 /** What a caller sets, the address in clear. */
 export type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };
 
-const context = (environmentUid: string, id: string): string =>
-  sealingContext(environmentUid, id, 'webhook_endpoint_url');
-
-async function sealUrl(
-  vault: Vault,
-  environmentUid: string,
-  id: string,
-  url: string,
-): Promise<Sealed<string>> {
-  await vault.ready(environmentUid);
-  return vault.seal(environmentUid, url, context(environmentUid, id));
-}
-
-/** The address in clear. @throws GatewayError `not_found` when the environment's key is gone */
-export async function openUrl(
-  vault: Vault,
-  { environmentUid, id, url }: WebhookEndpoint,
-): Promise<string> {
-  await vault.ready(environmentUid);
-  return vault.open(environmentUid, url, context(environmentUid, id));
-}
-
 /** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
 export async function createEndpoint(
   { control, vault }: Deps,
@@ -48,7 +25,7 @@ export async function createEndpoint(
   const { idempotencyKey } = options;
   // A repeated request must come to the same endpoint.
   const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
-  const url = await sealUrl(vault, environmentUid, id, wanted.url);
+  const url = await sealUrl(vault, urlOfEndpoint(environmentUid, id), wanted.url);
   const body = { type: 'Create', id, environmentUid, ...wanted, url };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
@@ -67,7 +44,8 @@ export async function patchEndpoint(
 ): Promise<WebhookEndpoint> {
   await requireEndpoint(control, environmentUid, id);
   const { url, ...others } = wanted;
-  const sealed = url === undefined ? {} : { url: await sealUrl(vault, environmentUid, id, url) };
+  const owner = urlOfEndpoint(environmentUid, id);
+  const sealed = url === undefined ? {} : { url: await sealUrl(vault, owner, url) };
   const body = { type: 'Patch', changes: { ...others, ...sealed } };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);

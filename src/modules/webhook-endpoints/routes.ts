@@ -8,6 +8,7 @@ import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { uuidV5 } from '../../kernel/ids.ts';
 import { isoMillis } from '../../kernel/time.ts';
+import { openUrl, urlOfEndpoint, urlOfEnvironment } from '../credentials/webhook-urls.ts';
 import type { Environment } from '../environments/state.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
@@ -15,7 +16,6 @@ import { sentShape } from '../webhooks-out/shapes.ts';
 import {
   createEndpoint,
   deleteEndpoint,
-  openUrl,
   ownAddresses,
   patchEndpoint,
   requireOwnAddress,
@@ -46,7 +46,7 @@ async function present({ vault }: Services, endpoint: WebhookEndpoint) {
   return {
     id: endpoint.id,
     display_name: endpoint.displayName,
-    url: await openUrl(vault, endpoint),
+    url: await openUrl(vault, urlOfEndpoint(endpoint.environmentUid, endpoint.id), endpoint.url),
     kinds: endpoint.kinds,
     provider_config_key: endpoint.integrationKey,
     connection_id: endpoint.connectionId,
@@ -58,9 +58,14 @@ async function present({ vault }: Services, endpoint: WebhookEndpoint) {
 }
 
 /** An address of the environment, as the others are shown. */
-function presentOwn({ webhookUrls, createdAt, updatedAt }: Environment) {
-  return ownAddresses.flatMap((id) => {
-    const url = webhookUrls[id];
+async function presentOwn(
+  { vault }: Services,
+  { uid, webhookUrls, createdAt, updatedAt }: Environment,
+) {
+  const urls = ownAddresses.map((id) => openUrl(vault, urlOfEnvironment(uid, id), webhookUrls[id]));
+  const opened = await Promise.all(urls);
+  return ownAddresses.flatMap((id, index) => {
+    const url = opened[index] ?? null;
     if (url === null) return [];
     const everything = { kinds: null, provider_config_key: null, connection_id: null };
     const times = { created_at: isoMillis(createdAt), updated_at: isoMillis(updatedAt) };
@@ -83,7 +88,7 @@ const list = defineRoute({
     const environment = control.view.find<Environment>('environment', [environmentUid]);
     const endpoints = listEndpoints(control, environmentUid);
     const shown = await Promise.all(endpoints.map((endpoint) => present(services, endpoint)));
-    const own = environment === null ? [] : presentOwn(environment);
+    const own = environment === null ? [] : await presentOwn(services, environment);
     return { status: 200, body: { data: [...own, ...shown] } };
   },
 });

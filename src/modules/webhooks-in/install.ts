@@ -41,8 +41,9 @@ export async function install(
   const { connection, connectionConfig } = waiting;
   const held = await openCredentials(deps.vault, connection);
   const obtained = await completed(held, id, { ...context, connectionConfig }).catch(told);
-  const { connectionId, endUser, tags, webhookUrlOverride } = connection;
-  const owner = { ...of, connectionId, endUser, tags, webhookUrlOverride };
+  const { connectionId, endUser, tags } = connection;
+  // The connection keeps its own.
+  const owner = { ...of, connectionId, endUser, tags, webhookUrlOverride: null };
   await saveAuthorized(
     deps,
     { ...owner, provider, known: connection },

@@ -5,7 +5,12 @@ import { stableJson, type Json } from '../../kernel/stable-json.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Vault } from '../credentials/vault.ts';
 import type { Environment } from '../environments/state.ts';
-import { openUrl } from '../webhook-endpoints/handlers.ts';
+import {
+  openUrl,
+  urlOfConnection,
+  urlOfEndpoint,
+  urlOfEnvironment,
+} from '../credentials/webhook-urls.ts';
 import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
 import type { WebhookEndpoint } from '../webhook-endpoints/state.ts';
 import {
@@ -58,15 +63,20 @@ export async function urlOf(
   { control, vault }: { readonly control: View; readonly vault: Vault },
   endpointId: EndpointId,
   environment: Environment,
-  connection: Pick<Addressed, 'webhookUrlOverride'> | null,
+  connection: Pick<Connection, 'environmentUid' | 'uid' | 'webhookUrlOverride'> | null,
 ): Promise<string | null> {
-  if (endpointId === 'connection') return connection?.webhookUrlOverride ?? null;
+  if (endpointId === 'connection') {
+    if (connection === null) return null;
+    return openUrl(vault, urlOfConnection(connection), connection.webhookUrlOverride);
+  }
   if (endpointId === 'primary' || endpointId === 'secondary') {
-    return environment.webhookUrls[endpointId];
+    const owner = urlOfEnvironment(environment.uid, endpointId);
+    return openUrl(vault, owner, environment.webhookUrls[endpointId]);
   }
   const path = [environment.uid, endpointId];
   const endpoint = control.view.find<WebhookEndpoint>('webhook-endpoint', path);
-  return endpoint?.isEnabled === true ? openUrl(vault, endpoint) : null;
+  if (endpoint?.isEnabled !== true) return null;
+  return openUrl(vault, urlOfEndpoint(environment.uid, endpoint.id), endpoint.url);
 }
 
 const quiet = {
@@ -83,8 +93,8 @@ export async function deliveriesOf(
   of: {
     readonly environment: Environment;
     readonly connection: Addressed;
-    /** There is no connection whose URL a delivery could look up: it carries it. */
-    readonly isUnborn?: boolean;
+    /** In clear; there is no connection whose URL a delivery could look up: it carries it. */
+    readonly address?: string | null;
     readonly kind: WebhookKind;
     readonly runId?: string;
     /** These and no others; those that want it when absent. */
@@ -92,9 +102,8 @@ export async function deliveriesOf(
   },
   payloads: readonly Payload[],
 ): Promise<PublicMessage[]> {
-  const { environment, connection, kind, isUnborn = false } = of;
+  const { environment, connection, kind, address: url = null } = of;
   const { uid } = environment;
-  const url = isUnborn ? connection.webhookUrlOverride : null;
   const endpoints = of.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
   if (endpoints.length === 0) return [];
   await deps.vault.ready(uid);

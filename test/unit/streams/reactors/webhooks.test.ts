@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Sealed } from '../../../../src/kernel/ids.ts';
 import { openSigningKeys } from '../../../../src/modules/credentials/sealing.ts';
 import type { LogEntry } from '../../../../src/modules/logs/events.ts';
 import { deliveriesOf } from '../../../../src/modules/webhooks-out/outbox.ts';
@@ -145,9 +146,10 @@ describe('deliveries', () => {
     await until(async () => (await hooks.actionsOf('primary')).includes('exhausted'));
   });
 
-  it('go to the connection’s own URL in place of both', async () => {
+  it('go to the connection’s own URL in place of both, also one that is stored in clear', async () => {
     await hooks.setUrls(`${hooks.receiver.url}/one`, `${hooks.receiver.url}/two`);
-    const changes = { webhookUrlOverride: `${hooks.receiver.url}/own` };
+    // As earlier releases have stored it.
+    const changes = { webhookUrlOverride: `${hooks.receiver.url}/own` as Sealed<string> };
     await hooks.world.node.control.ask(
       refOfConnection(hooks.world.connection),
       { type: 'Patch', changes },
