@@ -33,10 +33,15 @@ export async function readJson(
 
 /**
  * Reads a body as it is; the limit is kept while reading.
+ * @param fix what to do about a body that is larger; the general advice when absent
  * @throws GatewayError `request_too_large`, `invalid_request` (it breaks off)
  */
-export async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+export async function readBytes(
+  request: IncomingMessage,
+  bytesMax: number,
+  fix?: string,
+): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax, fix);
   // Of a request without a body nothing more is told.
   if (request.readableEnded) return Buffer.alloc(0);
   return new Promise((resolve, reject) => {
@@ -49,7 +54,7 @@ export async function readBytes(request: IncomingMessage, bytesMax: number): Pro
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > bytesMax) settle(() => reject(tooLarge(bytesMax)));
+      if (size > bytesMax) settle(() => reject(tooLarge(bytesMax, fix)));
     };
     const onEnd = () => {
       settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
@@ -90,7 +95,7 @@ function refuseDepth(value: unknown, chars: number): void {
   }
 }
 
-function tooLarge(bytesMax: number): GatewayError {
-  const message = `The request body is larger than ${Math.floor(bytesMax / 1024 ** 2)} MB.`;
-  return new GatewayError('request_too_large', { message });
+function tooLarge(bytesMax: number, fix?: string): GatewayError {
+  const message = `The request body is larger than ${Math.floor(bytesMax / 1024 ** 2)} MiB.`;
+  return new GatewayError('request_too_large', { message, ...(fix === undefined ? {} : { fix }) });
 }

@@ -277,9 +277,16 @@ describe('webhooks to an address', () => {
     );
   });
 
-  it('that are too large are cut', async () => {
-    const body = JSON.stringify({ filler: 'x'.repeat(4 * 1024 ** 2) });
-    expect(await deliver(plain(ingress.addressOf('notes'), body))).toBe('413 request_too_large');
+  it('that are larger than 3 MiB are refused with what to do about it', async () => {
+    const sent = (bytes: number) => plain(ingress.addressOf('notes'), `"${'x'.repeat(bytes - 2)}"`);
+    const most = 3 * 1024 ** 2;
+    expect(await deliver(sent(most))).toBe('400 webhook_missing_connection_id');
+    const { url, headers, body } = sent(most + 1);
+    const answer = await checkedFetch(url, { method: 'POST', headers, body });
+    expect(answer.status).toBe(413);
+    const { error } = (await answer.json()) as { error: { code: string; fix: string } };
+    expect(error).toMatchObject({ code: 'request_too_large' });
+    expect(error.fix).toContain('3 MiB');
   });
 
   it('that are too many in a minute are refused', async () => {

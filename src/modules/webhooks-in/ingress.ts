@@ -13,6 +13,9 @@ import type { Services } from '../../http/services.ts';
 import { receiverFor, type Receiver } from './receiver.ts';
 import { accept, arrivalOf, verifyArrived } from './take.ts';
 
+const tooLargeFix =
+  'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';
+
 const path = z.tuple([z.uuid(), integrationKey]);
 
 /** Where providers send their webhooks. */
@@ -49,7 +52,7 @@ export const webhookRoute: StreamRoute = {
       response.end();
       return;
     }
-    const bytes = await readBytes(request, limits.webhookInBytesMax);
+    const bytes = await readBytes(request, limits.webhookInBytesMax, tooLargeFix);
     const incoming = { headers: headersOf(request), search: named.search, bytes };
     const arrived = arrivalOf(services, incoming);
     const verdict = await verifyArrived(services, to, arrived);
