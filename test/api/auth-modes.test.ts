@@ -251,7 +251,7 @@ describe('the account of a connection', () => {
     ]);
     const of = { connection_config: { siteUrl: told['siteUrl'] } };
     const imported = await connect('jira', 'c-site', of);
-    expect(imported.body.connection_config).toEqual(told);
+    expect(imported.body.connection_config).toEqual({ ...told, baseUrl: told['siteUrl'] });
     expect(await proxied('jira', 'c-site')).toBe(200);
   });
 

@@ -129,19 +129,19 @@ export const cases: readonly Case[] = [
     types: ['Issue'],
     id: 'l-1',
   },
-  {
+  ...['baseUrl', 'siteUrl'].map((property) => ({
     provider: 'jira',
     body: {
       webhookEvent: 'jira:issue_updated',
       issue: { self: 'https://toys.atlassian.example/rest/api/2/issue/1' },
     },
-    sign: (body) => ({ 'x-hub-signature': `sha256=${mac(body)}` }),
+    sign: (body: string) => ({ 'x-hub-signature': `sha256=${mac(body)}` }),
     headers: { 'x-atlassian-webhook-identifier': 'j-1' },
-    found: ['siteUrl', 'https://toys.atlassian.example'],
+    found: [property, 'https://toys.atlassian.example'] as const,
     types: ['jira:issue_updated'],
     id: 'j-1',
-    isOptional: true,
-  },
+    isOptional: true as const,
+  })),
   {
     provider: 'intercom',
     body: { app_id: 'a1', topic: 'conversation.user.created', id: 'notif_1' },

@@ -129,7 +129,9 @@ function besideToken({ provider, connectionConfig }: Asking, name: string): stri
 async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
   const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
   const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
-  return accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
+  const account = accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
+  // The name by which webhooks of Jira find the connection (contract/webhooks-in.md section 3).
+  return { ...account, baseUrl: account['siteUrl'] ?? '' };
 }
 
 /** The default account of the user, or the one whose `accountId` is given. */
