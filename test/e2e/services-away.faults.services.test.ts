@@ -13,8 +13,12 @@ import {
   type CrmConnection,
   type CrmWorld,
 } from '../support/crm-world.ts';
+import { startKafka } from '../services/kafka.ts';
+import { freePort } from '../services/ports.ts';
+import { CuttingProxy, type KafkaApi } from '../support/cutting-proxy.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startOwnServices, type OwnServices } from '../support/own-services.ts';
+import { seeded, seedOfRun } from '../support/random.ts';
 import { auditStreams } from '../support/stream-audit.ts';
 
 const records = 25;
@@ -24,6 +28,9 @@ const rowsOf = (revision: number) =>
     id: `c-${n}`,
     name: `${n} of ${revision * (n % 2)}`,
   }));
+
+/** Of a gateway that writes and is asked nothing else. */
+const cutApis: KafkaApi[] = ['Fetch', 'Heartbeat', 'Produce', 'AddPartitionsToTxn', 'EndTxn'];
 
 let services: OwnServices;
 let world: CrmWorld;
@@ -152,6 +159,37 @@ describe('a gateway', () => {
       await rm(dataDir, { recursive: true });
     });
   }
+
+  it('serves while the broker dies in the middle of its answers, again and again', async () => {
+    const [port, behind, control] = [await freePort(), await freePort(), await freePort()];
+    await using _ = await startKafka({
+      settings: {
+        listeners: `PLAINTEXT://127.0.0.1:${behind},CONTROLLER://127.0.0.1:${control}`,
+        'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+        'controller.quorum.voters': `1@127.0.0.1:${control}`,
+      },
+    });
+    await using proxy = await CuttingProxy.listen(port, behind);
+    await using gateway = await startGateway({ env: { SVC_LOG_URL: `kafka://127.0.0.1:${port}` } });
+    const random = seeded(seedOfRun());
+    const cuts = Number(process.env['SVC_TEST_GATEWAY_CUTS'] ?? 30);
+    const made: string[] = [];
+    for (let nth = 0; nth < cuts; nth += 1) {
+      const api = random.pick(cutApis);
+      const bytes = random.int(30);
+      const why = `SVC_TEST_SEED=${random.seed}, ${api} at ${bytes}`;
+      const cut = proxy.cut(api, bytes);
+      made.push(`cut-${nth}`);
+      const body = { provider: 'unauthenticated', unique_key: `cut-${nth}` };
+      const answer = await gateway.call('POST', '/integrations', { body });
+      expect(answer.status, `${why}: ${JSON.stringify(answer.body)}`).toBe(200);
+      await cut;
+    }
+    const { body } = await gateway.call('GET', '/integrations');
+    const names = (body.data as { unique_key: string }[]).map(({ unique_key: name }) => name);
+    expect(names.sort(), `SVC_TEST_SEED=${random.seed}`).toEqual(made.sort());
+    expect(gateway.log.filter((line) => line.includes('"level":60'))).toEqual([]);
+  });
 
   it('has each change once in its log after all that', async () => {
     const { gateway } = world;
