@@ -56,10 +56,32 @@ export const jsonObject = z
   .custom<JsonObject>(isJsonObject, 'Send an object.')
   .meta({ type: 'object' });
 
+/**
+ * A map whose keys are data. zod leaves out a key `__proto__`, and no map of the API has a use for one: it is refused, so
+ * that nothing is dropped without a word.
+ */
+export const mapOf = <K extends z.core.$ZodRecordKey, V extends z.core.SomeType>(
+  key: K,
+  value: V,
+) =>
+  z.preprocess(
+    (given, context) => {
+      if (isJsonObject(given) && Object.hasOwn(given, '__proto__')) {
+        context.addIssue({
+          code: 'custom',
+          message: 'No key may be "__proto__".',
+          path: ['__proto__'],
+        });
+      }
+      return given;
+    },
+    z.record(key, value),
+  );
+
 const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;
 
 /** Up to 10 tags; keys come out in lower case, and two that become equal are refused. */
-export const tags = z.record(z.string(), text(1, 255)).transform((given, context) => {
+export const tags = mapOf(z.string(), text(1, 255)).transform((given, context) => {
   const result: Record<string, string> = {};
   const refuse = (key: string, message: string) => {
     context.addIssue({ code: 'custom', message, path: [key] });

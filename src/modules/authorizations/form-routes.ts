@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { json } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyIssues } from '../../http/error-response.ts';
-import { integrationKey, jsonObject, text } from '../../http/fields.ts';
+import { integrationKey, jsonObject, mapOf, text } from '../../http/fields.ts';
 import { repeatableOptions } from '../../http/options.ts';
 import { errorAt, type RouteError } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
@@ -21,7 +21,7 @@ import { connectedShape } from './shapes.ts';
 const path = z.strictObject({ providerConfigKey: integrationKey });
 const query = z.strictObject({
   connect_session_token: z.string(),
-  params: z.record(text(1, 255), text(0, 8192)).optional(),
+  params: mapOf(text(1, 255), text(0, 8192)).optional(),
 });
 
 /** What the fields are is for the mode to say; their names are text in any case. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AskOptions } from '../../control-plane/control-plane.ts';
 import { content, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
-import { integrationKey, text } from '../../http/fields.ts';
+import { integrationKey, mapOf, text } from '../../http/fields.ts';
 import { repeatableOptions } from '../../http/options.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -19,7 +19,7 @@ import { callbackPath, startRedirect } from './start-redirect.ts';
 import { failurePage, showSuccess, tellFailure } from './tell.ts';
 
 const cookieSeconds = 3600;
-const values = z.record(text(1, 255), text(0, 8192));
+const values = mapOf(text(1, 255), text(0, 8192));
 const ownClient = z.strictObject({
   oauth_client_id_override: text(1, 255).optional(),
   oauth_client_secret_override: text(1, 2048).optional(),

@@ -6,6 +6,7 @@ import {
   connectionId,
   endUserInput,
   integrationKey,
+  mapOf,
   jsonObject,
   tags,
   text,
@@ -53,19 +54,18 @@ const common = {
     .strictObject({ id: text(1, 255), display_name: text(0, 255).optional() })
     .optional(),
   tags: tags.optional(),
-  integrations_config_defaults: z
-    .record(
-      integrationKey,
-      z.strictObject({
-        user_scopes: text(0, 8192).optional(),
-        authorization_params: z.record(text(1, 255), text(0, 8192)).optional(),
-        connection_config: connectionConfig.optional(),
-      }),
-    )
-    .optional(),
-  overrides: z
-    .record(integrationKey, z.strictObject({ docs_connect: webAddress.optional() }))
-    .optional(),
+  integrations_config_defaults: mapOf(
+    integrationKey,
+    z.strictObject({
+      user_scopes: text(0, 8192).optional(),
+      authorization_params: mapOf(text(1, 255), text(0, 8192)).optional(),
+      connection_config: connectionConfig.optional(),
+    }),
+  ).optional(),
+  overrides: mapOf(
+    integrationKey,
+    z.strictObject({ docs_connect: webAddress.optional() }),
+  ).optional(),
   webhook_url_override: webhookUrl.optional(),
 };
 type CommonBody = z.output<z.ZodObject<typeof common>>;

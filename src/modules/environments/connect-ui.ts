@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from '../../http/fields.ts';
+import { mapOf, text } from '../../http/fields.ts';
 import { en, type TextKey } from '../connect-page/browser/texts/en.ts';
 import { languageCodes } from '../connect-page/browser/texts/translate.ts';
 import type { ConnectUi, Environment } from './state.ts';
@@ -30,7 +30,7 @@ const logo = z
 const placesIn = (sentence: string): string[] => sentence.match(/\{\w+\}/g) ?? [];
 
 /** One text, with the places that the page fills in it; empty = the page's own again. */
-const sentences = z.record(z.string(), text(0, 500)).superRefine((sent, context) => {
+const sentences = mapOf(z.string(), text(0, 500)).superRefine((sent, context) => {
   for (const [name, sentence] of Object.entries(sent)) {
     const own = Object.hasOwn(en, name) ? en[name as TextKey] : undefined;
     const unknown = placesIn(sentence).filter((place) => own?.includes(place) !== true);

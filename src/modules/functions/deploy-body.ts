@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { functionName, integrationKey, jsonObject, modelName, text } from '../../http/fields.ts';
+import {
+  functionName,
+  integrationKey,
+  jsonObject,
+  mapOf,
+  modelName,
+  text,
+} from '../../http/fields.ts';
 import { stableJson } from '../../kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
 
@@ -37,7 +44,7 @@ const flow = {
     .default([]),
   webhookSubscriptions: z.array(text(1, 255)).default([]),
   models_json_schema: z
-    .strictObject({ definitions: z.record(z.string(), jsonObject) })
+    .strictObject({ definitions: mapOf(z.string(), jsonObject) })
     .default({ definitions: {} }),
   features: z.array(z.literal('checkpoints')).default([]),
 };

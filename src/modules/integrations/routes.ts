@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { data, json, succeeded } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyRefused } from '../../http/error-response.ts';
-import { displayName, integrationKey, listOf, providerName, text } from '../../http/fields.ts';
+import {
+  displayName,
+  integrationKey,
+  listOf,
+  mapOf,
+  providerName,
+  text,
+} from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Provider } from '../providers/definition.ts';
@@ -23,7 +30,7 @@ const listCredentials = 'environment:integrations:list_credentials';
 const readCredentials = 'environment:integrations:read_credentials';
 const noStore = { 'cache-control': 'no-store' };
 const path = z.strictObject({ uniqueKey: integrationKey });
-const values = z.record(text(1, 255), text(0, 8192));
+const values = mapOf(text(1, 255), text(0, 8192));
 
 const list = defineRoute({
   method: 'GET',

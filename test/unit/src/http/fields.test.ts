@@ -75,7 +75,15 @@ describe('shared fields', () => {
     ]) {
       expect(accepts(fields.tags, wrong)).toBe(false);
     }
-    const proto = fields.tags.parse(JSON.parse('{"__proto__":"x"}'));
-    expect(Object.getPrototypeOf(proto)).toBe(Object.prototype);
+  });
+
+  it('a map with a key __proto__ is refused with its name, not emptied', () => {
+    const sent: unknown = JSON.parse('{"team":"blue","__proto__":"x"}');
+    for (const map of [fields.tags, fields.mapOf(fields.text(1, 255), fields.text(0, 8192))]) {
+      expect(map.safeParse(sent).error?.issues).toMatchObject([
+        { message: 'No key may be "__proto__".', path: ['__proto__'] },
+      ]);
+    }
+    expect(fields.tags.parse({ constructor: 'x' })).toEqual({ constructor: 'x' });
   });
 });
