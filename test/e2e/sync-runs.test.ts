@@ -71,6 +71,21 @@ describe('a sync that fails', () => {
     expect((await living()).sort()).toEqual(['a', 'd']);
   });
 
+  it('reports its success when its records can be read', async () => {
+    const crm = await world.connect();
+    for (let revision = 1; revision <= 5; revision++) {
+      crm.account.script = [{ do: 'save', rows: [{ id: 'a', name: `revision ${revision}` }] }];
+      const { finishedAt: before } = await crm.status('scripted');
+      await crm.trigger('scripted');
+      const done = await eventually(
+        () => crm.status('scripted'),
+        (status) => status.finishedAt !== before && status.status !== 'RUNNING',
+      );
+      expect(done).toMatchObject({ latestExecutionStatus: 'SUCCESS', records_readable: true });
+      expect(await crm.all('Item')).toMatchObject([{ name: `revision ${revision}` }]);
+    }
+  });
+
   it('§8.1 an open pass is kept: goes on after its checkpoint, and forgets both on a reset', async () => {
     const crm = await world.connect();
     crm.account.contacts = rows(60);

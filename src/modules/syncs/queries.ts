@@ -5,6 +5,7 @@ import { connectionsOfIntegration, requireConnection } from '../connections/quer
 import type { Connection } from '../connections/state.ts';
 import { formatFrequency } from '../functions/frequency.ts';
 import { requireIntegration } from '../integrations/queries.ts';
+import { areReadable } from '../records/readable.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
@@ -127,13 +128,30 @@ const lastStatus: Partial<Record<RunStatus, string>> = {
 };
 
 /**
- * A row of `GET /sync/status` (contract/http.md section 7).
- * @param showsConnection false leaves out which connection it is of
+ * The rows of `GET /sync/status` (contract/http.md section 7).
+ * @param showsConnection false leaves out which connection each is of
  */
-export async function presentSync(
+export async function presentSyncs(
+  reader: RecordReader,
+  instances: readonly SyncInstance[],
+  showsConnection: boolean,
+): Promise<Record<string, unknown>[]> {
+  const places = instances.map(({ last }) => last?.positions ?? []);
+  const readable = await areReadable(reader, places);
+  return Promise.all(
+    instances.map((instance, at) =>
+      presentSync(reader, instance, { showsConnection, isReadable: readable[at] ?? true }),
+    ),
+  );
+}
+
+async function presentSync(
   reader: RecordReader,
   instance: SyncInstance,
-  showsConnection: boolean,
+  {
+    showsConnection,
+    isReadable,
+  }: { readonly showsConnection: boolean; readonly isReadable: boolean },
 ): Promise<Record<string, unknown>> {
   const { id, syncName, variant, connectionId, models, last, current, checkpoint, nextDueAt } =
     instance;
@@ -152,6 +170,7 @@ export async function presentSync(
     frequency: formatFrequency(effectiveFrequencyMs(instance)),
     ...(last === null ? {} : { finishedAt: isoMillis(last.endedAt), latestResult: last.counts }),
     nextScheduledSyncAt: nextDueAt === null ? null : isoMillis(nextDueAt),
+    records_readable: isReadable,
     recordCount: Object.fromEntries(models.map((model) => [model, counted.get(model) ?? 0])),
     checkpoint,
   };

@@ -9,7 +9,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
 import { connectionPathOf, syncRef } from './entity.ts';
 import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
-import { presentSync, requireSync, selectSyncs, type SyncName } from './queries.ts';
+import { presentSyncs, requireSync, selectSyncs, type SyncName } from './queries.ts';
 import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
 import { variantRoutes } from './variant-routes.ts';
 import { frequencyShape, statusesShape } from './shapes.ts';
@@ -164,10 +164,7 @@ const syncStatus = defineRoute({
     const showsConnection =
       query.connection_id !== undefined || caller.has('environment:connections:list');
     const rows = selected.flatMap(({ instances }) => instances);
-    const syncs = await Promise.all(
-      rows.map((instance) => presentSync(reader, instance, showsConnection)),
-    );
-    return { status: 200, body: { syncs } };
+    return { status: 200, body: { syncs: await presentSyncs(reader, rows, showsConnection) } };
   },
 });
 

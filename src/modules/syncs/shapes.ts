@@ -25,6 +25,9 @@ const statusShape = z
     finishedAt: moment.optional(),
     latestResult: models(counts).optional(),
     nextScheduledSyncAt: moment.nullable(),
+    records_readable: z.boolean().meta({
+      description: 'Whether everything that the last run changed can be read.',
+    }),
     recordCount: models(z.int()),
     checkpoint: jsonObject.nullable(),
   })

@@ -1,7 +1,7 @@
 import { uuidV5 } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Instant } from '../../kernel/time.ts';
-import type { Born, RunStatus, RunTrigger, SyncEvent } from './events.ts';
+import type { Born, ModelPlace, RunStatus, RunTrigger, SyncEvent } from './events.ts';
 
 export type { EndStatus, RunStatus } from './events.ts';
 
@@ -36,6 +36,8 @@ export interface LastRun {
   readonly isInitial: boolean;
   readonly counts: Readonly<Record<string, { added: number; updated: number; deleted: number }>>;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** Where its changes of records end. Absent: as in release 0.70.0, long ago. */
+  readonly positions?: readonly ModelPlace[];
 }
 
 /** A sync of one connection. Scope = that of the connection; path [...connection path, sync name, variant]. */
@@ -178,7 +180,8 @@ function afterEnd(
     event.counts.map(({ model, added, updated, deleted }) => [model, { added, updated, deleted }]),
   );
   const isInitial = state.current?.isInitial ?? false;
-  const last = { runId, attempt, status, startedAt, endedAt, isInitial, counts, error };
+  const { positions } = event;
+  const last = { runId, attempt, status, startedAt, endedAt, isInitial, counts, error, positions };
   const lastSyncDate = status === 'succeeded' ? startedAt : state.lastSyncDate;
   return { ...state, current: null, last, lastSyncDate };
 }
