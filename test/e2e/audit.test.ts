@@ -121,6 +121,21 @@ describe('the chain of the audit trail', () => {
     expect(JSON.parse(await exported.text())).toMatchObject({ environment: 'account', seq: 1 });
   });
 
+  it('is found by the name of its environment, and an unknown name is a failure', async () => {
+    const { data } = succeeded(await account('GET', '/audit/chains')) as {
+      data: { name: string | null; environment: string }[];
+    };
+    const { environment } = data.find(({ name }) => name === 'dev')!;
+    const byName = await svc('export', '--environment', 'dev');
+    expect(byName.out).not.toBe('');
+    expect(linesOf(byName).map((line) => JSON.parse(line))[0]).toMatchObject({ environment });
+    for (const word of ['export', 'verify']) {
+      const ended = await svc(word, '--environment', 'nowhere');
+      expect(ended).toMatchObject({ exitCode: 1, out: '' });
+      expect(ended.err).toContain('There is no chain "nowhere"');
+    }
+  });
+
   it.each([
     ['says something else', (lines: string[]) => lines.with(1, other(lines[1]!))],
     ['is missing', (lines: string[]) => lines.toSpliced(1, 1)],

@@ -81,6 +81,22 @@ describe('what is in an environment', () => {
     expect(await svc('records Company demo -e dev')).toMatchObject({ exitCode: 1 });
   });
 
+  it('of an unknown name: each command says so and fails', async () => {
+    const model = await svc('records Compnay demo -i freshdesk -e dev');
+    expect(model).toMatchObject({ exitCode: 1, out: '' });
+    expect(model.err).toMatch(/No function of freshdesk saves the model Compnay; .*Company/);
+    for (const line of ['sync list nothing -e dev', 'sync list nothing -i freshdesk -e dev']) {
+      const ended = await svc(line);
+      expect(ended, line).toMatchObject({ exitCode: 1, out: '' });
+      expect(ended.err).toContain('has the sync nothing');
+    }
+  });
+
+  it('records there are none of: an empty page says so', async () => {
+    const none = await svc('records Company demo -i freshdesk -e dev --filter deleted');
+    expect(none).toMatchObject({ exitCode: 0, out: '', err: 'No records of Company.\n' });
+  });
+
   it('webhooks and where they go', async () => {
     const made = await world.gateway.call('POST', '/webhook-endpoints', {
       body: { url: 'https://receiver.example/hook' },

@@ -40,7 +40,7 @@ Words
   verify                  compute every hash anew, and compare the end with what the owner keeps
 
 Options
-      --environment ID    the chain of this environment, or of "account"; verify: all when absent
+      --environment NAME  the chain of this environment (name or id), or "account"; verify: all when absent
       --file FILE         verify: the events of an export, without asking for them
       --json              chains, verify: the answer as JSON on stdout
 
@@ -95,11 +95,20 @@ async function showChains(context: Context, { json }: Values): Promise<void> {
 
 async function exportChain(context: Context, { environment }: Values): Promise<void> {
   if (environment === undefined) {
-    const message = 'Name the chain: --environment <id>, or --environment account';
+    const message = 'Name the chain: --environment <name>, or --environment account';
     throw new CommandFailure(message, { isUsage: true });
   }
-  for await (const line of eventsOf(accountClient(context), environment))
+  const client = accountClient(context);
+  const chain = chainNamed(await chainsOf(client), environment);
+  for await (const line of eventsOf(client, chain.environment))
     context.output.result(JSON.stringify(line));
+}
+
+/** By the name of its environment or by its id. @throws CommandFailure where there is none */
+function chainNamed(chains: readonly ShownChain[], wanted: string): ShownChain {
+  const found = chains.find(({ name, environment }) => name === wanted || environment === wanted);
+  if (found !== undefined) return found;
+  throw new CommandFailure(`There is no chain "${wanted}"; see: svc audit chains`);
 }
 
 /** The events of a chain, page by page. */
@@ -144,9 +153,7 @@ async function verify(context: Context, { environment, file, json }: Values): Pr
 async function verifyService(context: Context, wanted: string | undefined): Promise<Verdict[]> {
   const client = accountClient(context);
   const chains = await chainsOf(client);
-  const chosen = chains.filter(({ environment }) => wanted === undefined || environment === wanted);
-  if (chosen.length === 0 && wanted !== undefined)
-    throw new CommandFailure(`There is no chain "${wanted}"; see: svc audit chains`);
+  const chosen = wanted === undefined ? chains : [chainNamed(chains, wanted)];
   const verdicts: Verdict[] = [];
   for (const chain of chosen) {
     const judge = new Judge(chain.environment);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/stable-json.ts';
+import { ApiError, type ApiClient } from '../client.ts';
 import type { Command } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
@@ -76,6 +77,10 @@ Examples
         // The shape is the service's promise.
         const page = answer as unknown as { records: JsonObject[]; next_cursor: string | null };
         for (const record of page.records) context.output.result(JSON.stringify(record));
+        if (page.records.length === 0 && cursor === undefined) {
+          await mustBeSaved(client, integration, model);
+          context.output.note(`No records of ${model}.`);
+        }
         if (page.next_cursor === null) return;
         cursor = page.next_cursor;
         if (values.all !== true) break;
@@ -84,3 +89,32 @@ Examples
     });
   },
 };
+
+/**
+ * An unknown model and one without records look alike to a reader.
+ * @throws CommandFailure where no function of the integration saves the model
+ */
+async function mustBeSaved(client: ApiClient, integration: string, model: string): Promise<void> {
+  const models = await savedModels(client, integration);
+  if (models === null || models.includes(model)) return;
+  const known =
+    models.length === 0 ? 'there are none that save records' : `there are: ${models.join(', ')}`;
+  throw new CommandFailure(`No function of ${integration} saves the model ${model}; ${known}.`);
+}
+
+/** Null where the key may not list functions. */
+async function savedModels(client: ApiClient, integration: string): Promise<string[] | null> {
+  try {
+    // The shape is the service's promise.
+    const all = (await client.call('GET', '/scripts/config')) as unknown as {
+      readonly providerConfigKey: string;
+      readonly syncs: readonly { readonly returns?: readonly string[] }[];
+    }[];
+    const own = all.filter(({ providerConfigKey }) => providerConfigKey === integration);
+    const models = own.flatMap(({ syncs }) => syncs.flatMap(({ returns = [] }) => returns));
+    return [...new Set(models)].sort();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return null;
+    throw error;
+  }
+}

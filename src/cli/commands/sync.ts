@@ -108,7 +108,7 @@ async function list(
   names: readonly string[],
   { integration, connection, json }: Values,
 ): Promise<void> {
-  const keys = integration === undefined ? await integrationsWith(client, names) : [integration];
+  const keys = await listedIntegrations(client, names, integration);
   const found = await Promise.all(
     keys.map(async (key) => {
       const syncs = names.length === 0 ? '*' : names.join(',');
@@ -140,6 +140,21 @@ async function list(
     one.nextScheduledSyncAt ?? '',
     Object.values(one.recordCount).reduce((sum, count) => sum + count, 0),
   ]);
+}
+
+/** @throws CommandFailure where a sync is named that none of them has */
+async function listedIntegrations(
+  client: ApiClient,
+  names: readonly string[],
+  integration: string | undefined,
+): Promise<readonly string[]> {
+  if (names.length === 0 && integration !== undefined) return [integration];
+  const having = await integrationsWith(client, names);
+  const keys = having.filter((key) => integration === undefined || key === integration);
+  if (keys.length > 0 || names.length === 0) return keys;
+  const where =
+    integration === undefined ? 'No integration' : `${integration} is no integration that`;
+  throw new CommandFailure(`${where} has the sync ${names.join(', ')}`);
 }
 
 async function tell(
