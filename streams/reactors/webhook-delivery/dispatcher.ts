@@ -17,6 +17,7 @@ import type { DeliveryAction, WebhookOut } from '../../../src/modules/webhooks-o
 import { deliveryMessage } from '../../../src/modules/webhooks-out/outbox.ts';
 import type { Coordination } from '../../../src/ports/coordination.ts';
 import { Backlog } from './backlog.ts';
+import { endpointsOf } from './changed-endpoints.ts';
 import type { Circuit } from './circuit.ts';
 import { Circuits } from './circuits.ts';
 import { noteAttempt, type Outcome } from './delivery-log.ts';
@@ -375,24 +376,6 @@ export class Dispatcher implements AsyncDisposable {
 }
 
 const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId}/${endpointId}`;
-
-/** The endpoints whose URL the entity holds. */
-function endpointsOf({ kind, path }: EntityRef): readonly EndpointRef[] {
-  const [environment_id = '', second = '', third = ''] = path;
-  const ofNone = { environment_id, integration: null, connection_id: null };
-  switch (kind) {
-    case 'environment':
-      return ['primary', 'secondary'].map((endpoint_id) => ({ ...ofNone, endpoint_id }));
-    case 'webhook-endpoint':
-      return [{ ...ofNone, endpoint_id: second }];
-    case 'connection':
-      return [
-        { environment_id, endpoint_id: 'connection', integration: second, connection_id: third },
-      ];
-    default:
-      return [];
-  }
-}
 
 /** Up to a twentieth more, told by the message: what failed together is not tried again together. */
 function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
