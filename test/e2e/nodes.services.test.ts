@@ -13,6 +13,7 @@ import {
   type CrmWorld,
 } from '../support/crm-world.ts';
 import type { Answer, RunningGateway } from '../support/gateway.ts';
+import { openScanWorld, scansAsked } from '../support/scans.ts';
 import { auditStreams } from '../support/stream-audit.ts';
 
 /** Enough that every node runs some of them. */
@@ -29,7 +30,9 @@ const connections: CrmConnection[] = [];
 
 beforeAll(async () => {
   clickhouse = await startClickHouseFront();
-  world = await openCrmWorld({ env: { SVC_CLICKHOUSE_URL: clickhouse.url } });
+  world = await openCrmWorld({
+    env: { SVC_CLICKHOUSE_URL: clickhouse.url, SVC_RATE_LIMIT_PER_MINUTE: '0' },
+  });
   nodes = [world.gateway, await world.startAnother(), await world.startAnother()];
 });
 afterAll(async () => {
@@ -76,6 +79,12 @@ describe('three nodes on one log', () => {
       expect(pages[0]).toHaveLength(25);
       expect(pages.slice(1)).toEqual([pages[0], pages[0]]);
     }
+  });
+
+  it('end no scan early, whichever nodes its pages come from', async () => {
+    await using scans = await openScanWorld(nodes);
+    for (const tally of (await scans.scan(scansAsked)).values())
+      expect(tally).toMatchObject({ endedEarly: 0, missedSome: 0 });
   });
 
   it('take over from one that is killed and from one that stands still', async () => {

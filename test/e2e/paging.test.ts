@@ -3,11 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { askChild } from '../support/child.ts';
+import { startGateway } from '../support/gateway.ts';
 import { judgeReader, judgeWalk, type ToldPaging } from '../support/paging-judge.ts';
 import { seedOfRun } from '../support/random.ts';
+import { openScanWorld, scansAsked } from '../support/scans.ts';
 
 const seed = seedOfRun();
 console.log(`paging test: SVC_TEST_SEED=${seed}`);
+
+describe('a run that updates what is scanned', () => {
+  it('lets no scan end early or miss a record', async () => {
+    const env = { SVC_RATE_LIMIT_PER_MINUTE: '0' };
+    await using gateway = await startGateway({ env });
+    await using scans = await openScanWorld([gateway]);
+    for (const tally of (await scans.scan(scansAsked)).values())
+      expect(tally).toMatchObject({ endedEarly: 0, missedSome: 0 });
+  });
+});
 
 describe('a reader beside four writers and retention on one stream', () => {
   let folder: string;

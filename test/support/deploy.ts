@@ -5,7 +5,7 @@ import { ProjectCompiler } from '../../src/cli/compiler/compile.ts';
 import { packageFunctions } from '../../src/cli/deploy/package.ts';
 import { ownPackage } from '../../src/cli/package.ts';
 
-const root = fileURLToPath(new URL('../e2e/functions', import.meta.url));
+const rootOfTests = fileURLToPath(new URL('../e2e/functions', import.meta.url));
 
 /** Names the file in which a run of the tests keeps what `compileFunctions` made. */
 export const compiledVariable = 'SVC_TEST_FUNCTIONS';
@@ -19,10 +19,10 @@ export async function compiledFunctions(): Promise<object> {
 }
 
 /**
- * Compiles the functions of `test/e2e/functions` as the command line does it.
+ * Compiles functions, those of `test/e2e/functions` by default, as the command line does it.
  * @throws CompileError
  */
-export async function compileFunctions(): Promise<object> {
+export async function compileFunctions(root: string = rootOfTests): Promise<object> {
   await using sandbox = await openSandbox({ childrenMax: 1 });
   await using compiler = new ProjectCompiler({
     root,

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { Random } from './random.ts';
+
+/**
+ * The store, but each statement may come late, and its end be told late: what was inserted can be read before, as with
+ * a server over a network.
+ */
+export function scheduledStore(inner: ProjectionStore, random: Random): ProjectionStore {
+  const late = async <T>(work: () => Promise<T>, maxMs: number): Promise<T> => {
+    if (random.chance(40)) await sleep(random.int(maxMs));
+    const result = await work();
+    if (random.chance(40)) await sleep(random.int(maxMs));
+    return result;
+  };
+  return {
+    create: (definition) => inner.create(definition),
+    drop: (name) => inner.drop(name),
+    command: (sql, options) => inner.command(sql, options),
+    queryBinary: (sql, params, lane) => late(() => inner.queryBinary(sql, params, lane), 5),
+    queryRows: (sql, params, lane) => late(() => inner.queryRows(sql, params, lane), 5),
+    insert: (insert) => late(() => inner.insert(insert), 30),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
