@@ -9,7 +9,7 @@ import { deploymentEnv } from './support/deployment.ts';
 import { accessTo, startGateway, type GatewayAccess } from './support/gateway.ts';
 import { startOwnServices } from './support/own-services.ts';
 import { seedOfRun } from './support/random.ts';
-import { openScanWorld } from './support/scans.ts';
+import { openScanWorld, type ScanTally } from './support/scans.ts';
 
 const { positionals, values: options } = parseArgs({
   allowPositionals: true,
@@ -20,8 +20,16 @@ const { positionals, values: options } = parseArgs({
   },
 });
 const scans = Number(positionals[0] ?? 2000);
-/** Each of a tenth of the records, and as slow as all of them: a page has one record. */
-const scansOfFew = Math.ceil(scans / 10);
+/** A scan of few records is as slow as one of many: its pages have one record, or seven. */
+const shareOfFew = 0.1;
+const scansPerReport = 200;
+
+const added = (known: ScanTally | undefined, more: ScanTally): ScanTally => ({
+  scans: (known?.scans ?? 0) + more.scans,
+  pages: (known?.pages ?? 0) + more.pages,
+  endedEarly: (known?.endedEarly ?? 0) + more.endedEarly,
+  missedSome: (known?.missedSome ?? 0) + more.missedSome,
+});
 
 async function gateways(stack: AsyncDisposableStack): Promise<readonly GatewayAccess[]> {
   if (options.url.length > 0) {
@@ -47,9 +55,15 @@ await using stack = new AsyncDisposableStack();
 const scanned = await gateways(stack);
 await using world = await openScanWorld(scanned);
 console.log(`${scans} scans on ${scanned.length} node(s), SVC_TEST_SEED=${seedOfRun()}`);
-const tallies = await world.scan({ Many: scans, Few: scansOfFew });
+const totals = new Map<string, ScanTally>();
+for (let left = scans; left > 0; left -= scansPerReport) {
+  const share = Math.min(left, scansPerReport);
+  const tallies = await world.scan({ Many: share, Few: Math.ceil(share * shareOfFew) });
+  for (const [kind, tally] of tallies) totals.set(kind, added(totals.get(kind), tally));
+  console.log(new Date().toISOString(), `${scans - left + share} of ${scans}`);
+}
 let wrong = 0;
-for (const [kind, { scans: made, pages, endedEarly, missedSome }] of tallies) {
+for (const [kind, { scans: made, pages, endedEarly, missedSome }] of totals) {
   wrong += endedEarly + missedSome;
   console.log(
     `${kind}: ${made} scans, ${pages} pages, ${endedEarly} ended early, ${missedSome} missed some`,

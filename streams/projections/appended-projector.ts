@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
@@ -8,7 +8,7 @@ import { AppendedBatch, type Entry } from './appended-batch.ts';
 import type { AnyAppendedProjection } from './appended.ts';
 import { BatchPair } from './batch-pair.ts';
 import type { TableSet } from './define.ts';
-import { pause, rest, retrying } from './pacing.ts';
+import { isOutage, pause, rest, retrying } from './pacing.ts';
 import { Positions, startPositions, type StoredPosition } from './positions.ts';
 
 /** One insert. */
@@ -243,9 +243,6 @@ class RunningAppended implements AppendedProjector {
     return this.#stop.signal.aborted;
   }
 }
-
-const isOutage = (error: unknown): boolean =>
-  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof GatewayError && error.code === 'projection_refused';

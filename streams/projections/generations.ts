@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
 import type { GenerationTold, ProjectionTold } from '../../src/modules/projections/public.ts';
@@ -11,6 +11,7 @@ import type { TopicName } from '../topics.ts';
 import type { TableSet } from './define.ts';
 import { dropTables } from './drop-tables.ts';
 import { FedGeneration, type FeedDeps } from './fed-generation.ts';
+import { isOutage } from './pacing.ts';
 
 /** Readers of other nodes may take so long to hear of a switch; what they had read ahead lives shorter. */
 const readersLeaveMs = 10_000;
@@ -299,8 +300,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
       if (this.#isStopped()) return;
       const unfinished = { id, times: this.#unfinished.times + 1 };
       this.#unfinished = unfinished;
-      const isOutage = error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
-      if (!this.#isLeading || (isOutage && unfinished.times < comparisonsMax)) {
+      if (!this.#isLeading || (isOutage(error) && unfinished.times < comparisonsMax)) {
         logger.warn({ err: error, ...compared }, 'a comparison of generations is begun again');
         return;
       }

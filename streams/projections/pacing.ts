@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 
 const retryFirstMs = 100;
 const retryMaxMs = 5_000;
@@ -12,6 +13,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 export async function rest(tookMs: number, percent: number, signal: AbortSignal): Promise<void> {
   if (percent < 100) await pause((tookMs * (100 - percent)) / percent, signal);
 }
+
+/** What passes by itself: log or tables are away. */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 
 /** Tries again until it succeeds, with longer and longer pauses. @throws what is not to be tried again, or came after the signal */
 export async function retrying<T>(

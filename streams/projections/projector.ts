@@ -1,6 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeads } from '../../src/modules/records/heads.ts';
@@ -13,7 +12,7 @@ import type { Cleanup } from './cleanup.ts';
 import { createCleanup, purgedPartitions } from './cleanup.ts';
 import { createInserter, type Inserter } from './inserter.ts';
 import { Intake } from './intake.ts';
-import { pause, rest, retrying } from './pacing.ts';
+import { isOutage, pause, rest, retrying } from './pacing.ts';
 import type { Start, StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
 import type { Publication } from './publication.ts';
@@ -209,7 +208,7 @@ class RunningProjector implements Projector {
         }
       } catch (error) {
         if (this.#isStopped()) return;
-        if (!isRetryable(error)) throw error;
+        if (!isOutage(error)) throw error;
         this.#deps.logger.warn({ err: error }, 'the log cannot be read; trying again');
         await pause(waitMs, signal);
         waitMs = Math.min(2 * waitMs, retryMaxMs);
@@ -383,7 +382,7 @@ class RunningProjector implements Projector {
   #retrying<T>(work: () => Promise<T>): Promise<T> {
     return retrying(work, {
       signal: this.#stop.signal,
-      isRetryable,
+      isRetryable: isOutage,
       failed: (err) => this.#deps.logger.warn({ err }, 'the projection store failed; trying again'),
     });
   }
@@ -396,11 +395,4 @@ class RunningProjector implements Projector {
   async #fault(name: string): Promise<void> {
     await this.#deps.faultPoint?.(name);
   }
-}
-
-function isRetryable(error: unknown): boolean {
-  return (
-    error instanceof GatewayError &&
-    (error.code === 'projection_unavailable' || error.code === 'log_unavailable')
-  );
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
 import type { EventLog, Membership } from '../../src/ports/event-log.ts';
 import type { Insert, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Logger } from 'pino';
 import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
 import { InsertWatch } from './insert-watch.ts';
+import { isOutage } from './pacing.ts';
 
 /** Each generation is projected by a group of its own. */
 export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>
@@ -205,6 +206,3 @@ class Shared implements SharedProjector {
 
 /** A signal that may have ended while something was awaited. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;
-
-const isOutage = (error: unknown): boolean =>
-  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];

@@ -19,6 +19,8 @@ interface ScanKind {
 
 const limitsOf = { Many: [100, 300, 700, 1000], Few: [1, 7] } as const;
 const chasesMax = 20;
+/** Scans at a time. */
+const lanesOfModel = 4;
 const filters = ['all', 'all', 'all', 'updated', 'since', 'added', 'deleted', 'ids'] as const;
 
 /** What came of the scans of one model and limit. */
@@ -101,16 +103,24 @@ class Scanner {
   async run(counts: Readonly<Record<ScanKind['model'], number>>): Promise<Map<string, ScanTally>> {
     this.#tallies = new Map();
     const models = ['Many', 'Few'] as const;
-    await Promise.all(models.map((model) => this.#scans(model, counts[model])));
+    const lanes = models.flatMap((model) => {
+      const scans = this.#scans(model, counts[model]);
+      return Array.from({ length: lanesOfModel }, () => scans);
+    });
+    await Promise.all(
+      lanes.map(async (scans) => {
+        for (const kind of scans) await this.#scan(kind);
+      }),
+    );
     return this.#tallies;
   }
 
-  async #scans(model: ScanKind['model'], count: number): Promise<void> {
+  *#scans(model: ScanKind['model'], count: number): Generator<ScanKind> {
     const limits = limitsOf[model];
     for (let at = 0; at < count; at += 1) {
       const limit = limits[at % limits.length] ?? 1;
       const filter = filters[Math.floor(at / limits.length) % filters.length] ?? 'all';
-      await this.#scan({ model, limit, filter });
+      yield { model, limit, filter };
     }
   }
 

@@ -317,37 +317,6 @@ describe('records projector', () => {
     expect(ids).toEqual(idsOf(model.ordered()));
   });
 
-  it('is level once it has inserted what the log had when it began, and refills emptied tables till then', async () => {
-    const model = new RecordModel();
-    const log = newLog();
-    const partition = model.partition(partitions);
-    const level = ({ projector }: TestProjection) => ({
-      hasCaughtUp: projector.hasCaughtUp(partition),
-      isRefilling: projector.isRefilling(partition),
-    });
-    {
-      await using first = await TestProjection.open(store, log);
-      expect(level(first)).toEqual({ hasCaughtUp: true, isRefilling: false });
-      await first.publish(model, story(model));
-      expect(level(first)).toEqual({ hasCaughtUp: true, isRefilling: false });
-    }
-    const appended = [model.save('later')].map((change) => model.message(changeCodec, change));
-    const open = async (wasRefilled: boolean) => {
-      const held = holdInserts(store, 'records');
-      await using projection = await TestProjection.open(store, log, { store: held.store });
-      using _ = held;
-      await held.inserting;
-      expect(level(projection)).toEqual({ hasCaughtUp: false, isRefilling: wasRefilled });
-      held.release();
-      await projection.settled(partition, await log.endOffset('', partition));
-      expect(level(projection)).toEqual({ hasCaughtUp: true, isRefilling: false });
-    };
-    log.append(partition, appended);
-    await open(false);
-    await dropTables(store);
-    await open(true);
-  });
-
   it('tells who waits when a change can be read, and not before', async () => {
     const model = new RecordModel();
     const log = newLog();

@@ -1,12 +1,50 @@
 import { describe, expect, it } from 'vitest';
 import { isoMicros } from '../../../../../src/kernel/time.ts';
 import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
+import { recordsTopic } from '../../../../../src/modules/records/stream-head.ts';
 import { holdInserts } from '../../../../support/held-inserts.ts';
-import { TestProjection } from '../../../../support/projection.ts';
+import { MemoryLog } from '../../../../support/memory-log.ts';
+import {
+  changeCodec,
+  dropTables,
+  partitions,
+  TestProjection,
+} from '../../../../support/projection.ts';
 import { RecordModel, startMicros } from '../../../../support/record-model.ts';
 import { idsOf, pageOf, question, storeOfFile, walk } from '../../../../support/record-pages.ts';
 
 const store = await storeOfFile();
+
+describe('a projector', () => {
+  it('has caught up with what the log had at its start, and refills emptied tables till then', async () => {
+    const model = new RecordModel();
+    const log = new MemoryLog(recordsTopic, partitions);
+    const partition = model.partition(partitions);
+    const state = ({ projector }: TestProjection) => ({
+      hasCaughtUp: projector.hasCaughtUp(partition),
+      isRefilling: projector.isRefilling(partition),
+    });
+    {
+      await using first = await TestProjection.open(store, log);
+      await first.publish(model, [model.save('a')]);
+      expect(state(first)).toEqual({ hasCaughtUp: true, isRefilling: false });
+    }
+    const open = async (isRefilling: boolean) => {
+      const held = holdInserts(store, 'records');
+      await using projection = await TestProjection.open(store, log, { store: held.store });
+      using _ = held;
+      await held.inserting;
+      expect(state(projection)).toEqual({ hasCaughtUp: false, isRefilling });
+      held.release();
+      await projection.settled(partition, await log.endOffset('', partition));
+      expect(state(projection)).toEqual({ hasCaughtUp: true, isRefilling: false });
+    };
+    log.append(partition, [model.message(changeCodec, model.save('b'))]);
+    await open(false);
+    await dropTables(store);
+    await open(true);
+  });
+});
 
 describe('pages while an insert is readable and not confirmed', () => {
   const saved = (model: RecordModel, n: number) =>
