@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/help.ts';
 import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
 import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
+import { argumentsHere, exampleOf } from '../support/help-examples.ts';
 import { until } from '../support/runs.ts';
 import { openWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -81,7 +82,7 @@ describe('what is in an environment', () => {
     expect(await svc('records Company demo -e dev')).toMatchObject({ exitCode: 1 });
   });
 
-  it('of an unknown name: each command says so and fails', async () => {
+  it('of an unknown name and nothing of a known one are told apart', async () => {
     const model = await svc('records Compnay demo -i freshdesk -e dev');
     expect(model).toMatchObject({ exitCode: 1, out: '' });
     expect(model.err).toMatch(/No function of freshdesk saves the model Compnay; .*Company/);
@@ -90,9 +91,6 @@ describe('what is in an environment', () => {
       expect(ended, line).toMatchObject({ exitCode: 1, out: '' });
       expect(ended.err).toContain('has the sync nothing');
     }
-  });
-
-  it('records there are none of: an empty page says so', async () => {
     const none = await svc('records Company demo -i freshdesk -e dev --filter deleted');
     expect(none).toMatchObject({ exitCode: 0, out: '', err: 'No records of Company.\n' });
   });
@@ -373,13 +371,6 @@ describe('svc doctor', () => {
 });
 
 describe('the examples of the help', () => {
-  /** Names of the examples, as this world has them. */
-  const here: readonly (readonly [RegExp, string])[] = [
-    [/\bcreate crm contacts\b/, 'create hubspot companies'],
-    [/\bcrm\/syncs\/contacts\b/, 'hubspot/syncs/contacts'],
-    [/\bcrm\b/g, 'hubspot'],
-    [/\bacme\b/g, 'demo'],
-  ];
   /** They change the log of a machine or of everybody, and have tests of their own. */
   const apart = new Set(['log', 'root-keys', 'audit']);
 
@@ -388,7 +379,6 @@ describe('the examples of the help', () => {
       .filter(({ name }) => !apart.has(name))
       .map(({ name, help }) => [name, exampleOf(help)] as const),
   )('svc %s: %s', async (name, example) => {
-    const line = here.reduce((text, [from, to]) => text.replace(from, to), example);
     const variables = {
       SVC_HOSTPORT: world.gateway.url,
       SVC_SECRET_KEY: world.gateway.key,
@@ -397,7 +387,7 @@ describe('the examples of the help', () => {
     };
     const interrupt = new AbortController();
     if (name === 'listen') interrupt.abort();
-    const ended = await world.svc(line.split(' ').slice(1), {
+    const ended = await world.svc(argumentsHere(example), {
       variables,
       interrupt: interrupt.signal,
       // What watches until Ctrl-C has it at its first result, or has had it.
@@ -405,11 +395,4 @@ describe('the examples of the help', () => {
     });
     expect(ended, ended.err).toMatchObject({ exitCode: 0 });
   });
-
-  /** The first line of the help's examples. */
-  function exampleOf(help: string): string {
-    const [, examples = ''] = help.split(/Examples?\n/);
-    const [first = ''] = examples.split('\n');
-    return first.trim();
-  }
 });
