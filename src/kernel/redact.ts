@@ -6,18 +6,29 @@ const secretName =
 
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
-/** The same before a value in text: `token=…`, `"api_key": "…"`. */
-const namedValue = /(?<![\w-])([\w-]+)(["']?\s*[:=]\s*["']?)[^\s"',&}]+/g;
+/** What stands before a value in text: `token=`, `"api_key": "`. */
+const nameBeforeValue = /(?<![\w-])([\w-]+)["']?\s*[:=]\s*["']?/g;
 const secretNameInText = /token|secret|password|api[_-]?key|authorization/i;
+const value = /[^\s"',&}]+/y;
 
 /** Text without what looks like a credential: providers like to repeat tokens, and functions to log them. */
 export function redactText(text: string): string {
-  return text
-    .replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${removed}`)
-    .replaceAll(namedValue, (all, name: string, separator: string) =>
-      secretNameInText.test(name) ? `${name}${separator}${removed}` : all,
-    )
-    .replaceAll(/:\/\/[^\s/@]+@/g, `://${removed}@`);
+  const withoutSchemes = text.replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${removed}`);
+  return redactNamedValues(withoutSchemes).replaceAll(/:\/\/[^\s/@]+@/g, `://${removed}@`);
+}
+
+/** A value that is no secret may hold one: `half way: token=…`. */
+function redactNamedValues(text: string): string {
+  let clean = '';
+  let from = 0;
+  for (const { 0: before, 1: name = '', index } of text.matchAll(nameBeforeValue)) {
+    if (index < from || !secretNameInText.test(name)) continue;
+    value.lastIndex = index + before.length;
+    if (!value.test(text)) continue;
+    clean += `${text.slice(from, index)}${before}${removed}`;
+    from = value.lastIndex;
+  }
+  return clean + text.slice(from);
 }
 
 /**
