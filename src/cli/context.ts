@@ -22,8 +22,8 @@ export interface Context {
   openSandbox(): Promise<Sandbox>;
   openCompiler(parts: CompilerParts): ProjectCompiler;
   openClient(secretKey: string): ApiClient;
-  /** Exports or imports the log of the service on this machine; resolves with an exit code. */
-  transferLog(word: 'export' | 'import', folder: string): Promise<number>;
+  /** Runs a program of the service for its log on this machine; resolves with its exit code. */
+  runOnLog(program: 'log' | 'keys', args: readonly string[]): Promise<number>;
 }
 
 /** Aborted at Ctrl-C, which no longer ends the process until this is disposed of. */

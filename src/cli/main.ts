@@ -6,8 +6,8 @@ import { processVariables, readEnvironment, userDirectory } from './environment.
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
 import { ownPackage } from './package.ts';
+import { runOnLog } from './run-on-log.ts';
 import { runCommandLine } from './run.ts';
-import { transferLog } from './transfer-log.ts';
 
 const variables = processVariables();
 const root = userDirectory(variables, process.cwd());
@@ -42,7 +42,7 @@ const context: Context = {
   },
   openSandbox: () => openSandbox({ childrenMax: 1 }),
   openCompiler: (parts) => new ProjectCompiler(parts),
-  transferLog: (word, folder) => transferLog(root, word, folder),
+  runOnLog: (program, args) => runOnLog(root, program, args),
   openClient: (secretKey) => apiClient({ host: environment.host, secretKey, version: own.version }),
 };
 

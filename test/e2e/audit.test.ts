@@ -10,6 +10,7 @@ import { checkedFetch } from '../support/answers.ts';
 import { commandLine, type Ended } from '../support/command-line.ts';
 import { eventually, succeeded } from '../support/crm-world.ts';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { recoverKey } from '../support/starts.ts';
 
 interface Event {
   readonly environment: string;
@@ -156,3 +157,27 @@ describe('the chain of the audit trail', () => {
 const other = (line: string): string => JSON.stringify({ ...JSON.parse(line), target: 'nobody' });
 
 const linesOf = ({ out }: Ended): string[] => out.split('\n').filter((line) => line !== '');
+
+describe('the key of the account, where it was lost', () => {
+  it('is made anew on the stopped data folder, and audited', async () => {
+    const { dataDir } = gateway;
+    const running = await recoverKey(dataDir);
+    expect(running.out).toBe('');
+    expect(running.err).toContain('is in use by another process');
+    await gateway.stop();
+    const { out, err } = await recoverKey(dataDir);
+    expect(err).toBe('');
+    expect(out).toMatch(/^svc_acct_\S{43}\n$/);
+    gateway = await startGateway({ dataDir });
+    const found = await gateway.call('GET', '/environments', { key: out.trim() });
+    expect(found.status).toBe(200);
+    const [event] = await eventually(
+      () => events('?action=account_key.recover'),
+      ({ length }) => length === 1,
+    );
+    expect(event).toMatchObject({ environment: 'account', actor: 'operator:keys-recover' });
+    expect((await svc('verify')).exitCode).toBe(0);
+    await gateway.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+});

@@ -372,7 +372,7 @@ describe('svc doctor', () => {
 
 describe('the examples of the help', () => {
   /** They change the log of a machine or of everybody, and have tests of their own. */
-  const apart = new Set(['log', 'root-keys', 'audit']);
+  const apart = new Set(['log', 'root-keys', 'keys', 'audit']);
 
   it.each(
     commands

@@ -10,6 +10,7 @@ import { deploymentEnv } from '../support/deployment.ts';
 import { startGate, type Gate } from '../support/gate.ts';
 import { startGateway } from '../support/gateway.ts';
 import { probed } from '../support/probe.ts';
+import { recoverKey } from '../support/starts.ts';
 
 let gates: readonly Gate[] = [];
 let world: CrmWorld;
@@ -45,7 +46,7 @@ async function works(name: string): Promise<void> {
 }
 
 describe('a start', () => {
-  it('of the API is not ready before an owner has made its keys', async () => {
+  it('of the API is ready with the keys that an owner has made, and takes one that was recovered', async () => {
     await using stack = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'svc-first-start-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -64,6 +65,9 @@ describe('a start', () => {
       probed(`${base}/environments`, owner.accountKey),
     ]);
     expect(statuses).toEqual([200, 200, 200]);
+    const recovered = await recoverKey(join(folder, 'another'), deploymentEnv(dataDir));
+    expect(recovered.out).toMatch(/^svc_acct_\S{43}\n$/);
+    expect(await probed(`${base}/environments`, recovered.out.trim())).toBe(200);
   });
 
   it('of a new installation waits for Kafka, the registry and Redis', async () => {

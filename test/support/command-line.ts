@@ -5,7 +5,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
 import { outputTo } from '../../src/cli/output.ts';
 import { ownPackage } from '../../src/cli/package.ts';
-import { transferLog } from '../../src/cli/transfer-log.ts';
+import { runOnLog } from '../../src/cli/run-on-log.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 
 export interface Ended {
@@ -62,7 +62,7 @@ export async function commandLine(
     },
     openSandbox: async () => lent(options.sandbox),
     openCompiler: (parts) => options.compilers?.of(parts) ?? new ProjectCompiler(parts),
-    transferLog: (word, folder) => transferLog(root, word, folder),
+    runOnLog: (program, args) => runOnLog(root, program, args),
     openClient: (secretKey) =>
       apiClient({ host: environment.host, secretKey, version: own.version }),
   };

@@ -4,21 +4,26 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { inheritedEnv } from './deployment.ts';
 
-const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const programOf = (name: string): string =>
+  fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url));
 
 export type Env = Readonly<Record<string, string>>;
 
-/** A gateway over the data folder, whose output is for the test. */
-export function spawned(dataDir: string, env: Env = {}): ChildProcess {
-  return spawn(process.execPath, [entry], {
+/** A program of the service over the data folder, whose output is for the test; the gateway when none is named. */
+export function spawned(dataDir: string, env: Env = {}, program = 'main'): ChildProcess {
+  return spawn(process.execPath, [programOf(program)], {
     env: { ...inheritedEnv(), SVC_PORT: '0', SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
 
 /** What a start prints that comes to its end by itself. */
-export async function failedStart(dataDir: string, env: Env = {}) {
-  const child = spawned(dataDir, env);
+export const failedStart = (dataDir: string, env: Env = {}) => endOf(spawned(dataDir, env));
+
+/** What `svc keys recover` prints. */
+export const recoverKey = (dataDir: string, env: Env = {}) => endOf(spawned(dataDir, env, 'keys'));
+
+async function endOf(child: ChildProcess) {
   const [out, err, [code]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),

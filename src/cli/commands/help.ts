@@ -15,6 +15,7 @@ import { dryrun } from './dryrun.ts';
 import { generateDocs } from './generate-docs.ts';
 import { generateTests } from './generate-tests.ts';
 import { init } from './init.ts';
+import { keys } from './keys.ts';
 import { listen } from './listen.ts';
 import { log } from './log.ts';
 import { logs } from './logs.ts';
@@ -66,6 +67,7 @@ export const commands: readonly Command[] = [
   consumers,
   deadLetters,
   rootKeys,
+  keys,
   audit,
   log,
   version,

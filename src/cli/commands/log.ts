@@ -30,7 +30,7 @@ Examples
         isUsage: true,
       });
     }
-    const code = await context.transferLog(word, folder);
+    const code = await context.runOnLog('log', [word, folder]);
     if (code !== 0) throw new CommandFailure(`The ${word} failed.`);
   },
 };

@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
+import { logFile } from '../adapters/event-log/embedded/tables.ts';
+import { createControlPlane } from '../control-plane/client.ts';
+import { openReplies } from '../control-plane/replies.ts';
+import { openControlView } from '../control-plane/view.ts';
+import { CannotStart } from '../kernel/cannot-start.ts';
+import { createKey } from '../modules/api-keys/handlers.ts';
+import { listKeys } from '../modules/api-keys/queries.ts';
+import { createAuditRecorder } from '../modules/audit/recorder.ts';
+import { openVault } from '../modules/credentials/open-vault.ts';
+import { startControlOwners } from '../../streams/owners/control/start.ts';
+import { openBase } from './base.ts';
+import type { Config } from './config.ts';
+import { foldersOf } from './folders.ts';
+import { LogDamage } from './log-damage.ts';
+
+const actor = 'operator:keys-recover';
+
+/**
+ * Makes a new key of the account for who holds the log and its root key, and appends that to the audit chain of the
+ * account first: there is no key without its event.
+ * @throws CannotStart where a process has the data folder, the root key is another one, or no service was here
+ */
+export async function recoverAccountKey(config: Config): Promise<string> {
+  const folders = foldersOf(config.dataDir);
+  const damage = new LogDamage(folders);
+  if (config.logUrl.kind === 'embedded') mustHoldAService(folders.log);
+  await using stack = new AsyncDisposableStack();
+  const {
+    log: opened,
+    rootKeys,
+    clock,
+    logger,
+    node,
+  } = await openBase(stack, config, {
+    folders,
+    damage,
+  });
+  const { log, schemas } = opened;
+  const ports = { log, schemas, clock, logger };
+  const vault = stack.use(await openVault({ ...ports, rootKeys, newCipher: createAesGcm }));
+  const folder = join(folders.state, 'control');
+  const owners = stack.use(await startControlOwners({ ...ports, folder }));
+  const replies = stack.use(await openReplies({ ...ports, node }));
+  const view = stack.use(await openControlView({ ...ports, file: ':memory:' }));
+  const control = await createControlPlane({ ...ports, view, replies, owners });
+  if (listKeys(control, null).length === 0) throw noService();
+  const displayName = `Recovered ${new Date(clock.now()).toISOString()}`;
+  const audit = stack.use(createAuditRecorder({ control, clock, logger }));
+  await audit.change('account', {
+    actor,
+    action: 'account_key.recover',
+    target: displayName,
+    outcome: 'success',
+    ip_prefix: null,
+    details: null,
+  });
+  const { secret } = await createKey(
+    { control, vault },
+    { environmentUid: null, displayName },
+    { actor },
+  );
+  return secret;
+}
+
+function mustHoldAService(log: string): void {
+  const size = statSync(logFile(log), { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) throw noService();
+}
+
+const noService = (): CannotStart =>
+  new CannotStart(
+    'There is no service to recover a key of: SVC_DATA_DIR or SVC_LOG_URL names a log without a first start. Name the one that the service runs on.',
+  );

@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Runs one of the service's own programs for its log in a process of its own, in the folder that the user is in.
+ * Resolves with its exit code.
+ */
+export async function runOnLog(
+  root: string,
+  program: 'log' | 'keys',
+  args: readonly string[],
+): Promise<number> {
+  const entry = fileURLToPath(new URL(`../${program}${extname(import.meta.url)}`, import.meta.url));
+  const child = spawn(process.execPath, [entry, ...args], { cwd: root, stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
