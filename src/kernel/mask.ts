@@ -40,8 +40,8 @@ export class Mask {
   }
 }
 
-/** Each text of valid JSON, with its quotes. */
-const jsonText = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+/** Each text of valid JSON, with its quotes. The last one is optional, so that no match is ever tried in vain. */
+const jsonText = /"[^"\\]*(?:\\.[^"\\]*)*"?/g;
 
 /** The texts that give the value away. */
 function formsOf(value: string): Set<string> {
