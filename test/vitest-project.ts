@@ -1,4 +1,4 @@
-/** One vitest project as a step of a suite: run once, counted, with each failure and the time of each file. */
+/** One vitest project as a step of a suite: counted, with each failure and the time of each file. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -25,6 +25,8 @@ export interface ProjectOutcome {
   readonly failed: number;
   readonly skipped: number;
   readonly failures: readonly Failure[];
+  /** What failed once and passed when its file ran again: each is a defect, of the test or of what it tests. */
+  readonly unsteady: readonly Failure[];
   readonly times: readonly FileTime[];
 }
 
@@ -51,9 +53,13 @@ interface FileReport {
 
 const messageLines = 12;
 
+/** More files than this are no accident: they do not run again. */
+const filesAgainMax = 5;
+
 /**
- * Runs `project` once: a test that fails is red, and so is an error that nothing caught.
- * @param folder takes the report
+ * Runs `project` and, when a few of its files fail, those again: what passes then counts as passed and is named as
+ * unsteady. An error outside of every test is red.
+ * @param folder takes the reports
  * @param options of vitest: files, `--exclude`
  */
 export async function runProject(
@@ -61,7 +67,24 @@ export async function runProject(
   folder: string,
   options: readonly string[] = [],
 ): Promise<ProjectOutcome> {
-  const file = join(folder, `${project}.json`);
+  const first = await runOnce(project, join(folder, `${project}.json`), options);
+  const files = [...new Set(first.failures.map(({ file }) => file))];
+  const isAccident = files.length > 0 && files.length <= filesAgainMax;
+  if (!isAccident || files.includes(outside(project))) return first;
+  console.log(`\nfailed, and run again: ${files.join(' ')}`);
+  const again = await runOnce(project, join(folder, `${project}-again.json`), files);
+  if (again.failed > 0) return { ...first, failures: again.failures };
+  const passed = first.passed + first.failed;
+  return { ...first, passed, failed: 0, failures: [], unsteady: first.failures };
+}
+
+const outside = (project: string): string => `project ${project}`;
+
+async function runOnce(
+  project: string,
+  file: string,
+  options: readonly string[],
+): Promise<ProjectOutcome> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const args = ['run', '--project', project, ...reporters, ...options];
   const child = spawn('vitest', args, { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -74,7 +97,7 @@ function outcomeOf(project: string, isGreen: boolean, report: Report | undefined
   const named = files.flatMap(failuresOf);
   // vitest exits with an error although each test passed: an error outside of every test.
   const uncaught: Failure = {
-    file: `project ${project}`,
+    file: outside(project),
     test: 'an uncaught error, printed above',
     message: '',
   };
@@ -84,6 +107,7 @@ function outcomeOf(project: string, isGreen: boolean, report: Report | undefined
     failed: failures.length,
     skipped: report?.numPendingTests ?? 0,
     failures,
+    unsteady: [],
     times: files.map(({ name, startTime, endTime }) => ({
       file: nameOf(name),
       ms: endTime - startTime,
