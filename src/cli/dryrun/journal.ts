@@ -20,7 +20,7 @@ export interface Answered {
 
 /** Of one moment, of the connection between two machines, or of the gateway. */
 const momentary =
-  /^(date|connection|keep-alive|content-length|transfer-encoding|set-cookie|server|via|x-request-id|traceparent|x-ratelimit-.*|access-control-.*)$/;
+  /^(date|connection|keep-alive|content-length|transfer-encoding|set-cookie|server|via|x-request-id|traceparent|x-ratelimit-.*|x-content-type-options|access-control-.*)$/;
 
 /** Everything that a dry run did, for its report and for the mocks that are saved of it. */
 export class Journal {
