@@ -49,6 +49,15 @@ describe('the house rules', () => {
     expect(files.filter((file) => paths.test(textOf(file)))).toEqual([]);
   });
 
+  it('each test that a promise names is there', () => {
+    const named = textOf('docs/tested-promises.md').match(/`test\/[^`]+\.ts`/g) ?? [];
+    const missing = named
+      .map((name) => name.slice(1, -1))
+      .filter((file) => !tracked.includes(file));
+    expect(named.length).toBeGreaterThan(0);
+    expect(missing).toEqual([]);
+  });
+
   it('the lockfile names no registry', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"');
   });

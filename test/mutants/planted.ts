@@ -1,0 +1,91 @@
+/** Defects that a change could bring in, each with the tests that have to find it. */
+export interface Planted {
+  readonly name: string;
+  readonly file: string;
+  /** The text, which stands in the file once. */
+  readonly from: string;
+  readonly to: string;
+  readonly tests: readonly string[];
+}
+
+export const planted: readonly Planted[] = [
+  {
+    name: 'pass a key of the right kind whatever its scopes',
+    file: 'src/http/gate.ts',
+    from: 'if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;',
+    to: 'if (caller.credential !== "none") return;',
+    tests: ['test/api/access.test.ts'],
+  },
+  {
+    name: 'lose the fsync of a commit of the embedded log',
+    file: 'src/adapters/event-log/embedded/tables.ts',
+    from: `    PRAGMA synchronous = FULL;
+    PRAGMA cache_size = -16384;`,
+    to: `    PRAGMA synchronous = NORMAL;
+    PRAGMA cache_size = -16384;`,
+    tests: ['test/unit/src/adapters/event-log/embedded/tables.test.ts'],
+  },
+  {
+    name: 'read a page from the cursor on instead of after it',
+    file: 'src/modules/records/queries.ts',
+    from: `'position > {after:UInt64}'`,
+    to: `'position >= {after:UInt64}'`,
+    tests: ['test/unit/src/modules/records/pages.test.ts', 'test/e2e/gateway.test.ts'],
+  },
+  {
+    name: 'project the changes of an owner that was fenced',
+    file: 'streams/projections/intake.ts',
+    from: 'if (change.owner_epoch < (this.#epochs.get(partition) ?? 0)) return;',
+    to: '',
+    tests: ['test/unit/streams/projections/projector.test.ts'],
+  },
+  {
+    name: 'let a fenced writer of the embedded log commit',
+    file: 'src/adapters/event-log/embedded/log-state.ts',
+    from: 'if (this.epochs.get(writer) === epoch) return;',
+    to: 'if (epoch >= 0) return;',
+    tests: ['test/contract/event-log.embedded.test.ts'],
+  },
+  {
+    name: 'write what looks like a credential to the log of a run',
+    file: 'src/modules/runs/run-log.ts',
+    from: 'say(level, redactText(text), { context: kept, source });',
+    to: 'say(level, text, { context: kept, source });',
+    tests: ['test/e2e/logs.test.ts'],
+  },
+  {
+    name: 'reach addresses that are not of the public internet',
+    file: 'src/adapters/http-client/egress.ts',
+    from: `if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';`,
+    to: `if (address instanceof ipaddr.IPv4) return true;`,
+    tests: ['test/unit/src/adapters/http-client/egress.test.ts'],
+  },
+  {
+    name: 'take any signature of a webhook',
+    file: 'src/modules/webhooks-in/verifiers/signed.ts',
+    from: 'return a.length === b.length && timingSafeEqual(a, b);',
+    to: 'return a.length === b.length;',
+    tests: ['test/api/webhooks-in.test.ts', 'test/unit/src/modules/webhooks-in'],
+  },
+  {
+    name: 'delete at the end of a pass what was saved again unchanged',
+    file: 'streams/owners/records/passes.ts',
+    from: '    pass.marks.add(position);',
+    to: '',
+    tests: ['test/unit/streams/owners/records'],
+  },
+  {
+    name: 'refresh again what another node has refreshed meanwhile',
+    file: 'src/modules/connections/refresh.ts',
+    from: 'if (known.credentialsVersion !== asked.credentialsVersion) return known;',
+    to: '',
+    tests: ['test/contract/refresh.embedded.test.ts'],
+  },
+  {
+    name: 'give the first answer to another body under the same Idempotency-Key',
+    file: 'src/modules/idempotent-requests/decider.ts',
+    from: `if (isKnown && state.requestHash !== requestHash) throw new GatewayError('idempotency_conflict');`,
+    to: '',
+    tests: ['test/api/idempotency.test.ts'],
+  },
+];
