@@ -12,7 +12,7 @@ export const serviceProjects = ['services', 'faults'] as const;
 
 /**
  * What `.ci/run` runs on real services: the contract of each port, and the core from end to end (runs and records,
- * pages, restarts, three nodes, roles apart).
+ * pages, restarts, roles apart).
  */
 export const coreFiles: readonly string[] = [
   'test/contract/coordination.redis.test.ts',
@@ -23,7 +23,6 @@ export const coreFiles: readonly string[] = [
   'test/e2e/paging.services.test.ts',
   'test/e2e/restart.services.test.ts',
   'test/e2e/roles.services.test.ts',
-  'test/e2e/nodes.services.test.ts',
 ];
 
 /** Files that can't be run here, and why. */
