@@ -55,8 +55,10 @@ export async function openScanWorld(gateways: readonly GatewayAccess[]): Promise
     const body = { provider: 'unauthenticated', unique_key: integration };
     succeeded(await gateway.call('POST', '/integrations', { body }));
   }
-  const compiled = await compileFunctions(functions);
-  succeeded(await gateway.call('POST', '/functions/deployments/bundle', { body: compiled }));
+  // The functions of other integrations stay.
+  const reconciliationScope = { kind: 'integration', integrationId: integration };
+  const body = { ...(await compileFunctions(functions)), reconciliationScope };
+  succeeded(await gateway.call('POST', '/functions/deployments/bundle', { body }));
   const connection = { ...name, credentials: { type: 'NONE' }, metadata: sizes };
   succeeded(await gateway.call('POST', '/connections', { body: connection }));
   succeeded(await gateway.call('POST', '/sync/trigger', { body: { ...name, syncs: ['update'] } }));
