@@ -1,6 +1,7 @@
 /**
- * `npm run fuzz`: our client of HTTP/1.1 and Node's read the same answers (`http1.ts`); schemathesis asks a real gateway what its OpenAPI document allows, and what it does not. No 5xx,
- * nothing that the document does not name, no way past the credentials.
+ * `npm run fuzz`: our client of HTTP/1.1 and Node's read the same answers (`http1.ts`); schemathesis asks a real gateway
+ * what its OpenAPI document allows, and what it does not. No 5xx, nothing that the document does not name, no way past the
+ * credentials.
  */
 import { routes } from '../../src/http/routes.ts';
 import { fuzzHttp1 } from './http1.ts';
