@@ -11,7 +11,7 @@ import {
   type StoredRow,
 } from './row-format.ts';
 import type { RowKeys } from './row-keys.ts';
-import { isSealed, openRow, sealRow, slotOf } from './sealed-row.ts';
+import { isSealed, openRow, sealRow, slotOf, type Place } from './sealed-row.ts';
 
 /** A row as it stands in its table. */
 type Row = StoredRow & { readonly id: number; readonly horizon: number | null };
@@ -81,15 +81,7 @@ export class RowWriter {
     next: number,
     peak: number,
   ): void {
-    const encoded = {
-      codec: row.codec,
-      crc: crcAtPlace(row.crc, partition, base, next),
-      directory: new Uint8Array(row.data, 0, row.directoryLength),
-      body: new Uint8Array(row.data, row.directoryLength),
-    };
-    const place = { partition, base, next };
-    const stored =
-      isErasable && row.bytes > 0 ? sealRow(encoded, place, this.keys.take()) : encoded;
+    const stored = this.stored(row, { partition, base, next }, isErasable && row.bytes > 0);
     const inserted = this.insertRow.run(
       ...[partition, base, next, row.count, row.bytes, stored.codec, stored.crc],
       ...[row.newest, peak, stored.directory, stored.body],
@@ -143,6 +135,17 @@ export class RowWriter {
     return opened;
   }
 
+  /** The columns of a row at its place, sealed under a new key where that is wanted. */
+  private stored(row: EncodedRow, place: Place, isToBeSealed: boolean) {
+    const plain = {
+      codec: row.codec,
+      crc: crcAtPlace(row.crc, place.partition, place.base, place.next),
+      directory: new Uint8Array(row.data, 0, row.directoryLength),
+      body: new Uint8Array(row.data, row.directoryLength),
+    };
+    return isToBeSealed ? sealRow(plain, place, this.keys.take()) : plain;
+  }
+
   private replace(
     partition: number,
     row: Row,
@@ -152,14 +155,7 @@ export class RowWriter {
     const { base, next } = row;
     const offsets = messages.map(({ offset }) => offset - base);
     const encoded = encodeRow(messages, 0, messages.length, 0, { offsets });
-    const plain = {
-      codec: encoded.codec,
-      crc: crcAtPlace(encoded.crc, partition, base, next),
-      directory: new Uint8Array(encoded.data, 0, encoded.directoryLength),
-      body: new Uint8Array(encoded.data, encoded.directoryLength),
-    };
-    const place = { partition, base, next };
-    const stored = isSealed(row) ? sealRow(plain, place, this.keys.take()) : plain;
+    const stored = this.stored(encoded, { partition, base, next }, isSealed(row));
     const update = this.db.prepare(`UPDATE batches SET count = ?, bytes = ?, codec = ?, crc = ?,
       newest = ?, horizon = ?, directory = ?, body = ? WHERE id = ?`);
     update.run(
