@@ -2,14 +2,17 @@ import type { RouteAnswer } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { announceFailure } from './announce.ts';
-import { findAuthorization, finishRedirect, takeAuthorization } from './finish-redirect.ts';
+import {
+  findAuthorization,
+  finishRedirect,
+  takeAuthorization,
+  type RedirectedBack,
+} from './finish-redirect.ts';
 import { logged } from './log.ts';
 import type { Authorization } from './state.ts';
 import { showFailure, showSuccess } from './tell.ts';
 
-export interface Callback {
-  /** The query of the redirect back, each name once. */
-  readonly query: Readonly<Record<string, string>>;
+export interface Callback extends RedirectedBack {
   readonly cookies: string | undefined;
   /** Status of a state that nobody waits for. */
   readonly unknownStatus: number;
@@ -30,7 +33,7 @@ export async function answerCallback(services: Services, callback: Callback): Pr
   }
   try {
     const connection = await logged(services, found, () =>
-      finishRedirect(services, found, callback.query),
+      finishRedirect(services, found, callback),
     );
     return await showSuccess(services, found, connection);
   } catch (error) {
@@ -45,10 +48,10 @@ export async function answerCallback(services: Services, callback: Callback): Pr
 /** @throws GatewayError `invalid_state`, `missing_state_cookie` */
 async function taken(
   services: Services,
-  { query, cookies = '', unknownStatus: status }: Callback,
+  { texts, cookies = '', unknownStatus: status }: Callback,
 ): Promise<Authorization> {
   // Some providers hand it back under a name of their own.
-  const state = query['state'] ?? query['payload'] ?? query['customField'];
+  const state = texts['state'] ?? texts['payload'] ?? texts['customField'];
   if (state === undefined || state === '') {
     throw new GatewayError('invalid_state', { message: 'The callback has no state.' });
   }

@@ -1,4 +1,5 @@
 import { findCaughtUp } from '../../control-plane/lookup.ts';
+import type { QueryValue } from '../../http/query.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
@@ -11,6 +12,7 @@ import { authModeRules } from '../credentials/modes/registry.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import { authorizationRef } from './entity.ts';
+import { checkIssuer } from './issuer.ts';
 import { saveAuthorized } from './save.ts';
 import { detailsContext, stateHash } from './start-redirect.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
@@ -40,16 +42,23 @@ export async function takeAuthorization(
   await control.ask(authorizationRef(environmentUid, id), { type: 'Take' }, { actor });
 }
 
+/** The query of the redirect back. */
+export interface RedirectedBack {
+  /** Each name once. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** As it came: a server says once who it is. */
+  readonly iss: QueryValue | undefined;
+}
+
 /**
  * Trades what the provider sent back for credentials and stores them.
- * @param callback the query of the redirect back
  * @throws ProviderAuthError; GatewayError `unknown_provider_config`, `unknown_provider_template`,
- *   `invalid_connection`, `invalid_callback`, `connection_test_failed`
+ *   `invalid_connection`, `invalid_callback`, `missing_api_url`, `connection_test_failed`
  */
 export async function finishRedirect(
   services: Services,
   taken: Authorization,
-  callback: Readonly<Record<string, string>>,
+  { texts, iss }: RedirectedBack,
 ): Promise<Connection> {
   const { control, vault, providers } = services;
   const { environmentUid, integrationKey, connectionId, reconnectsUid } = taken;
@@ -74,9 +83,10 @@ export async function finishRedirect(
   const stored = known === null ? {} : await openConnectionConfig(vault, known);
   const config = { ...stored, ...askedConfig };
   const context = await modeContext(services, integration, provider, config);
+  checkIssuer(iss, context);
   // The state has done its work: no mode reads it again.
   const obtained = await traded(() =>
-    redirect.finish(callback, kept, { ...context, ...flow, state: '' }),
+    redirect.finish(texts, kept, { ...context, ...flow, state: '' }),
   );
   const accepted = await acceptCredentials(services, {
     integration,

@@ -4,6 +4,7 @@ import { content, nothing } from '../../http/answers.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { integrationKey, mapOf, text } from '../../http/fields.ts';
 import { repeatableOptions } from '../../http/options.ts';
+import type { QueryValue } from '../../http/query.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
@@ -164,13 +165,13 @@ const namesOf = ({ id, session, integration, connectionId }: Attempt) => ({
   connectionId,
 });
 
-/** Providers add what they like; a name that comes twice counts once. */
+/** Providers add what they like; a name that comes twice counts once, but for `iss`. */
 const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
   const texts = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     const one: unknown = Array.isArray(value) ? value[0] : value;
     return typeof one === 'string' ? [[name, one]] : [];
   });
-  return Object.fromEntries(texts);
+  return { texts: Object.fromEntries(texts), iss: query['iss'] as QueryValue | undefined };
 });
 const browser = z.object({ cookie: z.string().optional(), referer: z.string().optional() });
 
@@ -192,12 +193,13 @@ const callback = defineRoute({
   errors: [],
   refusalPage,
   async handle({ query, headers, services }) {
-    const isInstallation = 'installation_id' in query && 'setup_action' in query;
+    const { texts } = query;
+    const isInstallation = 'installation_id' in texts && 'setup_action' in texts;
     // An app that was installed from the provider's own pages: nobody waits for it here.
-    if (!('state' in query) && isInstallation && isWebPage(headers.referer)) {
+    if (!('state' in texts) && isInstallation && isWebPage(headers.referer)) {
       return { status: 302, headers: { ...noStore, location: headers.referer } };
     }
-    const came = { query, cookies: headers.cookie, unknownStatus: 400 };
+    const came = { ...query, cookies: headers.cookie, unknownStatus: 400 };
     return answerCallback(services, came);
   },
 });
@@ -217,7 +219,7 @@ const installed = defineRoute({
   errors: [],
   refusalPage,
   async handle({ query, headers, services }) {
-    const came = { query, cookies: headers.cookie, unknownStatus: 404 };
+    const came = { ...query, cookies: headers.cookie, unknownStatus: 404 };
     return answerCallback(services, came);
   },
 });

@@ -26,6 +26,10 @@ export function definitionProblems(definition: Definition): string[] {
   if (definition.auth_mode === 'API_KEY' && !definition.credentials?.['apiKey']) {
     problems.push('credentials.apiKey: needed by the mode API_KEY');
   }
+  // Of the others, no callback is an authorization response (RFC 9207), or not each of them.
+  if (definition.authorization_issuer !== undefined && definition.auth_mode !== 'OAUTH2') {
+    problems.push('authorization_issuer: only the mode OAUTH2 has one');
+  }
   if (proxy?.verification && definition.credentials_verification_script) {
     problems.push('proxy.verification: excludes credentials_verification_script');
   }

@@ -135,6 +135,8 @@ export interface Provider {
   readonly authorization_url_skip_encode?: readonly string[];
   readonly authorization_url_fragment?: string;
   readonly authorization_code_param_in_callback?: string;
+  /** Ours beside the contract's: the `iss` that each authorization response carries (RFC 9207), a template. */
+  readonly authorization_issuer?: string;
   readonly redirect_uri_metadata?: readonly string[];
   readonly disable_pkce?: boolean;
   readonly default_scopes?: readonly string[];

@@ -113,6 +113,7 @@ const authorization = {
   authorization_url_skip_encode: texts.optional(),
   authorization_url_fragment: text.optional(),
   authorization_code_param_in_callback: text.optional(),
+  authorization_issuer: text.optional(),
   authorization_code_param_in_webhook: text.optional(),
   installation: z.literal('outbound').optional(),
   request_url: text.optional(),

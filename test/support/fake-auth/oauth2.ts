@@ -11,6 +11,7 @@ import {
   type Answer,
   type Incoming,
 } from './exchange.ts';
+import { fill } from './fill.ts';
 import { demandHeaders, demandParams, demandToken, type Rules, type Stage } from './rules.ts';
 import { secret, TokenStore, type IssuedTokens } from './tokens.ts';
 import { withPath } from './with-path.ts';
@@ -52,6 +53,8 @@ export class Oauth2Server {
     const challenge = this.#challengeOf(sent);
     const back = new URL(redirectUri);
     back.searchParams.set('state', sent['state'] ?? '');
+    const { authorization_issuer: issuer } = definition;
+    if (issuer !== undefined) back.searchParams.set('iss', fill(issuer, known));
     if (refusal !== null) {
       back.searchParams.set('error', refusal);
       return { status: 302, headers: { location: back.href }, body: '' };

@@ -79,6 +79,7 @@ export function addressOf(
 
 const skipsOf = {
   authorization_url: 'authorization_url_skip_encode',
+  authorization_issuer: null,
   token_url: 'token_url_skip_encode',
   request_url: null,
   refresh_url: null,

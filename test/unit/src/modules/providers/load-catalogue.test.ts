@@ -124,6 +124,11 @@ describe('an overlay', () => {
       'own.yaml: crm: credentials.apiKey: needed by the mode API_KEY',
     ],
     [
+      'an issuer of a mode whose callbacks name none',
+      minimal('  authorization_issuer: https://a.example').replace('NONE', 'OAUTH1'),
+      'own.yaml: crm: authorization_issuer: only the mode OAUTH2 has one',
+    ],
+    [
       'a script that nobody wrote',
       minimal('  post_connection_script: magic'),
       'own.yaml: crm: post_connection_script: no script "magic" here',
