@@ -26,3 +26,12 @@ export function textAt(value: JsonObject, path: string): string | null {
   if (typeof found === 'number') return String(found);
   return typeof found === 'string' && found !== '' ? found : null;
 }
+
+/** Paths of every key `__proto__` in the value: zod passes over them, whatever the schema says. */
+export function protoKeysIn(value: Json, path: readonly string[] = []): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]: [string, Json]) => {
+    const at = [...path, key];
+    return [...(key === '__proto__' ? [at.join('.')] : []), ...protoKeysIn(inner, at)];
+  });
+}

@@ -2,6 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { RouteAnswer } from '../http/define-route.ts';
+import { jsonObject } from '../http/fields.ts';
 import { callTool, listTools, type ToolCaller } from './tools.ts';
 
 /** The protocol is told where the client is at home; the rest of a request does not concern it. */
@@ -12,12 +13,17 @@ interface Message {
   readonly version: string;
 }
 
+/** Arguments as they were parsed: the library's own schema leaves out a key `__proto__`. */
+const callRequest = CallToolRequestSchema.extend({
+  params: CallToolRequestSchema.shape.params.extend({ arguments: jsonObject.optional() }),
+});
+
 /** Answers one JSON-RPC message, or a batch: nothing is kept from one request to the next. */
 export async function answerMessage(caller: ToolCaller, message: Message): Promise<RouteAnswer> {
   const info = { name: 'svc', version: message.version };
   const { server } = new McpServer(info, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools(caller) }));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
+  server.setRequestHandler(callRequest, ({ params }) =>
     callTool(caller, params.name, params.arguments),
   );
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });

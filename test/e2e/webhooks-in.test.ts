@@ -77,8 +77,8 @@ async function done(method: string, path: string, body: object): Promise<Answer>
   return answer;
 }
 
-const send = (id: string): Promise<Response> => {
-  const event = { type: 'note.edited', note_id: id, said: `of ${id}` };
+const send = (id: string, said: unknown = `of ${id}`): Promise<Response> => {
+  const event = { type: 'note.edited', note_id: id, said };
   const sent = standardWebhook(gateway.url + address, secret, event, Date.now(), `msg_${id}`);
   return fetch(sent.url, { method: 'POST', headers: sent.headers, body: sent.body });
 };
@@ -138,6 +138,18 @@ describe('a webhook of a provider', () => {
     ]);
     const [delivery] = await listed('&disposition=accepted');
     expect(delivery?.run_ids).toHaveLength(2);
+  });
+
+  it('keeps a key __proto__ of its payload, forwarded and saved', async () => {
+    const said = JSON.parse('{"__proto__":{"b":[{"__proto__":2}]},"a":1}') as object;
+    expect((await send('odd', said)).status).toBe(200);
+    await until(() => forwarded().includes('odd'));
+    await until(async () => (await records()).includes('odd'));
+    const forward = app.received.find(({ body }) => body.includes('"odd"'));
+    expect(forward?.body).toContain(JSON.stringify(said));
+    const headers = { 'provider-config-key': 'notes', 'connection-id': 'ann' };
+    const page = await gateway.call('GET', '/records?model=Note&ids=odd', { headers });
+    expect(JSON.stringify(page.body.records)).toContain(JSON.stringify(said));
   });
 
   it('is an error in the log, and no failed sync, where the sync has no onWebhook', async () => {

@@ -1,7 +1,14 @@
 import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
 
-const jsonObject = z.record(z.string(), z.json());
+/** As it was parsed: zod would leave out a key `__proto__`. */
+const jsonObject = z.custom<JsonObject>(isJsonObject, 'Not an object.');
 const schemaOrNone = jsonObject.nullable();
+
+const modelSchemas = z.custom<Readonly<Record<string, JsonObject>>>(
+  (value) => isJsonObject(value) && Object.values(value).every(isJsonObject),
+  'Not a map of schemas.',
+);
 
 /** What a realm says of a definition; checked, because a bundle may have changed how it says it. */
 export const definitionSchema = z.object({
@@ -13,7 +20,7 @@ export const definitionSchema = z.object({
   checkpoint: schemaOrNone,
   hasExec: z.boolean(),
   frequency: z.string().nullable(),
-  models: z.record(z.string(), jsonObject),
+  models: modelSchemas,
   autoStart: z.boolean(),
   syncType: z.enum(['full', 'incremental']),
   trackDeletes: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import type { RunFailure } from '../../ports/sandbox.ts';
 import type { AbortReason } from './messages.ts';
 
@@ -46,19 +47,25 @@ export function aborted(reason: AbortReason): RunFailure {
   return { kind: 'aborted', name: 'AbortError', code: 'script_aborted', message: reason.message };
 }
 
+/** As it was parsed: zod would leave out a key `__proto__`. */
+const json = z.custom<Json>((value) => value !== undefined);
+const headers = z.custom<Readonly<Record<string, string>>>(
+  (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+);
+
 /** What a realm may say of its own failure; the other kinds are the supervisor's to say. */
 const reportSchema = z.object({
   kind: z.enum(['action_error', 'http', 'network', 'invalid', 'error']),
   name: z.string().max(500),
   message: z.string().max(20_000),
   code: z.string().max(500).optional(),
-  payload: z.json().optional(),
+  payload: json.optional(),
   stack: z.string().max(10_000).optional(),
   upstream: z
     .object({
       status: z.int().min(100).max(999),
-      headers: z.record(z.string(), z.string()),
-      body: z.json(),
+      headers,
+      body: json,
     })
     .optional(),
 });

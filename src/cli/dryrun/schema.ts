@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { protoKeysIn } from '../../kernel/json-path.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 
 /** A value that is not what its schema says. */
@@ -16,11 +17,13 @@ export function schemaCheck(schema: JsonObject): (value: Json | undefined) => re
     defaultTarget: 'draft-7',
   });
   return (value) => {
+    const unseen = protoKeysIn(value ?? null).map((path) => `${path}: This key cannot be checked.`);
     const parsed = parser.safeParse(value ?? null);
-    if (parsed.success) return [];
-    return parsed.error.issues.map(({ path, message }) => {
+    if (parsed.success) return unseen;
+    const wrong = parsed.error.issues.map(({ path, message }) => {
       const where = path.map(String).join('.');
       return where === '' ? message : `${where}: ${message}`;
     });
+    return [...wrong, ...unseen];
   };
 }

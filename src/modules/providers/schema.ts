@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapOf } from '../../http/fields.ts';
 import { authModes } from './definition.ts';
 import { webhookRules } from './webhook-rules.ts';
 
@@ -6,9 +7,9 @@ import { webhookRules } from './webhook-rules.ts';
 
 const text = z.string().min(1);
 const texts = z.array(text);
-const textMap = z.record(z.string(), z.string());
+const textMap = mapOf(z.string(), z.string());
 /** Parameters of calls may be nested; their leaves are interpolated when the call is made. */
-const params = z.record(z.string(), z.unknown());
+const params = mapOf(z.string(), z.unknown());
 const title = z.union([text, textMap]);
 
 const field = z.strictObject({
@@ -31,7 +32,7 @@ const field = z.strictObject({
   warnings: texts.optional(),
   visible_when: z.strictObject({ field: text, equals: z.string() }).optional(),
 });
-const fields = z.record(z.string(), field);
+const fields = mapOf(z.string(), field);
 
 const status = z.union([z.number().int(), z.string().regex(/^(\d{3}|\dxx|\d{3}-\d{3})$/)]);
 const retry = z.strictObject({

@@ -65,6 +65,9 @@ export function readCallHeaders(headers: IncomingHttpHeaders): CallHeaders {
     if (!parsed.success) refuse(name, 'true or false.');
     return parsed.success ? parsed.data : null;
   };
+  if (headers[`${proxyPrefix}__proto__`] !== undefined) {
+    refuse(`${proxyPrefix}__proto__`, 'No header of the provider may be "__proto__".');
+  }
   const isDecompressed = optionalFlag('decompress');
   const keepsHeadersOnRedirect = optionalFlag('forward-headers-on-redirect');
   if (errors.length > 0) throw new GatewayError('invalid_headers', { errors });

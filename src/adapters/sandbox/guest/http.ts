@@ -107,11 +107,10 @@ function paramText(value: unknown): string {
 function headersOf(headers: unknown): Record<string, string> {
   if (headers === undefined || headers === null) return {};
   const pairs = headers instanceof Headers ? [...headers] : Object.entries(headers);
-  const out: Record<string, string> = {};
-  for (const [name, value] of pairs as [string, unknown][]) {
-    if (value !== undefined && value !== null) out[name.toLowerCase()] = toText(value);
-  }
-  return out;
+  const texts = (pairs as [string, unknown][]).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name.toLowerCase(), toText(value)] as const],
+  );
+  return Object.fromEntries(texts);
 }
 
 /** The body as JSON; a form sets its `content-type`, which names the boundary. */

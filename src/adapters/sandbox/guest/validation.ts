@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { protoKeysIn } from '../../../kernel/json-path.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
 import type { InvalidCode, ValidationMode } from '../../../ports/sandbox.ts';
 import { schemaOf } from './definition.ts';
@@ -114,10 +115,12 @@ function checkOf(schema: unknown, what: string, isPart: boolean): Check {
   if (Object.keys(whole).length === 0) return () => [];
   const zod = z.fromJSONSchema(whole);
   return (value) => {
+    const unseen = protoKeysIn(value).map((path) => `${path}: This key cannot be checked.`);
     const parsed = zod.safeParse(value);
-    if (parsed.success) return [];
-    return parsed.error.issues.map(({ path, message }) =>
+    if (parsed.success) return unseen;
+    const wrong = parsed.error.issues.map(({ path, message }) =>
       path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
     );
+    return [...wrong, ...unseen];
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapOf } from '../../../http/fields.ts';
 import { atPath, textAt } from '../../../kernel/json-path.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
@@ -32,7 +33,7 @@ export const twoStep: AuthModeRules = {
   import: (given, context) => fetched(given, {}, context),
   form: {
     shape: (provider) =>
-      providerFields(provider, { assertionOption: z.record(z.string(), z.string()).optional() }),
+      providerFields(provider, { assertionOption: mapOf(z.string(), z.string()).optional() }),
     submit: ({ assertionOption, ...given }, context) =>
       fetched(given, isJsonObject(assertionOption) ? assertionOption : {}, context),
   },

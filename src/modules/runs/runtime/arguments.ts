@@ -1,24 +1,26 @@
 import { z } from 'zod';
+import { jsonObject, mapOf } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
 
-/** What a function's calls may carry. It comes from code that nobody trusts, so all of it is checked. */
-const jsonObject = z.record(z.string(), z.json());
-const headers = z.record(z.string(), z.string());
+/**
+ * What a function's calls may carry. It comes from code that nobody trusts, so all of it is checked. Data are taken as
+ * they were parsed: zod would leave out a key `__proto__`.
+ */
+const json = z.custom<Json>((value) => value !== undefined);
+const headers = mapOf(z.string(), z.string());
 const name = z.string().min(1).max(255);
 
 const body = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('none') }),
-  z.object({ kind: z.literal('json'), value: z.json() }),
+  z.object({ kind: z.literal('json'), value: json }),
   z.object({ kind: z.literal('text'), text: z.string() }),
   z.object({ kind: z.literal('form'), text: z.string() }),
   z.object({ kind: z.literal('bytes'), base64: z.string() }),
   z.object({
     kind: z.literal('fields'),
     fields: z.array(
-      z.tuple([
-        z.string(),
-        z.union([z.object({ base64: z.string() }), z.object({ value: z.json() })]),
-      ]),
+      z.tuple([z.string(), z.union([z.object({ base64: z.string() }), z.object({ value: json })])]),
     ),
   }),
 ]);
@@ -63,7 +65,7 @@ export const shapes = {
   }),
   getIntegration: z.object({ include: z.array(z.enum(['webhook', 'credentials'])).max(2) }),
   metadata: z.object({ metadata: jsonObject }),
-  triggerAction: z.object({ ...connection, name, input: z.json().optional() }),
+  triggerAction: z.object({ ...connection, name, input: json.optional() }),
   triggerSync: z.object({
     providerConfigKey: name,
     connectionId: name,
@@ -76,7 +78,7 @@ export const shapes = {
     names: z.array(name).max(100),
     connectionId: name.optional(),
   }),
-  saveCheckpoint: z.object({ checkpoint: z.record(z.string(), z.unknown()) }),
+  saveCheckpoint: z.object({ checkpoint: jsonObject }),
   model,
   getRecordsById: model.extend({ ids: z.array(z.string()).max(1000) }),
   listRecords: model.extend({ cursor: z.string().nullable(), limit: z.int().min(1).max(100) }),

@@ -36,6 +36,13 @@ const byValue: readonly Rejection[] = [
     /^Model name "contact" is invalid/,
   ],
   [
+    'a model named __proto__',
+    'b/syncs/proto.ts',
+    syncText('await svc.log(1);', { model: "['__proto__']" }),
+    6,
+    /^Model name "__proto__" is invalid/,
+  ],
+  [
     'a model of two syncs of one integration',
     'b/syncs/twin.ts',
     syncText('await svc.log(1);', { model: 'Bb' }),
