@@ -16,6 +16,7 @@ import { missingRoots, openVault, type RootKeyRing } from '../modules/credential
 import { openDeadLetters, type DeadLetters } from '../modules/dead-letters/view.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
+import { createReadableRuns } from '../modules/records/readable.ts';
 import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
 import { DirectRuns } from '../modules/runs/direct-runs.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
@@ -86,11 +87,13 @@ export async function openServices(
     logger,
   };
   const refresher = createRefresher({ ...ground, faultPoint });
+  const reader = connectRecordReader(projection.peer, clock);
   const services: Services = {
     ...ground,
     refresher,
     openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
-    records: { writer, reader: connectRecordReader(projection.peer, clock) },
+    records: { writer, reader },
+    readableRuns: createReadableRuns({ log, reader }),
     runs: createRunsClient({ control, bodies, ends, direct }),
     settings: settingsOf(config),
     metrics: base.metrics,

@@ -12,6 +12,7 @@ import type { ConnectionFinder } from '../modules/webhooks-in/find-connections.t
 import type { ProviderKeys } from '../modules/webhooks-in/provider-keys.ts';
 import type { IncomingWebhooks } from '../modules/webhooks-in/incoming.ts';
 import type { Deliveries } from '../modules/webhooks-out/deliveries.ts';
+import type { ReadableRuns } from '../modules/records/readable.ts';
 import type { RecordReader } from '../modules/records/reader.ts';
 import type { RecordWriter } from '../modules/records/writer.ts';
 import type { Publisher } from '../modules/runs/publisher.ts';
@@ -43,6 +44,7 @@ export interface Services {
   readonly rootKeys: RootKeyRing;
   readonly providers: ProviderCatalogue;
   readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };
+  readonly readableRuns: ReadableRuns;
   readonly runs: RunsClient;
   readonly coordination: Coordination;
   readonly http: HttpClient;

@@ -34,7 +34,7 @@ export function createActiveSource(
   /** Those that this node or another may read, and how each comes to show what the log has. */
   const readable = new Map<TableSource, (partition: number) => Promise<void>>();
   let active = first;
-  let former: { readonly source: RecordSource; readonly until: number } | null = null;
+  let former: Former | null = null;
   const tell = (streams: Dropped): void => {
     for (const listener of listeners) listener(streams);
   };
@@ -72,6 +72,7 @@ export function createActiveSource(
         if (source === active) return;
       }
     },
+    reached: () => reachedBy(active, former),
     onDropped: (listener) => void listeners.push(listener),
     switchTo(source) {
       former = { source: active, until: performance.now() + formerReadMs };
@@ -89,9 +90,25 @@ export function createActiveSource(
   };
 }
 
+/** A generation that other nodes may read until then. */
+interface Former {
+  readonly source: RecordSource;
+  readonly until: number;
+}
+
+/** How far both can be read, as long as both may be. */
+async function reachedBy(active: RecordSource, former: Former | null): Promise<number[]> {
+  const isRead = former !== null && performance.now() < former.until;
+  const [now, before] = await Promise.all([
+    active.reached(),
+    isRead ? former.source.reached() : null,
+  ]);
+  return now.map((next, partition) => Math.min(next, before?.[partition] ?? next));
+}
+
 /** Resolves when the former generation shows the changes, or is read no more. */
 async function whileRead(
-  { source, until }: { readonly source: RecordSource; readonly until: number },
+  { source, until }: Former,
   partition: number,
   offset: number,
 ): Promise<void> {

@@ -41,6 +41,8 @@ export interface Reach extends AsyncDisposable {
 export interface SourceGround<T extends TableSet> {
   readonly tables: T;
   readonly published: Reach['published'];
+  /** By partition, the first offset that cannot be read yet. @throws GatewayError `projection_unavailable` */
+  readonly reached: () => Promise<number[]>;
   /** As `Feed.isCurrent`. */
   readonly isCurrent: (partition: number) => boolean;
   /** @throws GatewayError `projection_unavailable` */
@@ -50,6 +52,8 @@ export interface SourceGround<T extends TableSet> {
 /** `S`: what reads a generation. */
 export interface FeedDeps<S, T extends TableSet = TableSet> {
   readonly tableSet: (generation: number) => T;
+  /** Of the topic. */
+  readonly partitions: number;
   readonly openReach: (tables: T) => Reach;
   /** Makes the tables where they are missing, and starts to feed them. */
   readonly openFeed: (options: FeedOptions<T>) => Promise<Feed>;
@@ -77,6 +81,10 @@ export class FedGeneration<S, T extends TableSet = TableSet> implements AsyncDis
     this.source = deps.openSource({
       tables: this.tables,
       published: this.reach.published,
+      reached: async () => {
+        await this.reach.refresh();
+        return Array.from({ length: deps.partitions }, (_, number) => this.reach.next(number));
+      },
       isCurrent: (partition) => this.#feed?.isCurrent?.(partition) ?? false,
       beforeReading: async (partition) => this.#feed?.readable(partition),
     });

@@ -62,8 +62,6 @@ export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> ext
   readonly store: ProjectionStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of the topic. */
-  readonly partitions: number;
   readonly openActive: (first: S) => A;
   /** Removes what a comparison left of the generation. */
   readonly dropCopies: (generation: number) => Promise<void>;
@@ -171,10 +169,10 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   }
 
   #add(number: number): FedGeneration<S, T> {
-    const { tableSet, openReach, openFeed, openSource } = this.#deps;
+    const { tableSet, partitions, openReach, openFeed, openSource } = this.#deps;
     const failed = (generation: number, error: unknown): void => this.#fail(generation, error);
     const fed = new FedGeneration<S, T>(
-      { tableSet, openReach, openFeed, openSource, failed },
+      { tableSet, partitions, openReach, openFeed, openSource, failed },
       number,
     );
     this.#fed.set(number, fed);

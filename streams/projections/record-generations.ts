@@ -19,7 +19,7 @@ export interface RecordGenerationsDeps extends Omit<General, Given> {
   readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
   readonly openSource: (
     of: Required<
-      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'isCurrent' | 'beforeReading'>
+      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'reached' | 'isCurrent' | 'beforeReading'>
     >,
   ) => TableSource;
 }

@@ -43,7 +43,7 @@ export const runs = defineAppended<RunChanged>()({
   },
 });
 
-/** What the history shows of a step, beside the columns. Hashes and places of bodies are nobody's to see. */
+/** What the history needs of a step, beside the columns. Hashes and places of bodies are left out. */
 const stepOf = (change: RunChanged) => ({
   function_version: change.function_version,
   models: change.models,
@@ -51,6 +51,8 @@ const stepOf = (change: RunChanged) => ({
   started_at: change.started_at,
   duration_ms: change.duration_ms,
   counts: change.counts,
+  /** Rows that earlier releases wrote have none. */
+  positions: change.positions as RunChanged['positions'] | undefined,
   checkpoint_from: change.checkpoint_from,
   checkpoint_to: change.checkpoint_to,
   error_code: change.error_code,

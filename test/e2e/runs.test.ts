@@ -23,6 +23,7 @@ interface Run {
   readonly function: string;
   readonly status: string;
   readonly ended_at: string | null;
+  readonly records_readable: boolean | null;
 }
 interface Page {
   readonly data: readonly Run[];
@@ -132,6 +133,29 @@ describe('the history of runs', () => {
   });
 });
 
+describe('whether the records of a run can be read', () => {
+  it('is not known while it goes on', async () => {
+    const slow = await world.connect();
+    await slow.trigger('stepwise');
+    await slow.account.came('/steps/1');
+    const { data } = await eventually(
+      () => list({ connection_id: slow.id, status: 'running' }),
+      (page) => page.data.length === 1,
+    );
+    expect(data[0]).toMatchObject({ records_readable: null });
+    slow.account.openSteps(6);
+    await slow.webhook('stepwise', 1);
+    expect(await read(data[0]!.id)).toMatchObject({ status: 'succeeded', records_readable: true });
+  });
+
+  it('is so at once where it saves nothing', async () => {
+    const other = await world.connect();
+    succeeded(await other.action('echo', 1));
+    const { data } = await ended({ connection_id: other.id, kind: 'action' });
+    expect(data).toMatchObject([{ function: 'echo', records_readable: true }]);
+  });
+});
+
 describe('a run that is cancelled', () => {
   const cancel = (id: string, key = world.gateway.key) =>
     world.gateway.call('POST', `/runs/${id}/cancel`, { key });
@@ -151,8 +175,13 @@ describe('a run that is cancelled', () => {
       () => read(id),
       ({ status }) => status !== 'running',
     );
-    expect(over).toMatchObject({ status: 'cancelled', error: { code: 'script_aborted' } });
-    expect(await slow.status('stepwise')).toMatchObject({ latestExecutionStatus: 'STOPPED' });
+    // It had saved a step, and ended without a report of it.
+    const end = { status: 'cancelled', error: { code: 'script_aborted' }, records_readable: null };
+    expect(over).toMatchObject(end);
+    expect(await slow.status('stepwise')).toMatchObject({
+      latestExecutionStatus: 'STOPPED',
+      records_readable: null,
+    });
     expect((await cancel(id)).body.error.code).toBe('not_found');
     slow.account.openSteps(6);
     expect(await slow.run('stepwise')).toMatchObject({ success: true });

@@ -58,6 +58,7 @@ function reading(
       heads: createStreamHeads(),
       isCurrent: () => false,
       published,
+      reached: () => Promise.reject(new Error('not used here')),
       vault: noVault,
       clock: systemClock,
       partitions,

@@ -79,6 +79,7 @@ export class TestProjection implements AsyncDisposable {
       tables: recordTables(1),
       heads,
       published: (...args) => projector.published(...args),
+      reached: () => Promise.reject(new Error('not used here')),
       isCurrent: isCurrent ?? ((partition) => projector.hasCaughtUp(partition)),
       vault,
       clock,

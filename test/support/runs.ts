@@ -11,6 +11,7 @@ import { functionRef } from '../../src/modules/functions/entity.ts';
 import type { DeployedFunction, FunctionKind } from '../../src/modules/functions/state.ts';
 import { createIntegration } from '../../src/modules/integrations/handlers.ts';
 import type { Services } from '../../src/http/services.ts';
+import { createReadableRuns } from '../../src/modules/records/readable.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
@@ -200,6 +201,7 @@ export async function openRunWorld({
     refresher,
     openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
     records: { reader: aReader, writer: records.writer },
+    readableRuns: createReadableRuns({ log, reader: aReader }),
     runs,
     settings: {
       publicUrl: 'http://localhost',
@@ -284,6 +286,7 @@ const aReader: RecordReader = {
   page: none,
   positionOf: none,
   published: none,
+  reached: none,
   counts: async (streams) => new Map(streams.map(({ model }) => [model, 3])),
 };
 

@@ -35,6 +35,7 @@ export function recordSourceMethods(source: RecordSource): Methods {
       }
     },
     [cancelEvent]: (id: string) => waiting.get(id)?.abort(),
+    'records.reached': () => source.reached(),
   };
 }
 
@@ -65,6 +66,7 @@ function remoteSource(peer: Peer): RecordSource {
         signal.removeEventListener('abort', cancel);
       }
     },
+    reached: () => peer.call('records.reached', []),
     onDropped: (listener: (streams: Dropped) => void) => peer.on(droppedEvent, listener),
   };
 }

@@ -73,6 +73,10 @@ export function readableWhenPublished(
       await source.published(partition, offset, signal);
       await watch?.untilAnswers(signal);
     },
+    async reached() {
+      watch?.refuseAway();
+      return source.reached();
+    },
   };
 }
 

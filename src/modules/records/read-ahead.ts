@@ -55,6 +55,7 @@ export function createRecordReader(source: RecordSource, clock: Clock): RecordRe
     positionOf: (stream, cursor) => source.positionOf(stream, cursor),
     counts: (streams) => source.counts(streams),
     published: (partition, offset, signal) => source.published(partition, offset, signal),
+    reached: () => source.reached(),
   };
 }
 

@@ -1,28 +1,109 @@
-import type { ModelPlace } from '../syncs/events.ts';
+import type { EventLog } from '../../ports/event-log.ts';
 import type { RecordReader } from './reader.ts';
 
-/** Usual are some hundred milliseconds: what takes longer is said, and not waited for. */
+const runsTopic = 'svc.runs.v1';
+const recordsTopic = 'svc.records.v1';
+
+/** Usual are some hundred milliseconds. */
 const readableWithinMs = 2_000;
 
+interface Place {
+  readonly partition: number;
+  readonly offset: number;
+}
+
 /**
- * Whether what runs changed can be read, by the places where their changes end; waits for it for two seconds, all together.
- * Costs no query for each run.
+ * Where the changes of an ended run end on `svc.records.v1`: at each of the places, or, where only the place of its
+ * end on `svc.runs.v1` is known, before what the log had after that. Null: it ended without a report.
  */
-export async function areReadable(
-  reader: Pick<RecordReader, 'published'>,
-  runs: readonly (readonly ModelPlace[])[],
-): Promise<boolean[]> {
-  const late = AbortSignal.timeout(readableWithinMs);
-  const isReadable = async ({ partition, offset }: ModelPlace): Promise<boolean> => {
+export type ChangesEnd =
+  { readonly places: readonly Place[] } | { readonly reportedAt: Place } | null;
+
+/** Whether all changes of ended runs can be read; null where nobody knows where they end. */
+export interface ReadableRuns {
+  /** As it is now, with at most one query. @throws GatewayError `projection_unavailable`, `log_unavailable` */
+  now(ends: readonly ChangesEnd[]): Promise<(boolean | null)[]>;
+  /** Waits until they can be read, for two seconds at most, all together. @throws as `now` */
+  soon(ends: readonly ChangesEnd[]): Promise<(boolean | null)[]>;
+}
+
+/**
+ * Where the changes of a run that has reported its end, end: what succeeded has reported all, anything else may
+ * lack a model whose owner did not answer.
+ */
+export function changesEnd({
+  status,
+  models,
+  positions,
+}: {
+  readonly status: string;
+  readonly models: readonly string[];
+  readonly positions: readonly (Place & { readonly model: string })[];
+}): ChangesEnd {
+  const isWhole = models.every((model) => positions.some((place) => place.model === model));
+  return status === 'succeeded' || isWhole ? { places: positions } : null;
+}
+
+export function createReadableRuns(deps: {
+  readonly log: Pick<EventLog, 'partitions' | 'endOffset'>;
+  readonly reader: Pick<RecordReader, 'published' | 'reached'>;
+}): ReadableRuns {
+  const { log, reader } = deps;
+  /** Both topics at one time: changes of a run that ended before these ends of runs lie before those of records. */
+  let seen: { readonly runs: readonly Place[]; readonly records: readonly Place[] } | null = null;
+
+  const endsOf = async (topic: string): Promise<Place[]> => {
+    const numbers = Array.from({ length: await log.partitions(topic) }, (_, number) => number);
+    return Promise.all(
+      numbers.map(async (partition) => ({
+        partition,
+        offset: await log.endOffset(topic, partition),
+      })),
+    );
+  };
+  const placesOf = async (end: ChangesEnd): Promise<readonly Place[] | null> => {
+    if (end === null) return null;
+    if ('places' in end) return end.places;
+    const { partition, offset } = end.reportedAt;
+    if (seen === null || offset >= (seen.runs[partition]?.offset ?? 0)) {
+      // In this order.
+      const runs = await endsOf(runsTopic);
+      seen = { runs, records: await endsOf(recordsTopic) };
+    }
+    return seen.records;
+  };
+  const isReadableWithin = async (place: Place, late: AbortSignal): Promise<boolean> => {
     try {
-      await reader.published(partition, offset, late);
+      await reader.published(place.partition, place.offset, late);
       return true;
     } catch (error) {
       if (late.aborted) return false;
       throw error;
     }
   };
-  return Promise.all(
-    runs.map(async (places) => (await Promise.all(places.map(isReadable))).every(Boolean)),
-  );
+
+  return {
+    async now(ends) {
+      // One after the other: the first look at the ends of the log serves all.
+      const found: (readonly Place[] | null)[] = [];
+      for (const end of ends) found.push(await placesOf(end));
+      const isAsked = found.some((places) => places !== null && places.length > 0);
+      const reached = isAsked ? await reader.reached() : [];
+      const isReadable = ({ partition, offset }: Place): boolean =>
+        (reached[partition] ?? 0) >= offset;
+      return found.map((places) => places?.every(isReadable) ?? null);
+    },
+    async soon(ends) {
+      const late = AbortSignal.timeout(readableWithinMs);
+      const isReadable = (place: Place): Promise<boolean> => isReadableWithin(place, late);
+      return Promise.all(
+        ends.map(async (end) => {
+          const places = await placesOf(end);
+          return places === null
+            ? null
+            : (await Promise.all(places.map(isReadable))).every(Boolean);
+        }),
+      );
+    },
+  };
 }

@@ -30,6 +30,8 @@ export interface RecordReader {
   counts(streams: readonly StreamId[]): Promise<Map<string, number>>;
   /** Resolves when changes of `svc.records.v1` up to the offset (exclusive) can be read; rejects on abort. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
+  /** By partition of `svc.records.v1`, the first offset whose changes cannot be read yet. @throws GatewayError `projection_unavailable` */
+  reached(): Promise<readonly number[]>;
 }
 
 /** Consecutive records of a stream as JSON text, to be cut into pages. */

@@ -30,11 +30,12 @@ import type { RecordTables } from './tables.ts';
 
 export interface SourceDeps {
   readonly store: ProjectionStore;
-  /** What is read; `heads` and `published` belong to their projector. */
+  /** What is read; `heads`, `published` and `reached` belong to their projector. */
   readonly tables: RecordTables;
   readonly heads: StreamHeads;
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
+  readonly reached: RecordReader['reached'];
   /**
    * Whether the heads of this partition's streams are current: this process alone inserts its rows. Otherwise
    * every question goes to the table. Default: always.
@@ -107,6 +108,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
     },
 
     published: (partition, offset, signal) => deps.published(partition, offset, signal),
+    reached: () => deps.reached(),
     onDropped: (listener) => heads.onDropped(listener),
   };
 }

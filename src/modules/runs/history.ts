@@ -8,10 +8,10 @@ import { microsOf, type Micros } from '../../kernel/time.ts';
 import { actionRunRef } from '../actions/entity.ts';
 import { kindOf, type ActionRun } from '../actions/state.ts';
 import type { SyncInstance } from '../syncs/state.ts';
-import { presentRun, presentTimeline } from './presenter.ts';
+import { changesEndOf, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
 
-type Deps = Pick<Services, 'control' | 'tables' | 'clock'>;
+type Deps = Pick<Services, 'control' | 'tables' | 'clock' | 'readableRuns'>;
 
 const dayMicros = 86_400_000_000;
 
@@ -25,7 +25,8 @@ interface RunsAsked extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | '
 
 /**
  * A page of runs, newest first; those of the last 24 hours unless a time is named.
- * @throws GatewayError `forbidden`, `invalid_query_params`, `invalid_cursor_value`, `projection_unavailable`
+ * @throws GatewayError `forbidden`, `invalid_query_params`, `invalid_cursor_value`, `projection_unavailable`,
+ *   `log_unavailable`
  */
 export async function runsPage(deps: Deps, caller: Caller, asked: RunsAsked) {
   const { statuses = [], since, until, cursor, limit, ...filter } = asked;
@@ -45,19 +46,25 @@ export async function runsPage(deps: Deps, caller: Caller, asked: RunsAsked) {
   const runIds = page.map(({ runId }) => runId);
   const rows = await stepsOf(deps, environmentUid, runIds, { withProgress: false });
   const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
-  const data = runIds.flatMap((runId) => {
-    const steps = byRun.get(runId) ?? [];
-    return isSome(steps) ? [presentRun(steps)] : [];
-  });
+  const runs = runIds.map((runId): readonly StepRow[] => byRun.get(runId) ?? []).filter(isSome);
+  const readable = await deps.readableRuns.now(runs.map(changesEndOf));
+  const data = runs.map((steps, at) => ({
+    ...presentRun(steps),
+    records_readable: readable[at] ?? null,
+  }));
   const last = places.length > limit ? page.at(-1) : undefined;
   return { data, pagination: { cursor: last === undefined ? null : textOfCursor(last) } };
 }
 
-/** @throws GatewayError `not_found`, `projection_unavailable` */
+/**
+ * One run; waits for its changes to be readable, for two seconds at most.
+ * @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable`
+ */
 export async function oneRun(deps: Deps, { environmentUid }: Caller, runId: string) {
   const rows = await stepsOf(deps, environmentUid, [runId], { withProgress: true });
   if (!isSome(rows)) throw new GatewayError('not_found', { message: `No run "${runId}".` });
-  return { ...presentRun(rows), timeline: presentTimeline(rows) };
+  const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
+  return { ...presentRun(rows), records_readable: isReadable, timeline: presentTimeline(rows) };
 }
 
 /**

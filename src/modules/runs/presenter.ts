@@ -1,6 +1,7 @@
 import type { RunStepShown } from '../../../streams/projections/runs.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { isoMicros } from '../../kernel/time.ts';
+import { changesEnd, type ChangesEnd } from '../records/readable.ts';
 import { isEnd, type TimelineEntry } from './events.ts';
 import type { StepRow } from './queries.ts';
 
@@ -8,11 +9,24 @@ const stepOf = (row: StepRow): RunStepShown => JSON.parse(row.step) as RunStepSh
 const moment = (row: StepRow | undefined): string | null =>
   row === undefined ? null : isoMicros(Number(row.at));
 
-/** A run as the API shows it. `rows`: its steps in their order; at least one. */
+/** Where the changes of the run end; null also while it goes on. */
+export function changesEndOf(rows: readonly [StepRow, ...StepRow[]]): ChangesEnd {
+  const last = lastOf(rows);
+  const { action: status, log_partition: partition, log_offset: offset } = last;
+  if (!isEnd(status)) return null;
+  const { models, positions } = stepOf(last);
+  if (positions !== undefined) return changesEnd({ status, models, positions });
+  return status === 'succeeded' ? { reportedAt: { partition, offset: Number(offset) } } : null;
+}
+
+const lastOf = (rows: readonly [StepRow, ...StepRow[]]): StepRow =>
+  rows.findLast(({ action }) => action !== 'progress') ?? rows[0];
+
+/** A run as the API shows it, but for `records_readable`. `rows`: its steps in their order; at least one. */
 export function presentRun(rows: readonly [StepRow, ...StepRow[]]): JsonObject {
   const life = rows.filter(({ action }) => action !== 'progress');
   const [first] = rows;
-  const last = life.at(-1) ?? first;
+  const last = lastOf(rows);
   const { error_code: code, error_message: message, ...step } = stepOf(last);
   const ended = isEnd(last.action);
   return {

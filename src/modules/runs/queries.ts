@@ -39,6 +39,9 @@ export interface StepRow {
   readonly connection_id: string;
   readonly variant: string;
   readonly attempt: number;
+  /** Its place on `svc.runs.v1`. */
+  readonly log_partition: number;
+  readonly log_offset: string;
   /** JSON of `RunStepShown`. */
   readonly step: string;
 }
@@ -91,7 +94,7 @@ export async function stepsOf(
   if (runIds.length === 0) return [];
   return tables.queryRows<StepRow>(
     `SELECT run_id, ${micros('occurred_at')} AS at, action, kind, function, integration,
-       connection_id, variant, attempt, step
+       connection_id, variant, attempt, log_partition, log_offset, step
      FROM ${tableOf(control.view, runs)}
      WHERE environment_id = {environment:String} AND run_id IN {ids:Array(String)}
        ${withProgress ? '' : "AND action != 'progress'"}

@@ -30,6 +30,10 @@ const run = {
   counts: z.record(z.string(), counts),
   checkpoint_from: anyJson,
   checkpoint_to: anyJson,
+  records_readable: z.boolean().nullable().meta({
+    description:
+      'Whether everything that the run changed can be read. Null until it ends, and where it ended without a report of what it changed: most runs that were cancelled, interrupted or timed out.',
+  }),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   log_id: z.string(),
 };

@@ -1,15 +1,16 @@
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { isoMillis } from '../../kernel/time.ts';
 import { connectionsOfIntegration, requireConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { formatFrequency } from '../functions/frequency.ts';
 import { requireIntegration } from '../integrations/queries.ts';
-import { areReadable } from '../records/readable.ts';
+import { changesEnd } from '../records/readable.ts';
 import type { RecordReader } from '../records/reader.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
-import { effectiveFrequencyMs, type RunStatus, type SyncInstance } from './state.ts';
+import { effectiveFrequencyMs, type LastRun, type RunStatus, type SyncInstance } from './state.ts';
 
 /** A sync as requests name it. */
 export interface SyncName {
@@ -132,18 +133,25 @@ const lastStatus: Partial<Record<RunStatus, string>> = {
  * @param showsConnection false leaves out which connection each is of
  */
 export async function presentSyncs(
-  reader: RecordReader,
+  { records, readableRuns }: Pick<Services, 'records' | 'readableRuns'>,
   instances: readonly SyncInstance[],
   showsConnection: boolean,
 ): Promise<Record<string, unknown>[]> {
-  const places = instances.map(({ last }) => last?.positions ?? []);
-  const readable = await areReadable(reader, places);
+  const ends = instances.map(({ last, models }) =>
+    last === null ? noChanges : endOf(last, models),
+  );
+  const found = await readableRuns.soon(ends);
   return Promise.all(
     instances.map((instance, at) =>
-      presentSync(reader, instance, { showsConnection, isReadable: readable[at] ?? true }),
+      presentSync(records.reader, instance, { showsConnection, isReadable: found[at] ?? null }),
     ),
   );
 }
+
+const noChanges = { places: [] } as const;
+
+const endOf = ({ status, positions }: LastRun, models: readonly string[]) =>
+  positions === undefined ? null : changesEnd({ status, models, positions });
 
 async function presentSync(
   reader: RecordReader,
@@ -151,7 +159,7 @@ async function presentSync(
   {
     showsConnection,
     isReadable,
-  }: { readonly showsConnection: boolean; readonly isReadable: boolean },
+  }: { readonly showsConnection: boolean; readonly isReadable: boolean | null },
 ): Promise<Record<string, unknown>> {
   const { id, syncName, variant, connectionId, models, last, current, checkpoint, nextDueAt } =
     instance;

@@ -159,12 +159,11 @@ const syncStatus = defineRoute({
       syncs: namesOf(query.syncs),
       actor: caller.actor,
     });
-    const { reader } = services.records;
     // The id of a connection acts as a secret for a key that may not list them (spec section 5).
     const showsConnection =
       query.connection_id !== undefined || caller.has('environment:connections:list');
     const rows = selected.flatMap(({ instances }) => instances);
-    return { status: 200, body: { syncs: await presentSyncs(reader, rows, showsConnection) } };
+    return { status: 200, body: { syncs: await presentSyncs(services, rows, showsConnection) } };
   },
 });
 

@@ -25,8 +25,9 @@ const statusShape = z
     finishedAt: moment.optional(),
     latestResult: models(counts).optional(),
     nextScheduledSyncAt: moment.nullable(),
-    records_readable: z.boolean().meta({
-      description: 'Whether everything that the last run changed can be read.',
+    records_readable: z.boolean().nullable().meta({
+      description:
+        'Whether everything that the last run changed can be read; the answer waits for it for up to two seconds. Null where that run ended without a report of what it changed: most runs that were cancelled, interrupted or timed out.',
     }),
     recordCount: models(z.int()),
     checkpoint: jsonObject.nullable(),
