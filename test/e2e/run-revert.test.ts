@@ -112,7 +112,11 @@ describe.each(['plain', 'sealed'] as const)('a run that is taken back, payloads 
       version: 3,
     });
     const ledger = await findRun(revertId);
-    expect(ledger.body.data).toMatchObject({ kind: 'revert', function: 'scripted' });
+    expect(ledger.body.data).toMatchObject({
+      kind: 'revert',
+      function: 'scripted',
+      records_readable: true,
+    });
 
     const again = await revert(wrong);
     expect(again.counts.Item).toEqual({

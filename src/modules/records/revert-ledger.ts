@@ -4,12 +4,13 @@ import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { joinKey } from '../../kernel/ids.ts';
 import { quietStep, scrub, type RunAction, type RunStep } from '../runs/events.ts';
+import type { ModelPlace } from '../syncs/events.ts';
 import type { Stream } from './stream.ts';
 
 /** A revert that is under way, as a run of its own. */
 export interface RevertLedger {
-  /** Tells how the work ended. @throws what it throws; `log_unavailable` */
-  ending(work: () => Promise<void>): Promise<void>;
+  /** Publishes how the work ended, and where its changes end. @throws what it throws; `log_unavailable` */
+  ending(work: () => Promise<readonly ModelPlace[]>): Promise<void>;
 }
 
 type Deps = Pick<Services, 'publisher' | 'logs' | 'clock'>;
@@ -54,8 +55,9 @@ export async function beginRevert(
   const took = (): number => Math.round((clock.nowMicros() - startedAt) / 1000);
   return {
     async ending(work) {
+      let positions: readonly ModelPlace[];
       try {
-        await work();
+        positions = await work();
       } catch (error) {
         const code = error instanceof GatewayError ? error.code : 'server_error';
         const text = error instanceof Error ? error.message : String(error);
@@ -64,7 +66,7 @@ export async function beginRevert(
         await tell('failed', { ...failure, duration_ms: took() });
         throw error;
       }
-      await tell('succeeded', { duration_ms: took() });
+      await tell('succeeded', { positions, duration_ms: took() });
       operation.end('success', 'Done.');
     },
   };

@@ -6,6 +6,7 @@ import { requireConnection } from '../connections/queries.ts';
 import { isEnd } from '../runs/events.ts';
 import { presentRun } from '../runs/presenter.ts';
 import { stepsOf } from '../runs/queries.ts';
+import type { ModelPlace } from '../syncs/events.ts';
 import { refuseGone } from './as-of.ts';
 import { beginRevert } from './revert-ledger.ts';
 import { revertStream, type LeftRecord, type RevertCounts } from './revert-stream.ts';
@@ -62,10 +63,14 @@ export async function revertRun(
   };
   const counts: Record<string, RevertCounts> = {};
   const left: LeftRecord[] = [];
-  const perform = async (writeAs: WriteOrigin | null): Promise<void> => {
+  const perform = async (writeAs: WriteOrigin | null): Promise<ModelPlace[]> => {
+    const places: ModelPlace[] = [];
     for (const stream of streams) {
-      counts[stream.model] = await revertStream(services, stream, { ...run, writeAs, left });
+      const reverted = await revertStream(services, stream, { ...run, writeAs, left });
+      counts[stream.model] = reverted.counts;
+      if (reverted.place !== null) places.push(reverted.place);
     }
+    return places;
   };
   if (isDry) await perform(null);
   else {

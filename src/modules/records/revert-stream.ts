@@ -7,6 +7,7 @@ import {
   type HistoryTable,
 } from './history-queries.ts';
 import { planOf, type LeftReason, type RecordPlan, type Written } from './revert-plan.ts';
+import type { ModelPlace } from '../syncs/events.ts';
 import type { Stream } from './stream.ts';
 import type { FormerRecord, WriteOrigin } from './writer.ts';
 
@@ -67,12 +68,18 @@ interface Planned {
   readonly plan: RecordPlan;
 }
 
+/** What was taken back in one stream, and where the changes of that end; null of a dry run. */
+export interface RevertedStream {
+  readonly counts: RevertCounts;
+  readonly place: ModelPlace | null;
+}
+
 /** What a run did to one stream, a slice of its records after the other. Throws as `revertRun`. */
 export async function revertStream(
   deps: Deps,
   stream: Stream,
   reverting: Reverting,
-): Promise<RevertCounts> {
+): Promise<RevertedStream> {
   const table = historyTable(deps, stream);
   await untilShown(deps, table.partition);
   const slices = { deps, stream, table, reverting, counts: noCounts() };
@@ -85,11 +92,11 @@ export async function revertStream(
     }
     after = rows.at(-1)?.record_id;
   }
-  if (reverting.writeAs !== null) {
-    const { partition, offset } = await deps.records.writer.barrier(stream, reverting.writeAs);
-    await untilShown(deps, partition, offset);
-  }
-  return slices.counts;
+  const { counts } = slices;
+  if (reverting.writeAs === null) return { counts, place: null };
+  const { partition, offset } = await deps.records.writer.barrier(stream, reverting.writeAs);
+  await untilShown(deps, partition, offset);
+  return { counts, place: { model: stream.model, partition, offset } };
 }
 
 interface Slices {
