@@ -161,7 +161,7 @@ describe('what functions did', () => {
     });
     expect(rows[0]).toMatchObject({ kind: 'sync', function: 'companies' });
     expect((await svc('runs list -e dev')).out).toMatch(
-      /^run +kind +function +connection +status /,
+      /^run +kind +function +connection +status +queued +took +readable/,
     );
     const id = rows[0]?.id ?? '';
     expect((await svc(`runs show ${id} -e dev`)).out).toContain('"timeline": [');

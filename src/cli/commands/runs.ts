@@ -28,6 +28,7 @@ interface ShownRun {
   readonly connection_id: string;
   readonly status: string;
   readonly queued_at: string;
+  readonly records_readable: boolean | null;
   readonly duration_ms: number | null;
 }
 
@@ -36,8 +37,9 @@ export const runs: Command = {
   usage: '<list|show|cancel|revert> [id]',
   summary: 'See what functions did, cancel a run, or take back what it did to records',
   help: `Words
-  list          runs of the last 24 hours, newest first
-  show <id>     one run with its requests, saves, checkpoints and lines of log
+  list          runs of the last 24 hours, newest first; readable: whether what they saved can be read
+  show <id>     one run with its requests, saves, checkpoints and lines of log; waits up to two seconds
+                for what it saved to be readable
   cancel <id>   end a run that is queued or going
   revert <id>   take back what a run did to records: says what would be done, and asks
 
@@ -89,7 +91,16 @@ Examples
       const { data } = (await client.call('GET', `/runs${query}`)) as unknown as {
         data: ShownRun[];
       };
-      const heads = ['run', 'kind', 'function', 'connection', 'status', 'queued', 'took'];
+      const heads = [
+        'run',
+        'kind',
+        'function',
+        'connection',
+        'status',
+        'queued',
+        'took',
+        'readable',
+      ];
       showRows(context, values.json, data, heads, (one) => [
         one.id,
         one.kind,
@@ -98,6 +109,7 @@ Examples
         one.status,
         one.queued_at,
         one.duration_ms === null ? '' : `${one.duration_ms} ms`,
+        one.records_readable === null ? '' : one.records_readable ? 'yes' : 'not yet',
       ]);
     });
   },
