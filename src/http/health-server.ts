@@ -53,10 +53,10 @@ export async function createHealthServer(
 async function answerMetrics(response: ServerResponse, scrape: Services['scrape']): Promise<void> {
   try {
     const { text, mediaType } = await scrape();
-    response.writeHead(200, { 'content-type': mediaType }).end(text);
+    response.writeHead(200, { ...headersOfEveryAnswer, 'content-type': mediaType }).end(text);
   } catch {
     // A thread that does not answer: /ready says which.
-    response.writeHead(503).end();
+    response.writeHead(503, headersOfEveryAnswer).end();
   }
 }
 

@@ -25,5 +25,18 @@ describe('a process without the API', () => {
     expect((await ask('/records')).status).toBe(404);
     const metrics = await fetch(new URL('/metrics', server.url));
     expect(await metrics.text()).toBe('svc_build_info 1\n');
+    expect(metrics.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('lets no answer be taken for another type where it has no figures', async () => {
+    await using server = await createHealthServer({
+      readiness: () => [],
+      scrape: () => Promise.reject(new Error('a thread ended')),
+      host: '127.0.0.1',
+      port: 0,
+    });
+    const { status, headers } = await fetch(new URL('/metrics', server.url));
+    expect(status).toBe(503);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 });
