@@ -4,21 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CrashRounds, faultPoints, killAt } from '../support/crash-rounds.ts';
 import { isOnServices } from '../support/deployment.ts';
-import { roundsOf } from '../support/long-run.ts';
+import { roundsOf, someOf } from '../support/long-run.ts';
 import { seeded, seedOfRun } from '../support/random.ts';
 
 const seed = seedOfRun();
 console.log(`crash test: SVC_TEST_SEED=${seed}`);
 
 /** A start over services takes seconds. `npm run test:soak` runs many more rounds. */
-const pointCount = isOnServices() ? 3 : roundsOf({ push: 4, all: faultPoints.length });
-const points = someOf(faultPoints, pointCount);
-const randomRounds = isOnServices() ? 3 : roundsOf({ push: 3, all: 10 });
-
-function someOf<T>(all: readonly T[], count: number): T[] {
-  const first = seeded(seed).int(all.length);
-  return [...all, ...all].slice(first, first + count);
-}
+const pointCount = isOnServices() ? 3 : roundsOf({ push: 3, all: faultPoints.length });
+const points = someOf(faultPoints, pointCount, seed);
+const randomRounds = isOnServices() ? 3 : roundsOf({ push: 2, all: 10 });
 
 describe('a node killed with SIGKILL while it saves', () => {
   let folder: string;

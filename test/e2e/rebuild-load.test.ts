@@ -11,6 +11,7 @@ import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { startChild } from '../support/child.ts';
 import { commandLine, type Ended } from '../support/command-line.ts';
 import { eventually } from '../support/crm-world.ts';
+import { roundsOf } from '../support/long-run.ts';
 import type { ReadRecord } from '../support/projection.ts';
 import { seedOfRun } from '../support/random.ts';
 
@@ -36,16 +37,17 @@ const svc = (
   return commandLine(['projections', ...args], { root, sandbox, variables });
 };
 
-describe('50,000 records that are written and read meanwhile', () => {
+const records = roundsOf({ push: 8_000, all: 50_000 });
+/** Where only the end counts. */
+const fewRecords = roundsOf({ push: 4_000, all: 10_000 });
+
+describe(`${records} records that are written and read meanwhile`, () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-projections-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const records = 50_000;
-  /** Where only the end counts. */
-  const fewRecords = 10_000;
   const models = ['Contact', 'Deal', 'Note', 'Task'] as const;
   const key = `svc_env_${randomBytes(32).toString('base64url')}`;
   const accountKey = `svc_acct_${randomBytes(32).toString('base64url')}`;

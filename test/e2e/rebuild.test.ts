@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild } from '../support/child.ts';
+import { roundsOf, someOf } from '../support/long-run.ts';
 import { seedOfRun } from '../support/random.ts';
+import type { ToldRound } from '../support/rebuild-child.ts';
 import {
   derived,
   expectMore,
@@ -16,40 +18,54 @@ import {
 const seed = seedOfRun();
 console.log(`rebuild test: SVC_TEST_SEED=${seed}`);
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-rebuild-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-const round = (number: number, calls: number) => rebuildRound(folder, { seed, number, calls });
+const removals = [
+  { removed: 'its tables', parts: ['clickhouse'] },
+  { removed: 'the state of its owners', parts: ['state'] },
+  { removed: 'all of that', parts: derived },
+];
+const points = ['projector:after-insert', 'projector:after-position'] as const;
 
 describe('a node of which all but the log is deleted', () => {
-  it('gives the same pages and cursors, and goes on counting', async () => {
-    let before = await round(1, 300);
+  let folder: string;
+  let rounds = 0;
+  /** What was there in the end of the last round. */
+  let before: ToldRound;
+  const round = (calls: number): Promise<ToldRound> => {
+    rounds += 1;
+    return rebuildRound(folder, { seed, number: rounds, calls });
+  };
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-rebuild-'));
+    before = await round(300);
     console.log(`${figures(before.left)} on the first start`);
-    for (const [at, parts] of [['clickhouse'], ['state'], derived].entries()) {
-      await remove(folder, parts);
-      const after = await round(at + 2, 15);
-      expectSame(after, before);
-      expectMore(after);
-      before = after;
-    }
-    console.log(`${figures(before.left)} in the end`);
   });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it.each(['projector:after-insert', 'projector:after-position'])(
+  async function expectSameAgain(calls: number): Promise<void> {
+    const after = await round(calls);
+    expectSame(after, before);
+    expectMore(after);
+    before = after;
+  }
+
+  it.each(someOf(removals, roundsOf({ push: 2, all: removals.length }), seed))(
+    'gives the same pages and cursors, and goes on counting, without $removed',
+    async ({ parts }) => {
+      await remove(folder, parts);
+      await expectSameAgain(15);
+    },
+  );
+
+  it.each(someOf(points, roundsOf({ push: 1, all: points.length }), seed))(
     'gives them too after it was killed while it rebuilt, at %s',
     async (point) => {
-      const before = await round(1, 40);
       await remove(folder, derived);
       const env = { SVC_TEST_FAULT_POINT: point };
-      const killed = startChild('./rebuild-child.ts', [folder, seed, 2, 0], env);
+      rounds += 1;
+      const killed = startChild('./rebuild-child.ts', [folder, seed, rounds, 0], env);
       killed.process.stdout.resume();
       expect(await killed.ended, killed.errors.join('\n')).toBe('SIGKILL');
-      const after = await round(3, 5);
-      expectSame(after, before);
-      expectMore(after);
+      await expectSameAgain(5);
     },
   );
 });

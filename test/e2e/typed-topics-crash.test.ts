@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import { addressOf } from '../../src/modules/typed-topics/names.ts';
 import { askChild, startChild } from '../support/child.ts';
 import { models } from '../support/crash-model.ts';
+import { roundsOf } from '../support/long-run.ts';
 import { seeded, seedOfRun } from '../support/random.ts';
 import { expectEachOnce, readTypedTopic, tableOf } from '../support/typed-topic.ts';
 
@@ -13,7 +14,7 @@ const seed = seedOfRun();
 console.log(`typed topics, killed: SVC_TEST_SEED=${seed}`);
 
 const child = './typed-child.ts';
-const rounds = 3;
+const rounds = roundsOf({ push: 2, all: 6 });
 const shape = {
   type: 'object',
   properties: { id: { type: 'string' }, value: { type: 'integer' } },
@@ -71,7 +72,7 @@ describe('typed topics of a node killed with SIGKILL', () => {
     for (let round = 1; round <= rounds; round++) {
       const side = random.pick(['before', 'after', null] as const);
       // The first deaths are while the topic is filled, later ones while it follows.
-      const nth = 1 + random.int(round < 3 ? 6 : 30);
+      const nth = 1 + random.int(2 * round <= rounds ? 6 : 30);
       const point = side === null ? null : `typed-topics:${side}-commit@${nth}`;
       await writeUntilKilled(round, point, 100 + random.int(1_000));
       const now = await judge(round);
