@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import avro, { type Schema } from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '../../../../../src/modules/topics/asyncapi.ts';
-import { isPublicTopic, topics } from '../../../../../streams/topics.ts';
+import { isPublicTopic, topics, type Topic } from '../../../../../streams/topics.ts';
 
 interface Message {
   readonly headers: object;
@@ -73,6 +73,23 @@ describe('the AsyncAPI document', () => {
       topicConfiguration: { 'cleanup.policy': ['delete'], 'retention.ms': 90 * 86_400_000 },
     });
   });
+
+  it.each([1, 4, 24])(
+    'has the partitions of the definitions where owned topics have %i',
+    (owned) => {
+      const made = asyncapiDocument({ version: '1.2.3', ownedPartitions: owned, prefix: 'svc' });
+      const expected = Object.entries<Topic>(topics)
+        .filter(([name]) => isPublicTopic(name))
+        .map(([name, { partitions }]) => {
+          if (partitions === 'owned') return [name, owned];
+          return [name, partitions === 'quarter' ? Math.ceil(owned / 4) : partitions];
+        });
+      const shown = Object.entries((made as unknown as Document).channels).map(
+        ([name, { bindings }]) => [name, (bindings.kafka as { partitions: number }).partitions],
+      );
+      expect(shown).toEqual([...expected, ['typed', owned]]);
+    },
+  );
 
   it('names topics as the installation has them', () => {
     const own = asyncapiDocument({ version: '1.2.3', ownedPartitions: 4, prefix: 'gateway-eu' });
