@@ -27,7 +27,7 @@ export const settings = {
   port: {
     variable: 'SVC_PORT',
     default: '3003',
-    doc: 'TCP port of the HTTP API; 0 picks a free one.',
+    doc: 'TCP port of the HTTP API, or of /health, /ready and /metrics in a process without it; 0 picks a free one.',
     parse: integer(0, 65_535),
   },
   dataDir: {

@@ -22,7 +22,10 @@ const text = (description: string, more: Omit<HeaderSchema, 'type' | 'descriptio
 
 const headers = {
   ce_specversion: text('Version of CloudEvents.', { const: '1.0' }),
-  ce_id: text('As event_id in the value: de-duplicate on it.', { format: 'uuid' }),
+  ce_id: text(
+    'De-duplicate on it; event_id in a value that has one. Of version 8 on records, 5 on typed topics, 7 elsewhere.',
+    { format: 'uuid' },
+  ),
   ce_type: text('What happened, as type in the value. An open set: ignore unknown ones.', {
     pattern: '^svc\\.',
   }),
