@@ -19,9 +19,9 @@ const gateways = 'test/support/shared-gateways.ts';
 /** What is asked for again and again may take as long on a busy machine; a test's own timeout ends it. */
 const expectOptions = { poll: { timeout: 50_000 } };
 
-/** Files of a minute and more begin first, so that in the end no worker is left alone with one. */
+/** The longest files begin first, so that in the end no worker is left alone with one. */
 const longest =
-  /\/(crash|nodes|refresh|rebuild-load|typed-topics-crash|clickhouse-away|rebuild|rebuild-shared|access|restart|hostile)\./;
+  /\/(rebuild-load|record-history|transfer|crash|failed-start|access|paging|root-keys|rebuild|restart|clickhouse-away|forms|redirect|look|outside-text|generations|hostile|nodes|refresh|rebuild-shared)\./;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
