@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, openCrmWorld, succeeded } from '../support/crm-world.ts';
-import { roundsOf } from '../support/long-run.ts';
+import { roundsOf, someOf } from '../support/long-run.ts';
 import { seedOfRun } from '../support/random.ts';
 import type { ToldRound } from '../support/rebuild-child.ts';
 import { expectMore, expectSame, figures, rebuildRound } from '../support/rebuild-rounds.ts';
@@ -22,8 +22,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const at = (name: string): string => join(folder, name);
 
-/** The compacted log has messages that compaction left alone as well. */
-const modes = (['compacted', 'whole'] as const).slice(0, roundsOf({ push: 1, all: 2 }));
+const modes = someOf(['compacted', 'whole'] as const, roundsOf({ push: 1, all: 2 }), seed);
 
 describe.each(modes)('a log that was exported: %s', (mode) => {
   const of = (name: string): string => at(`${mode}/${name}`);
