@@ -1,0 +1,94 @@
+import { cp, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { roundsOf } from '../support/long-run.ts';
+import { seeded, seedOfRun } from '../support/random.ts';
+
+const random = seeded(seedOfRun());
+console.info(`SVC_TEST_SEED=${random.seed}`);
+
+const contactsNamed = (name: string) =>
+  Array.from({ length: 200 }, (_, n) => ({ id: `c-${n}`, name }));
+
+let folder = '';
+/** A whole data folder of a gateway that has stopped. */
+let whole = '';
+let world: CrmWorld;
+let crm: CrmConnection;
+/** Files of the stores that are made of the log, by what they are. */
+let kinds: ReadonlyMap<string, readonly string[]>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-damaged-files-'));
+  whole = join(folder, 'whole');
+  world = await openCrmWorld();
+  crm = await world.connect();
+  for (const name of ['first', 'second']) {
+    crm.account.contacts = contactsNamed(name);
+    await crm.run('contacts');
+  }
+  await world.restart((dataDir) => cp(dataDir, whole, { recursive: true, verbatimSymlinks: true }));
+  kinds = await kindsOfFiles();
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Numbers of partitions say nothing of the kind. */
+async function kindsOfFiles(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folders = ['state', 'views'].map((name) =>
+    readdir(join(whole, name), { recursive: true, withFileTypes: true }),
+  );
+  const files = (await Promise.all(folders))
+    .flat()
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(whole, join(entry.parentPath, entry.name)));
+  const full: string[] = [];
+  for (const file of files.toSorted()) {
+    if ((await stat(join(whole, file))).size > 0) full.push(file);
+  }
+  return Map.groupBy(full, (file) => file.replaceAll(/\d+/g, '*'));
+}
+
+type Damage = (file: string) => Promise<void>;
+
+const ways: Readonly<Record<string, Damage>> = {
+  emptied: (file) => truncate(file, 0),
+  halved: async (file) => truncate(file, Math.floor((await stat(file)).size / 2)),
+  deleted: (file) => rm(file),
+  async flipped(file) {
+    const { size } = await stat(file);
+    await using handle = await open(file, 'r+');
+    for (let flips = 0; flips < 20; flips += 1) {
+      const position = random.int(size);
+      const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, position);
+      buffer[0] = buffer[0]! ^ (1 + random.int(255));
+      await handle.write(buffer, 0, 1, position);
+    }
+  },
+};
+
+describe('a start over a damaged file that is made of the log', () => {
+  it.each(Array.from({ length: roundsOf({ push: 2, all: 24 }) }, (_, round) => round))(
+    'makes it anew, and serves every record as it was: round %i',
+    async () => {
+      const kind = random.pick([...kinds.keys()]);
+      const file = random.pick(kinds.get(kind)!);
+      const way = random.pick(Object.keys(ways));
+      await world.restart(async (dataDir) => {
+        await rm(dataDir, { recursive: true });
+        await cp(whole, dataDir, { recursive: true, verbatimSymlinks: true });
+        await ways[way]!(join(dataDir, file));
+      });
+      const served = await crm.all('Contact');
+      expect(
+        served.map(({ id, name }) => ({ id, name })).toSorted((a, b) => compare(a.id, b.id)),
+        `${file} ${way}`,
+      ).toEqual(contactsNamed('second').toSorted((a, b) => compare(a.id, b.id)));
+    },
+  );
+});
+
+const compare = (a: string, b: string): number => a.localeCompare(b);
