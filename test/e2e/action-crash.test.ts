@@ -1,8 +1,10 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
 import { daysLater } from '../support/days-later.ts';
+import type { Answer } from '../support/gateway.ts';
+import { deployOnEvent } from '../support/on-event.ts';
 
 let world: CrmWorld;
 let crm: CrmConnection;
@@ -12,6 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
+/** So late that the lost process holds nothing any more, and so early that what it validated is still awaited. */
+const late = daysLater(5 / (24 * 60));
+
+const timesAsked = ({ account }: CrmConnection, path: string): number =>
+  account.asked.filter((one) => one.path === path).length;
+
 it('an action whose process was killed is not run again under the same Idempotency-Key', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const ask = () => crm.action('request', { endpoint: '/steps/1' }, key);
@@ -19,14 +27,13 @@ it('an action whose process was killed is not run again under the same Idempoten
   await crm.account.came('/steps/1');
   world.gateway.process.kill('SIGKILL');
   expect(await lost).toBeNull();
-  // So late that the lost process holds nothing any more.
-  await world.restart(undefined, daysLater(0.01));
+  await world.restart(undefined, late);
   crm.account.openSteps(1);
   for (const answer of [await ask(), await ask()]) {
     expect(answer.status).toBe(503);
     expect(answer.body.error.code).toBe('run_interrupted');
   }
-  expect(crm.account.asked.filter(({ path }) => path === '/steps/1')).toHaveLength(1);
+  expect(timesAsked(crm, '/steps/1')).toBe(1);
   const other = await crm.action(
     'request',
     { endpoint: '/steps/1' },
@@ -56,5 +63,66 @@ it('who goes away and comes back with the same key gets what came of it', async 
   const again = fetch(url, sent);
   crm.account.openSteps(2);
   expect(await (await again).json()).toEqual({ status: 200, data: { step: 2 } });
-  expect(crm.account.asked.filter(({ path }) => path === '/steps/2')).toHaveLength(1);
+  expect(timesAsked(crm, '/steps/2')).toBe(1);
+});
+
+describe('a function of an event whose process was killed', () => {
+  /** Sends the request, kills the process while the function asks for the step, and sends it twice again. */
+  async function repeated(
+    account: CrmConnection['account'],
+    step: number,
+    ask: () => Promise<Answer>,
+  ) {
+    const lost = ask().catch(() => null);
+    await account.came(`/steps/${step}`);
+    world.gateway.process.kill('SIGKILL');
+    expect(await lost).toBeNull();
+    await world.restart(undefined, late);
+    account.openSteps(step);
+    return [await ask(), await ask()];
+  }
+
+  it('before a deletion is not run again under the same key, and the connection stays', async () => {
+    const leaving = await world.connect();
+    await deployOnEvent(
+      world,
+      'pre-connection-deletion',
+      `await svc.get({ endpoint: '/steps/3' });`,
+    );
+    const path = `/connections/${leaving.id}?provider_config_key=crm`;
+    const ask = (key: string) => () =>
+      world.gateway.call('DELETE', path, { headers: { 'idempotency-key': key } });
+    for (const answer of await repeated(leaving.account, 3, ask(randomUUID()))) {
+      expect([answer.status, answer.body.error.code]).toEqual([503, 'run_interrupted']);
+    }
+    expect(timesAsked(leaving, '/steps/3')).toBe(1);
+    expect((await world.gateway.call('GET', path)).status).toBe(200);
+    expect((await ask(randomUUID())()).status).toBe(200);
+    expect(timesAsked(leaving, '/steps/3')).toBe(2);
+  });
+
+  it('that validates is not run again under the same key, and no connection is left', async () => {
+    const id = `c-${randomUUID()}`;
+    const account = world.provider.account(id);
+    await deployOnEvent(world, 'validate-connection', `await svc.get({ endpoint: '/steps/4' });`);
+    const ask = (key: string) => () =>
+      world.gateway.call('POST', '/connections', {
+        headers: { 'idempotency-key': key },
+        body: {
+          provider_config_key: 'crm',
+          connection_id: id,
+          connection_config: { account: id },
+          credentials: { type: 'API_KEY', apiKey: world.provider.apiKey },
+        },
+      });
+    for (const answer of await repeated(account, 4, ask(randomUUID()))) {
+      expect([answer.status, answer.body.error.code]).toEqual([503, 'run_interrupted']);
+    }
+    const asked = () => account.asked.filter(({ path }) => path === '/steps/4').length;
+    expect(asked()).toBe(1);
+    const path = `/connections/${id}?provider_config_key=crm`;
+    expect((await world.gateway.call('GET', path)).status).toBe(404);
+    expect((await ask(randomUUID())()).status).toBe(201);
+    expect(asked()).toBe(2);
+  });
 });

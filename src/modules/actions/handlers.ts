@@ -68,7 +68,8 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     },
 
     async runEvent(request, signal) {
-      await awaited(deps, eventCall(request), { signal, waitMs: eventWaitMs });
+      const { runId } = request;
+      await awaited(deps, eventCall(request), { signal, waitMs: eventWaitMs, runId });
     },
 
     async runEventOnce(request, runId, signal) {

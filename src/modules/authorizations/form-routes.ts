@@ -66,6 +66,7 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
       'integration_not_allowed',
       'invalid_connection',
       'connection_validation_failed',
+      'run_interrupted',
       'url_not_allowed',
       ...of.errors,
     ],

@@ -1,4 +1,4 @@
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { RequestOptions } from '../../http/options.ts';
 import type { Services } from '../../http/services.ts';
 import { connectValidated } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
@@ -25,7 +25,7 @@ export async function saveAuthorized(
   services: Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>,
   of: Owned & { readonly provider: Provider; readonly known: Connection | null },
   asked: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
-  options: AskOptions,
+  options: RequestOptions,
 ): Promise<Connection> {
   const { provider, known, tags, endUser, webhookUrlOverride, ...name } = of;
   const { obtained, askedConfig } = asked;

@@ -99,7 +99,11 @@ async function importOnce(
     if (known === null && isRefusal(error)) await vault.shred(uid);
     throw error;
   }
-  if (connection === null) throw new GatewayError('server_error');
+  if (connection === null) {
+    const message =
+      'The connection that the first request with this Idempotency-Key made is not there any more.';
+    throw new GatewayError('conflict', { message });
+  }
   // A repeated request was answered with what the first one made: nothing is sealed under this key.
   if (known === null && connection.uid !== uid) await vault.shred(uid);
   return { connection, wasCreated: known === null };

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { RequestOptions } from '../../http/options.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { uuidV5 } from '../../kernel/ids.ts';
 import { listFunctions } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
 import { deleteConnection } from './deletion.ts';
@@ -28,13 +29,14 @@ type ConnectDeps = Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'r
 /**
  * Creates the connection, or gives a known one new credentials, and has the functions on `validate-connection` look
  * at it before anybody is told of it. Where one throws, a new connection is deleted, and a known one gets
- * an auth error.
- * @throws GatewayError `connection_validation_failed` with the function's message; as `importConnection`
+ * an auth error. With the same `workId` each is begun once.
+ * @throws GatewayError `connection_validation_failed` with the function's message; `run_interrupted`; as
+ *   `importConnection`
  */
 export async function connectValidated(
   deps: ConnectDeps,
   wanted: ConnectionImport,
-  options: AskOptions,
+  options: RequestOptions,
 ): Promise<Connection> {
   const validators = functionsOn(deps, 'validate-connection', wanted);
   const isToBeValidated = validators.length > 0;
@@ -42,9 +44,9 @@ export async function connectValidated(
   if (connection.validating == null) return connection;
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  const { actor } = options;
+  const { actor, workId } = options;
   try {
-    await runInOrder(deps, validators, { connection, event: 'validate-connection', actor });
+    await runInOrder(deps, validators, { connection, event: 'validate-connection', actor, workId });
   } catch (error) {
     const refused = refusalOf(error, 'connection_validation_failed');
     if (connection.validating.isNew) await deleteConnection(deps, connection, { actor });
@@ -57,17 +59,19 @@ export async function connectValidated(
 }
 
 /**
- * Runs the functions on `pre-connection-deletion`; the connection can still be used.
- * @throws GatewayError `connection_deletion_refused` (424) where one throws: the connection stays
+ * Runs the functions on `pre-connection-deletion`; the connection can still be used. With the same `workId` each is
+ * begun once.
+ * @throws GatewayError the connection stays: `connection_deletion_refused` (424) where one throws, `run_interrupted`
  */
 export async function runBeforeDeletion(
   deps: Pick<Services, 'control' | 'runs'>,
   connection: Connection,
-  { actor }: Pick<AskOptions, 'actor'>,
+  { actor, workId }: Pick<RequestOptions, 'actor' | 'workId'>,
 ): Promise<void> {
   const event = 'pre-connection-deletion';
   try {
-    await runInOrder(deps, functionsOn(deps, event, connection), { connection, event, actor });
+    const functions = functionsOn(deps, event, connection);
+    await runInOrder(deps, functions, { connection, event, actor, workId });
   } catch (error) {
     throw refusalOf(error, 'connection_deletion_refused');
   }
@@ -77,19 +81,33 @@ export async function runBeforeDeletion(
 async function runInOrder(
   { runs }: Pick<Services, 'runs'>,
   functions: readonly DeployedFunction[],
-  of: { readonly connection: Connection; readonly event: LifecycleEvent; readonly actor: string },
+  {
+    workId,
+    ...of
+  }: {
+    readonly connection: Connection;
+    readonly event: LifecycleEvent;
+    readonly actor: string;
+    readonly workId: string | undefined;
+  },
 ): Promise<void> {
   // Who asked may go away; what was begun comes to its end.
   const { signal } = new AbortController();
-  for (const fn of functions) await runs.runEvent({ ...of, fn }, signal);
+  for (const fn of functions) {
+    const runId = workId === undefined ? undefined : uuidV5(workId, `${of.event}/${fn.name}`);
+    await runs.runEvent({ ...of, fn, runId }, signal);
+  }
 }
 
-/** What the function said, if it did: an ActionError's `message`, or its `error`. */
+/**
+ * What the function said, if it did: an ActionError's `message`, or its `error`. One whose process was lost has refused
+ * nothing.
+ */
 function refusalOf(
   error: unknown,
   code: 'connection_validation_failed' | 'connection_deletion_refused',
 ): unknown {
-  if (!(error instanceof GatewayError)) return error;
+  if (!(error instanceof GatewayError) || error.code === 'run_interrupted') return error;
   const { payload } = error.details;
   const said = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
   const isActionError = error.code === 'action_script_failure';

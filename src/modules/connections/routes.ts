@@ -94,7 +94,13 @@ const create = defineRoute({
     credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
   }),
   answers: { 201: json('The connection.', connectionShape) },
-  errors: ['not_found', 'connection_test_failed', 'connection_validation_failed', 'conflict'],
+  errors: [
+    'not_found',
+    'connection_test_failed',
+    'connection_validation_failed',
+    'conflict',
+    'run_interrupted',
+  ],
   async handle(input) {
     const { body, caller, services } = input;
     const { environmentUid } = caller;
@@ -229,7 +235,7 @@ const remove = defineRoute({
   params: path,
   query: ofIntegration,
   answers: succeeded,
-  errors: [errorAt(400, 'unknown_connection'), 'connection_deletion_refused'],
+  errors: [errorAt(400, 'unknown_connection'), 'connection_deletion_refused', 'run_interrupted'],
   async handle(input) {
     const { params, query, caller, services } = input;
     const connection = await requireConnection(
@@ -239,8 +245,9 @@ const remove = defineRoute({
       params.connectionId,
       { status: 400, integrationCode: 'unknown_connection', integrationStatus: 400 },
     );
-    await runBeforeDeletion(services, connection, caller);
-    await deleteConnection(services, connection, repeatableOptions(input));
+    const options = repeatableOptions(input);
+    await runBeforeDeletion(services, connection, options);
+    await deleteConnection(services, connection, options);
     return { status: 200, body: { success: true } };
   },
 });

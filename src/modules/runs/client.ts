@@ -27,6 +27,8 @@ export interface EventRequest {
   readonly fn: DeployedFunction;
   readonly event: string;
   readonly actor: string;
+  /** As of an action. */
+  readonly runId?: string | undefined;
 }
 
 /** A webhook of a provider, for one sync of the connection that it is about. */
@@ -64,7 +66,7 @@ export interface RunsClient {
    */
   actionOutput(environmentUid: string, runId: string): Promise<Json | undefined>;
   /**
-   * Runs a function of an event and resolves when it has ended well.
+   * Runs a function of an event and resolves when it has ended well; that of a run that was there before counts.
    * @throws GatewayError why it did not: as `triggerAction`
    */
   runEvent(request: EventRequest, signal: AbortSignal): Promise<void>;
