@@ -51,7 +51,7 @@ export const planted: readonly Planted[] = [
     file: 'src/modules/runs/run-log.ts',
     from: 'say(level, redactText(text), { context: kept, source });',
     to: 'say(level, text, { context: kept, source });',
-    tests: ['test/e2e/logs.test.ts'],
+    tests: ['test/unit/src/modules/runs/run-log.test.ts', 'test/e2e/logs.test.ts'],
   },
   {
     name: 'reach addresses that are not of the public internet',

@@ -62,22 +62,37 @@ function drawn(count: number): readonly Mutant[] {
   return chosen.map(undoing);
 }
 
-/** The first line that names what failed; null when every test passed. */
+const isSystem = (test: string): boolean => /^test\/(api|e2e)\//.test(test);
+
+/** The first line that names what failed; null when every test passed. @throws Error when a test could not run */
 function foundBy(copy: string, tests: readonly string[]): string | null {
-  const { status, stdout, stderr } = spawnSync('vitest', ['run', '--bail=1', ...tests], {
-    cwd: copy,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1', CI: 'true' },
-  });
-  if (status === 0) return null;
-  const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.includes(' FAIL '));
-  return line?.replace(/^.* FAIL\s+/, '') ?? 'the run ended red without a failed test';
+  // Their numbers of workers differ: vitest runs one of the projects at a time.
+  const projects = {
+    fast: tests.filter((test) => !isSystem(test)),
+    system: tests.filter(isSystem),
+  };
+  for (const [project, files] of Object.entries(projects)) {
+    if (files.length === 0) continue;
+    const args = ['run', '--project', project, '--bail=1', ...files];
+    const { status, stdout, stderr } = spawnSync('vitest', args, {
+      cwd: copy,
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1', CI: 'true' },
+      maxBuffer: 256 * 1024 ** 2,
+    });
+    if (status === 0) continue;
+    const line = `${stdout}\n${stderr}`.split('\n').find((one) => one.includes(' FAIL '));
+    if (line === undefined)
+      throw new Error(`vitest ended without a failed test:\n${stdout}${stderr}`);
+    return line.replace(/^.* FAIL\s+/, '');
+  }
+  return null;
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'svc-mutants-'));
 let survived = 0;
 try {
-  git(root, 'worktree', 'add', '--detach', copy, 'HEAD');
+  git(root, 'worktree', 'add', '--quiet', '--detach', copy, 'HEAD');
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   const fromHistory = options.only === 'planted' ? [] : drawn(Number(options.count));
   const chosen = [...fromHistory, ...(options.only === 'history' ? [] : byHand)];
