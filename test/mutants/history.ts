@@ -12,7 +12,7 @@ export interface Commit {
 
 /** Commits that move, rename or tidy: undoing them changes no behavior, so that no test can find it. */
 const tidying =
-  /\b(move|rename|split|merge|extract|share|format|simplify|tidy|inline|name|one place|by one helper|bench|benchmark|typings?|comment|document)\b/i;
+  /\b(move|rename|split|merge|extract|share|format|simplify|tidy|inline|name|one place|of (their|its) own|by one helper|bench|benchmark|typings?|comment|document)\b/i;
 const sourceFilesMax = 3;
 const changedLinesMax = 60;
 const isPushed = (file: string): boolean =>

@@ -27,6 +27,13 @@ describe('a ClickHouse server', () => {
     expect(row?.name).toBe('gateway');
   });
 
+  it('ends a query itself when the gateway no longer waits for it', async () => {
+    await using store = await openClickHouseStore({ url: front.url });
+    const sql = "SELECT toUInt32(getSetting('max_execution_time')) AS seconds";
+    const [row] = await store.queryRows<{ seconds: number }>(sql);
+    expect(row?.seconds).toBeGreaterThan(0);
+  });
+
   it.each([
     ['a wrong password', (url: URL) => (url.password = 'wrong'), /refuses the user "svc@test"/],
     ['a database with a strange name', (url: URL) => (url.pathname = '/a-b'), /no name for a data/],
