@@ -14,8 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** So late that the lost process holds nothing any more, and so early that what it validated is still awaited. */
-const late = daysLater(5 / (24 * 60));
+/** So late that the lost process no longer holds a lease, and so early that what it validated is still awaited. */
+let minutes = 0;
+const later = () => daysLater((minutes += 5) / (24 * 60));
 
 const timesAsked = ({ account }: CrmConnection, path: string): number =>
   account.asked.filter((one) => one.path === path).length;
@@ -27,7 +28,7 @@ it('an action whose process was killed is not run again under the same Idempoten
   await crm.account.came('/steps/1');
   world.gateway.process.kill('SIGKILL');
   expect(await lost).toBeNull();
-  await world.restart(undefined, late);
+  await world.restart(undefined, later());
   crm.account.openSteps(1);
   for (const answer of [await ask(), await ask()]) {
     expect(answer.status).toBe(503);
@@ -77,7 +78,7 @@ describe('a function of an event whose process was killed', () => {
     await account.came(`/steps/${step}`);
     world.gateway.process.kill('SIGKILL');
     expect(await lost).toBeNull();
-    await world.restart(undefined, late);
+    await world.restart(undefined, later());
     account.openSteps(step);
     return [await ask(), await ask()];
   }

@@ -37,9 +37,9 @@ const svc = (
   return commandLine(['projections', ...args], { root, sandbox, variables });
 };
 
-const records = roundsOf({ push: 8_000, all: 50_000 });
+const records = roundsOf({ push: 3_000, all: 50_000 });
 /** Where only the end counts. */
-const fewRecords = roundsOf({ push: 4_000, all: 10_000 });
+const fewRecords = roundsOf({ push: 2_000, all: 10_000 });
 
 describe(`${records} records that are written and read meanwhile`, () => {
   let folder: string;
