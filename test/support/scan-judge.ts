@@ -27,11 +27,12 @@ export interface Scanned {
 
 /** Judges scans beside writers by what docs/records.md says of them. */
 export class ScanJudge {
-  /** By question, the last position that any page has shown. */
+  /** By question, the last position of a wanted record on any page: others may be purged, or match no more. */
   readonly #shown = new Map<string, number>();
 
   async scan({ question, wanted, pagesMax, page }: Scan): Promise<Scanned> {
     const missing = new Set(wanted);
+    const isWanted = new Set(wanted);
     const shown = () => this.#shown.get(question) ?? 0;
     let cursor: string | null = null;
     let position = 0;
@@ -44,8 +45,8 @@ export class ScanJudge {
       for (const { id, _svc_metadata: metadata } of records) {
         missing.delete(id);
         ({ position } = decodeCursor(metadata.cursor));
+        if (isWanted.has(id)) this.#shown.set(question, Math.max(shown(), position));
       }
-      this.#shown.set(question, Math.max(shown(), position));
       cursor = next;
       // What was shown there has moved on, if anything, and lies after it.
       isEarly = cursor === null && position < before;
