@@ -155,7 +155,7 @@ const measured = medianReferenceLoad(measuring.signal);
 try {
   const [fast] = await Promise.all([
     tests('fast'),
-    checks(['types', 'lint', 'format', 'deps', 'schemas:check']),
+    checks(['types', 'lint', 'format', 'deps', 'language', 'schemas:check']),
   ]);
   pushTimes.push(...fast, ...(await tests('examples')), ...(await tests('system')));
   await fuzzing();

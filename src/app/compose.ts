@@ -10,12 +10,12 @@ import { bootstrap } from '../modules/environments/bootstrap.ts';
 import type { ProviderCatalogue } from '../modules/providers/catalogue.ts';
 import { loadCatalogue } from '../modules/providers/load-catalogue.ts';
 import { addressProblem, mustBeFree } from './address-problem.ts';
-import { openBase, type Base } from './base.ts';
+import { openProcessContext, type ProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
-import { watchContact } from './contact.ts';
+import { watchLogLiveness } from './log-liveness.ts';
 import { foldersOf } from './folders.ts';
-import { keepTrying } from './keep-trying.ts';
-import { LogDamage } from './log-damage.ts';
+import { retryStartup } from './retry-startup.ts';
+import { LogCorruption } from './log-corruption.ts';
 import { coordinationAccess, openCoordination } from './open-coordination.ts';
 import type { MainLog, OpenedLog } from './open-log.ts';
 import { openServices, type OpenedServices } from './open-services.ts';
@@ -50,35 +50,38 @@ export interface Running extends AsyncDisposable {
 /** Opens everything that the roles of this process need, and nothing else. A failure half-way closes what was opened. */
 export async function compose(config: Config): Promise<Running> {
   const folders = foldersOf(config.dataDir);
-  const damage = new LogDamage(folders);
+  const corruption = new LogCorruption(folders);
   try {
-    return await open(config, { folders, damage });
+    return await open(config, { folders, corruption });
   } catch (error) {
-    throw config.logUrl.kind === 'embedded' ? damage.causeOf(error) : error;
+    throw config.logUrl.kind === 'embedded' ? corruption.causeOf(error) : error;
   }
 }
 
-async function open(config: Config, given: Pick<Base, 'folders' | 'damage'>): Promise<Running> {
+async function open(
+  config: Config,
+  input: Pick<ProcessContext, 'folders' | 'corruption'>,
+): Promise<Running> {
   const providers = usesServices(config) ? loadCatalogue({ overlayPath: config.providers }) : null;
   await mustBeFree(config);
   // Nothing is written before this line: a start that fails for its settings leaves nothing behind.
   await using stack = new AsyncDisposableStack();
-  const base = await openBase(stack, config, given);
-  const threads = await startThreads(stack, base);
+  const context = await openProcessContext(stack, config, input);
+  const threads = await startThreads(stack, context);
   const failed = Promise.race(threads.all.map((thread) => thread.failed));
   failed.catch(() => undefined);
-  const coordination = await openCoordination(stack, coordinationAccess(config), base.logger);
-  const contact = stack.use(watchContact({ ...base, log: base.log.log, coordination }));
-  const { reasons: readiness, started } = createReadiness(threads.all, contact, given.damage);
-  const opened = await openForRoles(stack, base, threads, {
+  const coordination = await openCoordination(stack, coordinationAccess(config), context.logger);
+  const liveness = stack.use(watchLogLiveness({ ...context, log: context.log.log, coordination }));
+  const { reasons: readiness, started } = createReadiness(threads.all, liveness, input.corruption);
+  const opened = await openForRoles(stack, context, threads, {
     coordination,
     readiness,
     providers,
   });
   // Closed beside the server: requests that wait for a run end with it.
   const reactors = stack.use(new AsyncDisposableStack());
-  if (opened !== null) await startReactors(reactors, base, opened);
-  const scrape = () => scraped(base.metrics, threads.all);
+  if (opened !== null) await startReactors(reactors, context, opened);
+  const scrape = () => scraped(context.metrics, threads.all);
   const served = serve(config, opened?.services ?? null, { readiness, scrape });
   const server = await served.catch((error: unknown) => {
     throw addressProblem(error, config) ?? error;
@@ -87,10 +90,10 @@ async function open(config: Config, given: Pick<Base, 'folders' | 'damage'>): Pr
     await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
   });
   // Keys are shown once: none are made by a start that cannot have its address.
-  const generatedKeys = opened === null ? [] : await generatedKeysOf(base, opened);
+  const generatedKeys = opened === null ? [] : await generatedKeysOf(context, opened);
   started();
   const { projection } = threads;
-  const { log, schemas, maintenance } = base.log;
+  const { log, schemas, maintenance } = context.log;
   const running = stack.move();
   return {
     url: server.url,
@@ -110,24 +113,24 @@ const usesServices = ({ roles }: Config): boolean =>
 
 async function openForRoles(
   stack: AsyncDisposableStack,
-  base: Base,
+  context: ProcessContext,
   threads: Threads,
-  given: Pick<Services, 'coordination' | 'readiness'> & {
+  input: Pick<Services, 'coordination' | 'readiness'> & {
     readonly providers: ProviderCatalogue | null;
   },
 ): Promise<OpenedServices | null> {
   const { projection } = threads;
-  const { providers } = given;
+  const { providers } = input;
   if (providers === null || projection === null) return null;
-  return openServices(stack, base, { ...threads, projection }, { ...given, providers });
+  return openServices(stack, context, { ...threads, projection }, { ...input, providers });
 }
 
 /** Makes the first keys where there are none. Those that the settings give are known to who set them. */
 async function generatedKeysOf(
-  base: Base,
+  context: ProcessContext,
   opened: OpenedServices,
 ): Promise<readonly GeneratedKey[]> {
-  const { roles, bootstrapAccountKey, bootstrapKeyDev, bootstrapKeyProd } = base.config;
+  const { roles, bootstrapAccountKey, bootstrapKeyDev, bootstrapKeyProd } = context.config;
   if (!roles.has('api')) return [];
   const secrets = {
     accountKey: bootstrapAccountKey,
@@ -135,11 +138,11 @@ async function generatedKeysOf(
     keyProd: bootstrapKeyProd,
   };
   const owners = 'an owner of the control plane, and coordination, to make the first keys';
-  const made = await keepTrying(owners, () => bootstrap(opened.services, secrets), base);
+  const made = await retryStartup(owners, () => bootstrap(opened.services, secrets), context);
   if (made === null) return [];
-  const given: ReadonlySet<string | null> = new Set(Object.values(secrets));
+  const input: ReadonlySet<string | null> = new Set(Object.values(secrets));
   const keys = [...made.environments, { name: 'account', secret: made.accountKey }];
-  return keys.filter(({ secret }) => !given.has(secret));
+  return keys.filter(({ secret }) => !input.has(secret));
 }
 
 async function serve(

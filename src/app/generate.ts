@@ -4,7 +4,7 @@ import { openapiDocument } from '../http/openapi/document.ts';
 import { clientTypes } from '../http/openapi/typescript.ts';
 import { routes, streamRoutes } from '../http/routes.ts';
 import { catalogue, type ErrorCode } from '../kernel/errors.ts';
-import { remedies } from '../kernel/remedies.ts';
+import { errorHints } from '../kernel/error-hints.ts';
 import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
 import { loadConfig } from './config.ts';
@@ -34,7 +34,7 @@ function errorsPage(): string {
     String(kind.status),
     'isRetryable' in kind ? 'yes' : '',
     kind.message,
-    remedies[code as ErrorCode],
+    errorHints[code as ErrorCode],
   ]);
   return `# Errors
 

@@ -3,15 +3,15 @@ import type { Metrics } from '../ports/metrics.ts';
 
 /** The log, with the time of each append and commit that succeeds observed. */
 export function observeLog(log: EventLog, metrics: Metrics, thread: string): EventLog {
-  const timed = async <T>(work: () => Promise<T>): Promise<T> => {
+  const timed = async <T>(task: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now();
-    const done = await work();
+    const done = await task();
     const seconds = (performance.now() - startedAt) / 1e3;
     metrics.observe('svc_log_append_duration_seconds', [thread], seconds);
     return done;
   };
   const observed = (writer: TransactionalWriter): TransactionalWriter => ({
-    commit: (...given) => timed(() => writer.commit(...given)),
+    commit: (...input) => timed(() => writer.commit(...input)),
     [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose](),
   });
   return {
@@ -19,7 +19,7 @@ export function observeLog(log: EventLog, metrics: Metrics, thread: string): Eve
     identity: () => log.identity(),
     ensureTopics: (specs) => log.ensureTopics(specs),
     partitions: (topic) => log.partitions(topic),
-    append: (...given) => timed(() => log.append(...given)),
+    append: (...supplied) => timed(() => log.append(...supplied)),
     openWriter: async (name) => observed(await log.openWriter(name)),
     startOffset: (topic, partition) => log.startOffset(topic, partition),
     endOffset: (topic, partition) => log.endOffset(topic, partition),

@@ -14,14 +14,14 @@ const kills: ReadonlySet<FailureKind> = new Set<FailureKind>([
 /** The sandbox, with the runs counted that it cut short. */
 export function observeSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
   return {
-    run: async (...given) => {
-      const result = await sandbox.run(...given);
+    run: async (...input) => {
+      const result = await sandbox.run(...input);
       if (result.status === 'error' && kills.has(result.error.kind)) {
         metrics.count('svc_sandbox_kills_total', [result.error.kind]);
       }
       return result;
     },
-    describe: (...given) => sandbox.describe(...given),
+    describe: (...supplied) => sandbox.describe(...supplied),
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
   };
 }

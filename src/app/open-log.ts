@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { openEmbeddedLogClient } from '../adapters/event-log/embedded/client.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../adapters/event-log/embedded/open.ts';
-import { controlTopic } from '../control-plane/wire.ts';
+import { controlTopic } from '../control-plane/message-codec.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/time.ts';
@@ -11,8 +11,8 @@ import type { Schemas } from '../ports/schemas.ts';
 import { maskedUrl, type KafkaAccess } from './addresses.ts';
 import type { Config } from './config.ts';
 import type { Folders } from './folders.ts';
-import type { LogDamage } from './log-damage.ts';
-import { keepTrying } from './keep-trying.ts';
+import type { LogCorruption } from './log-corruption.ts';
+import { retryStartup } from './retry-startup.ts';
 import { topicSpecs } from './topics.ts';
 
 interface EmbeddedAccess {
@@ -65,7 +65,7 @@ interface LogDeps {
 
 interface MainLogDeps extends LogDeps {
   readonly folders: Folders;
-  readonly damage: LogDamage;
+  readonly corruption: LogCorruption;
 }
 
 /**
@@ -81,22 +81,22 @@ export async function openMainLog(
   if (server === null) return openEmbedded(stack, config, deps);
   const { logger } = deps;
   const opened = await openServer(stack, server, deps);
-  const ask = () => opened.schemas.codec(controlTopic);
-  await keepTrying(opened.servers.registry, ask, { logger });
+  const request = () => opened.schemas.codec(controlTopic);
+  await retryStartup(opened.servers.registry, request, { logger });
   return { ...opened, access: () => server, maintenance: null };
 }
 
 async function openEmbedded(
   stack: AsyncDisposableStack,
   { partitions }: Pick<Config, 'partitions'>,
-  { folders, damage, clock, logger }: MainLogDeps,
+  { folders, corruption, clock, logger }: MainLogDeps,
 ): Promise<MainLog> {
   const erasable = topicSpecs(partitions).filter(isErasable);
   const onCleanFailure = (err: unknown) => logger.warn({ err }, 'cleaning the log failed');
-  const onDamage = (message: string) => damage.found(message);
+  const onCorruption = (message: string) => corruption.found(message);
   const directory = folders.log;
   const embedded = stack.use(
-    await openEmbeddedLog({ directory, clock, erasable, onCleanFailure, onDamage }).catch(
+    await openEmbeddedLog({ directory, clock, erasable, onCleanFailure, onCorruption }).catch(
       (error: unknown) => {
         throw isTaken(error) ? takenBy(error) : error;
       },
@@ -143,7 +143,7 @@ async function openServer(
     ...(replication === null ? {} : { replication }),
   };
   const name = `Kafka at ${brokers.join(', ')}`;
-  const kafka = stack.use(await keepTrying(name, () => openKafkaLog(options), { logger }));
+  const kafka = stack.use(await retryStartup(name, () => openKafkaLog(options), { logger }));
   const schemas = openRegistrySchemas({ url, prefix, logger });
   const registry = `the schema registry at ${maskedUrl(url)}`;
   const servers = { kafka: name, registry, outage: () => kafka.outage() };
@@ -154,12 +154,14 @@ async function openServer(
 export async function openThreadLog(
   stack: AsyncDisposableStack,
   access: LogAccess,
-  deps: LogDeps & { readonly onDamage: (message: string) => void },
+  deps: LogDeps & { readonly onCorruption: (message: string) => void },
 ): Promise<ServedLog> {
   if (access.kind === 'kafka') return openServer(stack, access, deps);
   const { directory, port } = access;
-  const { clock, onDamage } = deps;
-  const { log, schemas } = stack.use(openEmbeddedLogClient({ directory, port, clock, onDamage }));
+  const { clock, onCorruption } = deps;
+  const { log, schemas } = stack.use(
+    openEmbeddedLogClient({ directory, port, clock, onCorruption }),
+  );
   return { log, schemas, servers: null };
 }
 

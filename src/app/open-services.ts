@@ -2,7 +2,7 @@ import { createAesGcm } from '../adapters/cipher/aes-gcm.ts';
 import { createHttpClient } from '../adapters/http-client/undici.ts';
 import { connectRecordReader } from '../adapters/projection-store/reader-rpc.ts';
 import { connectProjectionStore } from '../adapters/projection-store/store-rpc.ts';
-import { connectDirectOwners } from '../adapters/threads/owners-rpc.ts';
+import { connectInProcessOwners } from '../adapters/threads/owners-rpc.ts';
 import { createControlPlane } from '../control-plane/client.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { openReplies, type Replies } from '../control-plane/replies.ts';
@@ -10,17 +10,17 @@ import { openControlView, type OpenControlView } from '../control-plane/view.ts'
 import type { Services } from '../http/services.ts';
 import { createRunsClient } from '../modules/actions/handlers.ts';
 import { createAuditRecorder } from '../modules/audit/recorder.ts';
-import { createOpenedConnections } from '../modules/connections/keep-opened.ts';
+import { createDecryptedConnectionCache } from '../modules/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '../modules/connections/refresh.ts';
 import { missingRoots, openVault, type RootKeyRing } from '../modules/credentials/open-vault.ts';
 import { openDeadLetters, type DeadLetters } from '../modules/dead-letters/view.ts';
 import type { Environment } from '../modules/environments/state.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createReadableRuns } from '../modules/records/readable.ts';
-import { createRunBodies, type RunBodies } from '../modules/runs/bodies.ts';
+import { createPayloadStore, type PayloadStore } from '../modules/runs/payload-store.ts';
 import { DirectRuns } from '../modules/runs/direct-runs.ts';
 import { createPublisher } from '../modules/runs/publisher.ts';
-import { followRunEnds } from '../modules/runs/run-ends.ts';
+import { consumeRunCompletions } from '../modules/runs/run-completions.ts';
 import { createConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
 import { createProviderKeys } from '../modules/webhooks-in/provider-keys.ts';
 import { openIncoming } from '../modules/webhooks-in/incoming.ts';
@@ -28,7 +28,7 @@ import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
 import { collect } from '../modules/metrics/collect.ts';
 import { countOperation } from '../modules/metrics/operations.ts';
 import { createRunLogs, type OperationOutcome } from '../modules/runs/run-log.ts';
-import type { Base } from './base.ts';
+import type { ProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { scraped } from './scrape.ts';
@@ -39,18 +39,18 @@ import { version } from './version.ts';
 /** What the roles api, runner and webhooks work with. */
 export interface OpenedServices {
   readonly services: Services;
-  readonly bodies: RunBodies;
+  readonly bodies: PayloadStore;
   readonly direct: DirectRuns;
 }
 
 /** Opens this node's view of the control plane and all that stands on it. */
 export async function openServices(
   stack: AsyncDisposableStack,
-  base: Base,
+  base: ProcessContext,
   { projection, owners, all }: Threads & { readonly projection: RunningThread },
-  given: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
+  input: Pick<Services, 'coordination' | 'readiness' | 'providers'>,
 ): Promise<OpenedServices> {
-  const { coordination, readiness, providers } = given;
+  const { coordination, readiness, providers } = input;
   const { config, clock, logger, rootKeys } = base;
   const { log, schemas } = base.log;
   const faultPoint = createFaultPoint(config.faultPoint);
@@ -64,16 +64,16 @@ export async function openServices(
     view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain';
   const records = { log, schemas, replies, vault, clock, payloadMode, faultPoint };
   const writer = await createRecordWriter(records);
-  const ends = stack.use(await followRunEnds({ log, schemas, logger }));
-  const bodies = createRunBodies({ log, schemas, vault });
+  const ends = stack.use(await consumeRunCompletions({ log, schemas, logger }));
+  const payloads = createPayloadStore({ log, schemas, vault });
   const direct = new DirectRuns();
   const publisher = createPublisher({ log, schemas, clock });
-  const ground = {
+  const context = {
     control,
     log,
     schemas,
     publisher,
-    deadLetters: await openLetters(stack, base),
+    deadLetters: await openDeadLetterView(stack, base),
     ...(await openWebhooks(stack, base)),
     ...openWayOut(stack, config, { control, vault, clock }),
     tables: connectProjectionStore(projection.peer),
@@ -86,40 +86,40 @@ export async function openServices(
     clock,
     logger,
   };
-  const refresher = createRefresher({ ...ground, faultPoint });
+  const refresher = createRefresher({ ...context, faultPoint });
   const reader = connectRecordReader(projection.peer, clock);
   const services: Services = {
-    ...ground,
+    ...context,
     refresher,
-    openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
+    openedConnections: stack.use(createDecryptedConnectionCache({ ...context, refresher })),
     records: { writer, reader },
     readableRuns: createReadableRuns({ log, reader }),
-    runs: createRunsClient({ control, bodies, ends, direct }),
+    runs: createRunsClient({ control, bodies: payloads, ends, direct }),
     settings: settingsOf(config),
     metrics: base.metrics,
     scrape: () => collected(base, services, all),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
-  return { services, bodies, direct };
+  return { services, bodies: payloads, direct };
 }
 
 async function openControl(
   stack: AsyncDisposableStack,
-  base: Base,
+  context: ProcessContext,
   replies: Replies,
   owners: RunningThread | null,
 ): Promise<{ readonly view: OpenControlView; readonly control: ControlPlane }> {
-  const { clock, logger, folders } = base;
-  const deps = { ...base.log, clock, logger };
+  const { clock, logger, folders } = context;
+  const deps = { ...context.log, clock, logger };
   const file = `${folders.views}/control.sqlite`;
   const view = stack.use(await openControlView({ ...deps, file }));
-  const direct = owners === null ? null : connectDirectOwners(owners.peer);
+  const direct = owners === null ? null : connectInProcessOwners(owners.peer);
   const control = await createControlPlane({ ...deps, view, replies, owners: direct });
   return { view, control };
 }
 
 async function collected(
-  { metrics }: Base,
+  { metrics }: ProcessContext,
   services: Services,
   threads: readonly RunningThread[],
 ): ReturnType<Services['scrape']> {
@@ -127,7 +127,7 @@ async function collected(
   return scraped(metrics, threads);
 }
 
-const counting = ({ metrics }: Base) => {
+const counting = ({ metrics }: ProcessContext) => {
   return (outcome: OperationOutcome): void => countOperation(metrics, outcome);
 };
 
@@ -149,10 +149,13 @@ const settingsOf = (config: Config): Services['settings'] => ({
   topicPrefix: config.topicPrefix,
 });
 
-async function openLetters(stack: AsyncDisposableStack, base: Base): Promise<DeadLetters> {
-  const { clock, logger, folders } = base;
+async function openDeadLetterView(
+  stack: AsyncDisposableStack,
+  context: ProcessContext,
+): Promise<DeadLetters> {
+  const { clock, logger, folders } = context;
   const file = `${folders.views}/dead-letters.sqlite`;
-  return stack.use(await openDeadLetters({ ...base.log, clock, logger, file }));
+  return stack.use(await openDeadLetters({ ...context.log, clock, logger, file }));
 }
 
 /** The way to providers, and what their webhooks are attributed and verified with. */
@@ -168,10 +171,10 @@ function openWayOut(
 
 async function openWebhooks(
   stack: AsyncDisposableStack,
-  base: Base,
+  context: ProcessContext,
 ): Promise<Pick<Services, 'deliveries' | 'incoming'>> {
-  const { clock, logger, folders } = base;
-  const deps = { ...base.log, clock, logger };
+  const { clock, logger, folders } = context;
+  const deps = { ...context.log, clock, logger };
   const file = (name: string): string => `${folders.views}/${name}.sqlite`;
   return {
     deliveries: stack.use(await openDeliveries({ ...deps, file: file('webhooks-out') })),

@@ -1,9 +1,9 @@
 import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import type { Services } from '../http/services.ts';
-import { retestCredentials } from '../modules/connections/retest.ts';
+import { reverifyCredentials } from '../modules/connections/verify-credentials-job.ts';
 import type { Connection } from '../modules/connections/state.ts';
-import { keepDeploying } from '../modules/deployments/carry-out.ts';
+import { startDeploymentWorker } from '../modules/deployments/deployment-worker.ts';
 import { resumeDeletions } from '../modules/environments/deletion.ts';
 import { keepRewrapping } from '../modules/root-keys/rewrap.ts';
 import { openHost } from '../modules/runs/open-host.ts';
@@ -14,14 +14,14 @@ import { startCommandRetries } from '../../streams/reactors/command-retries.ts';
 import { startIncomingWebhooks } from '../../streams/reactors/incoming-webhook.ts';
 import { startFunctionRunner } from '../../streams/reactors/function-run.ts';
 import { startLifecycleHooks } from '../../streams/reactors/lifecycle-hooks.ts';
-import { openOrders } from '../../streams/reactors/orders.ts';
+import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
 import { startSyncInstances } from '../../streams/reactors/sync-instances.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
 import { startTokenRefreshes } from '../../streams/reactors/token-refresh.ts';
 import { startTypedTopics } from '../../streams/reactors/typed-topics.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
-import type { Base } from './base.ts';
+import type { ProcessContext } from './process-context.ts';
 import type { OpenedServices } from './open-services.ts';
 import { observeSandbox } from './observe-sandbox.ts';
 import { createFaultPoint } from './fault-points.ts';
@@ -32,13 +32,13 @@ const resumeEveryMs = 60_000;
 /** Starts what happens after events: runs, webhooks, and the end of deletions that were interrupted. */
 export async function startReactors(
   stack: AsyncDisposableStack,
-  { config, clock, logger, log: { log, schemas } }: Base,
+  { config, clock, logger, log: { log, schemas } }: ProcessContext,
   opened: OpenedServices,
 ): Promise<void> {
   const { services } = opened;
   const { control, vault, logs, publisher, deadLetters } = services;
   const common = { log, schemas, control, vault, publisher, logs, clock, logger };
-  const orders = (group: ConsumerGroupName) => openOrders(services, group);
+  const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
   const { roles } = config;
   if (roles.has('webhooks')) {
     await startWebhooks(stack, services, common);
@@ -56,7 +56,7 @@ export async function startReactors(
     const letters = { ...common, deadLetters, orders: orders('svc.command-retries') };
     stack.use(await startCommandRetries(letters));
     stack.use(keepRewrapping(services));
-    stack.use(keepDeploying(services));
+    stack.use(startDeploymentWorker(services));
     keepFinishingDeletions(stack, services);
   }
 }
@@ -73,12 +73,12 @@ async function startRuns(
   common: Common,
 ): Promise<void> {
   const { records } = services;
-  const orders = (group: ConsumerGroupName) => openOrders(services, group);
+  const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
   const sandbox = observeSandbox(stack.use(await openSandbox()), services.metrics);
   const timelines = stack.use(createTimelines(common));
   const { refresher } = services;
   const refreshes = orders('svc.token-refreshes');
-  const retest = (connection: Connection) => retestCredentials(services, connection);
+  const retest = (connection: Connection) => reverifyCredentials(services, connection);
   stack.use(await startTokenRefreshes({ ...common, refresher, retest, orders: refreshes }));
   stack.use(await startSyncInstances({ ...common, orders: orders('svc.sync-instances') }));
   const hooks = { ...common, runs: services.runs, orders: orders('svc.lifecycle-hooks') };
@@ -105,7 +105,7 @@ async function startWebhooks(
   common: Common,
 ): Promise<void> {
   const { http, deliveries, records, coordination } = services;
-  const orders = (group: ConsumerGroupName) => openOrders(services, group);
+  const orders = (group: ConsumerGroupName) => openOperatorRequests(services, group);
   const userAgent = `svc/${version()} (${platform()}/${release()}; node)`;
   const sending = { ...common, http, deliveries, coordination, userAgent };
   stack.use(await startWebhookDeliveries({ ...sending, orders: orders('svc.webhook-deliveries') }));

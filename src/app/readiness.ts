@@ -1,5 +1,5 @@
-import type { Contact } from './contact.ts';
-import type { LogDamage } from './log-damage.ts';
+import type { LogLiveness } from './log-liveness.ts';
+import type { LogCorruption } from './log-corruption.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
 export interface Readiness {
@@ -14,8 +14,8 @@ const starting = 'the start has not finished: the API keys of the service are no
 
 export function createReadiness(
   threads: readonly RunningThread[],
-  contact: Pick<Contact, 'reasons'>,
-  damage: Pick<LogDamage, 'reasons'>,
+  liveness: Pick<LogLiveness, 'reasons'>,
+  corruption: Pick<LogCorruption, 'reasons'>,
 ): Readiness {
   let isStarted = false;
   const ended: string[] = [];
@@ -24,7 +24,7 @@ export function createReadiness(
     thread.failed.catch((error: unknown) =>
       ended.push(error instanceof Error ? error.message : 'ended'),
     );
-    thread.onUnready((reason) => {
+    thread.onReadiness((reason) => {
       if (reason === null) waiting.delete(thread);
       else waiting.set(thread, reason);
     });
@@ -34,8 +34,8 @@ export function createReadiness(
       ...(isStarted ? [] : [starting]),
       ...ended,
       ...waiting.values(),
-      ...contact.reasons(),
-      ...damage.reasons(),
+      ...liveness.reasons(),
+      ...corruption.reasons(),
     ],
     started: () => {
       isStarted = true;

@@ -11,10 +11,10 @@ import { listKeys } from '../modules/api-keys/queries.ts';
 import { createAuditRecorder } from '../modules/audit/recorder.ts';
 import { openVault } from '../modules/credentials/open-vault.ts';
 import { startControlOwners } from '../../streams/owners/control/start.ts';
-import { openBase } from './base.ts';
+import { openProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
 import { foldersOf } from './folders.ts';
-import { LogDamage } from './log-damage.ts';
+import { LogCorruption } from './log-corruption.ts';
 
 const actor = 'operator:keys-recover';
 
@@ -25,7 +25,7 @@ const actor = 'operator:keys-recover';
  */
 export async function recoverAccountKey(config: Config): Promise<string> {
   const folders = foldersOf(config.dataDir);
-  const damage = new LogDamage(folders);
+  const corruption = new LogCorruption(folders);
   if (config.logUrl.kind === 'embedded') mustHoldAService(folders.log);
   await using stack = new AsyncDisposableStack();
   const {
@@ -34,9 +34,9 @@ export async function recoverAccountKey(config: Config): Promise<string> {
     clock,
     logger,
     node,
-  } = await openBase(stack, config, {
+  } = await openProcessContext(stack, config, {
     folders,
-    damage,
+    corruption,
   });
   const { log, schemas } = opened;
   const ports = { log, schemas, clock, logger };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
-import { gaveUp, keepTrying, startWaitsMs } from './keep-trying.ts';
+import { gaveUp, retryStartup, startWaitsMs } from './retry-startup.ts';
 import type { OpenedLog, ServedLog, Servers } from './open-log.ts';
 
 const lookEveryMs = 500;
@@ -10,7 +10,7 @@ const lookEveryMs = 500;
 /** What a thread starts on. */
 export interface Start extends OpenedLog {
   /** @throws CannotStart when no broker answers for two minutes meanwhile */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  run<T>(task: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -22,12 +22,12 @@ export function startOnLog(
   logger: Pick<Logger, 'warn'>,
   withinMs: number = startWaitsMs,
 ): Start {
-  if (servers === null) return { log, schemas, run: (work) => work() };
+  if (servers === null) return { log, schemas, run: (task) => task() };
   const started = new AbortController();
   const { signal } = started;
   const asking = (server: string) => {
     return <T>(question: () => Promise<T>): Promise<T> =>
-      signal.aborted ? question() : keepTrying(server, question, { logger, withinMs, signal });
+      signal.aborted ? question() : retryStartup(server, question, { logger, withinMs, signal });
   };
   return {
     log: patientLog(log, asking(servers.kafka)),
@@ -42,24 +42,25 @@ export function startOnLog(
   };
 }
 
-type Ask = <T>(question: () => Promise<T>) => Promise<T>;
+type Execute = <T>(question: () => Promise<T>) => Promise<T>;
 
 /** Appends are not repeated: they may have been written. */
-function patientLog(log: EventLog, ask: Ask): EventLog {
+function patientLog(log: EventLog, request: Execute): EventLog {
   return {
     erasureMs: log.erasureMs,
-    identity: () => ask(() => log.identity()),
-    ensureTopics: (specs) => ask(() => log.ensureTopics(specs)),
-    partitions: (topic) => ask(() => log.partitions(topic)),
+    identity: () => request(() => log.identity()),
+    ensureTopics: (specs) => request(() => log.ensureTopics(specs)),
+    partitions: (topic) => request(() => log.partitions(topic)),
     append: (batch, options) => log.append(batch, options),
-    openWriter: (name) => ask(() => log.openWriter(name)),
-    startOffset: (topic, partition) => ask(() => log.startOffset(topic, partition)),
-    endOffset: (topic, partition) => ask(() => log.endOffset(topic, partition)),
-    offsetAt: (topic, partition, timestamp) => ask(() => log.offsetAt(topic, partition, timestamp)),
+    openWriter: (name) => request(() => log.openWriter(name)),
+    startOffset: (topic, partition) => request(() => log.startOffset(topic, partition)),
+    endOffset: (topic, partition) => request(() => log.endOffset(topic, partition)),
+    offsetAt: (topic, partition, timestamp) =>
+      request(() => log.offsetAt(topic, partition, timestamp)),
     follow: (from, options) => log.follow(from, options),
     async *read(from, options) {
       // What is asked comes first; reading on waits by itself.
-      const { batches, first } = await ask(async () => {
+      const { batches, first } = await request(async () => {
         const batches = log.read(from, options)[Symbol.asyncIterator]();
         return { batches, first: await batches.next() };
       });
@@ -69,18 +70,18 @@ function patientLog(log: EventLog, ask: Ask): EventLog {
         await batches.return?.();
       }
     },
-    join: (group, topics, handler) => ask(() => log.join(group, topics, handler)),
-    committed: (group, topic) => ask(() => log.committed(group, topic)),
-    commit: (consumed) => ask(() => log.commit(consumed)),
-    deleteBefore: (position) => ask(() => log.deleteBefore(position)),
+    join: (group, topics, handler) => request(() => log.join(group, topics, handler)),
+    committed: (group, topic) => request(() => log.committed(group, topic)),
+    commit: (consumed) => request(() => log.commit(consumed)),
+    deleteBefore: (position) => request(() => log.deleteBefore(position)),
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }
 
-const patientSchemas = (schemas: Schemas, ask: Ask): Schemas => ({
-  codec: <T>(topic: string) => ask(() => schemas.codec<T>(topic)),
+const patientSchemas = (schemas: Schemas, request: Execute): Schemas => ({
+  codec: <T>(topic: string) => request(() => schemas.codec<T>(topic)),
   codecOf: <T>(topic: string, definition: object) =>
-    ask(() => schemas.codecOf<T>(topic, definition)),
+    request(() => schemas.codecOf<T>(topic, definition)),
 });
 
 /** Rejects once no broker has answered for so long. */

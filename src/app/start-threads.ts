@@ -1,10 +1,10 @@
 import { holdEngine } from '../adapters/projection-store/hold-engine.ts';
-import type { Base } from './base.ts';
+import type { ProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
 import { coordinationAccess } from './open-coordination.ts';
-import type { Projecting, ThreadData } from './threads/ground.ts';
+import type { Projecting, ThreadData } from './threads/thread-context.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
-import { stepPoolBack } from './threads/step-back.ts';
+import { lowerPoolPriority } from './threads/thread-priority.ts';
 
 /** Steps of niceness: what is acknowledged waits for its decision, what is decided for the tables. */
 const ownersStepsBack = 5;
@@ -18,8 +18,11 @@ export interface Threads {
   readonly all: readonly RunningThread[];
 }
 
-export async function startThreads(stack: AsyncDisposableStack, base: Base): Promise<Threads> {
-  const { config, folders, damage, rootKeys, log, node } = base;
+export async function startThreads(
+  stack: AsyncDisposableStack,
+  context: ProcessContext,
+): Promise<Threads> {
+  const { config, folders, corruption, rootKeys, log, node } = context;
   const { partitions, logLevel, faultPoint, clickhouseUrl, clickhouseCluster: cluster } = config;
   const isInProcess = clickhouseUrl.kind === 'embedded';
   const url = isInProcess ? `embedded:${folders.tables}` : clickhouseUrl.url;
@@ -41,14 +44,14 @@ export async function startThreads(stack: AsyncDisposableStack, base: Base): Pro
   const start = async (name: ThreadData['name'], stepsBack: number) =>
     stack.use(
       await startThread({ ...common, name, stepsBack, log: log.access() }, (message) =>
-        damage.found(message),
+        corruption.found(message),
       ),
     );
   const owners = config.roles.has('owner') ? await start('owners', ownersStepsBack) : null;
   if (!usesTables(config)) return { owners, projection: null, all: present(owners) };
   if (isInProcess) {
     await holdEngine();
-    await stepPoolBack(tablesStepsBack);
+    await lowerPoolPriority(tablesStepsBack);
   }
   const projection = await start('projection', tablesStepsBack);
   return { owners, projection, all: present(owners, projection) };

@@ -5,7 +5,7 @@ import { importLog } from '../modules/log-transfer/import.ts';
 import type { Manifest } from '../modules/log-transfer/manifest.ts';
 import type { Config } from './config.ts';
 import { foldersOf, makeFolders, mustHaveItsLog } from './folders.ts';
-import { LogDamage } from './log-damage.ts';
+import { LogCorruption } from './log-corruption.ts';
 import { createLogger } from './logger.ts';
 import { openMainLog } from './open-log.ts';
 import { topicSpecs } from './topics.ts';
@@ -30,10 +30,10 @@ export async function transferLog(
   const folders = foldersOf(config.dataDir);
   if (direction === 'export' && config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
   makeFolders(folders);
-  const damage = new LogDamage(folders);
-  const deps = { folders, damage, clock, logger };
+  const corruption = new LogCorruption(folders);
+  const deps = { folders, corruption, clock, logger };
   const { log, schemas } = await openMainLog(stack, config, deps).catch((error: unknown) => {
-    throw damage.causeOf(error);
+    throw corruption.causeOf(error);
   });
   const topics = topicSpecs(config.partitions);
   const transfer = { log, schemas, clock, topics, progress, version: version() };

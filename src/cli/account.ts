@@ -1,5 +1,5 @@
 import { ApiError, type ApiClient } from './client.ts';
-import { mayAsk, type Context } from './context.ts';
+import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
 import { refusalText } from './refusal-text.ts';
 
@@ -24,10 +24,10 @@ export async function confirm(
 ): Promise<void> {
   if (values.yes === true || values['auto-confirm'] === true) return;
   const refused = { exitCode: exitCodes.refused } as const;
-  if (!mayAsk(context, values.interactive)) {
+  if (!mayPrompt(context, values.interactive)) {
     throw new CommandFailure('Nobody can be asked here: add --yes to agree.', refused);
   }
-  const answer = await context.ask(`${question} y/n `);
+  const answer = await context.prompt(`${question} y/n `);
   if (!/^y(es)?$/i.test(answer)) throw new CommandFailure('Nothing was done', refused);
 }
 

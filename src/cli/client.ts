@@ -1,5 +1,5 @@
 import { ApiError, refusal } from '../client/api-error.ts';
-import { eventsOf } from './event-stream.ts';
+import { eventsOf } from './sse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
 
 /** Mirrors the answer of the service to 65 and 66 (contract/http.md section 9, design section 10). */

@@ -16,7 +16,7 @@ export interface Context {
   readonly output: Output;
   /** Whether somebody can answer a question. */
   readonly isTerminal: boolean;
-  ask(question: string): Promise<string>;
+  prompt(question: string): Promise<string>;
   /** Calls it at Ctrl-C instead of ending; returns how to take that back. */
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
@@ -51,7 +51,7 @@ export interface Command {
  * Asks on the terminal; the question goes to stderr, so that stdout holds results only.
  * @throws CommandFailure at Ctrl-C
  */
-export async function askOnTerminal(question: string): Promise<string> {
+export async function promptOnTerminal(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const stopping = new AbortController();
   terminal.on('SIGINT', () => stopping.abort());
@@ -66,5 +66,5 @@ export async function askOnTerminal(question: string): Promise<string> {
 }
 
 /** Whether questions may be asked: in a terminal, outside CI, and not switched off. */
-export const mayAsk = (context: Context, interactive: boolean | undefined): boolean =>
+export const mayPrompt = (context: Context, interactive: boolean | undefined): boolean =>
   context.isTerminal && !context.environment.isCi && interactive !== false;

@@ -100,15 +100,15 @@ function isSatisfied(
   name: string,
   wanted: string,
 ): boolean {
-  const given = ['dependencies', 'devDependencies'].flatMap((group) => {
+  const input = ['dependencies', 'devDependencies'].flatMap((group) => {
     const entries = manifest[group];
     const value = isJsonObject(entries) ? entries[name] : undefined;
     return typeof value === 'string' ? [value] : [];
   });
-  if (name !== 'svc') return given.includes(wanted);
+  if (name !== 'svc') return input.includes(wanted);
   // Installed from a packed file, the package lies in the project and is what it is.
-  if (given.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
-  return given.some((value) => value.startsWith('file:') && isFolder(root, value, own));
+  if (input.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
+  return input.some((value) => value.startsWith('file:') && isFolder(root, value, own));
 }
 
 function isFolder(root: string, spec: string, own: OwnPackage): boolean {
@@ -145,7 +145,7 @@ export function installDependencies(root: string, output: Output): void {
 function packageManager(root: string): PackageManager {
   const named = readManifest(join(root, 'package.json'))['packageManager'];
   const name = typeof named === 'string' ? named.split('@')[0] : undefined;
-  const known = lockFiles.find(([, manager]) => manager === name);
+  const existing = lockFiles.find(([, manager]) => manager === name);
   const locked = lockFiles.find(([file]) => existsSync(join(root, file)));
-  return (known ?? locked)?.[1] ?? 'npm';
+  return (existing ?? locked)?.[1] ?? 'npm';
 }

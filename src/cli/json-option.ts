@@ -11,14 +11,14 @@ import { CommandFailure } from './exit.ts';
 export function jsonOption(
   { root }: Pick<Context, 'root'>,
   option: string,
-  given: string | undefined,
+  input: string | undefined,
   { isSecret = false }: { readonly isSecret?: boolean } = {},
 ): Json | undefined {
-  if (given === undefined) return undefined;
+  if (input === undefined) return undefined;
   try {
-    const text = given.startsWith('@')
-      ? readFileSync(resolve(root, given.slice(1)), 'utf8')
-      : given;
+    const text = input.startsWith('@')
+      ? readFileSync(resolve(root, input.slice(1)), 'utf8')
+      : input;
     return JSON.parse(text) as Json;
   } catch (error) {
     // A parser quotes what it could not read.

@@ -1,7 +1,7 @@
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import { apiClient } from './client.ts';
 import { ProjectCompiler } from './compiler/compile.ts';
-import { askOnTerminal, type Context } from './context.ts';
+import { promptOnTerminal, type Context } from './context.ts';
 import { processVariables, readEnvironment, userDirectory } from './environment.ts';
 import { exitCodes } from './exit.ts';
 import { outputTo } from './output.ts';
@@ -35,7 +35,7 @@ const context: Context = {
   environment,
   output: outputTo(process.stdout, process.stderr),
   isTerminal: process.stdin.isTTY && process.stderr.isTTY,
-  ask: askOnTerminal,
+  prompt: promptOnTerminal,
   onInterrupt: (listener) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);

@@ -27,17 +27,17 @@ export async function revertRun(
     readonly json?: boolean;
   },
 ): Promise<void> {
-  const ask = async (isDry: boolean): Promise<ShownRevert> => {
+  const prompt = async (isDry: boolean): Promise<ShownRevert> => {
     const answer = await client.call('POST', `${path}/revert`, { dry_run: isDry });
     // The shape is the service's promise.
     return (answer as unknown as { readonly data: ShownRevert }).data;
   };
-  const planned = await ask(true);
+  const planned = await prompt(true);
   const isDry = options['dry-run'] === true;
   if (isDry || options.json !== true) show(context, planned, options.json);
   if (isDry) return;
   await confirm(context, options, 'Take this back?');
-  const done = await ask(false);
+  const done = await prompt(false);
   if (options.json === true) show(context, done, true);
   else context.output.result(`Taken back, as the run ${done.revert_run_id ?? ''}.`);
 }

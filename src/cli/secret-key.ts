@@ -17,14 +17,14 @@ export async function targetOf(
   options: { readonly canAsk: boolean; readonly question: string; readonly exitCode: ExitCode },
 ): Promise<Target> {
   const { canAsk, question, exitCode } = options;
-  const environment = named ?? (canAsk ? await context.ask(`${question}: `) : '');
+  const environment = named ?? (canAsk ? await context.prompt(`${question}: `) : '');
   if (environment === '') {
     throw new CommandFailure('Name the environment', { exitCode, isUsage: true });
   }
-  const known = context.environment.secretKey(environment);
-  if (known !== null) return { environment, secretKey: known };
+  const existing = context.environment.secretKey(environment);
+  if (existing !== null) return { environment, secretKey: existing };
   const variable = context.environment.secretKeyVariable(environment);
-  const secretKey = canAsk ? await context.ask(`API key of ${environment} (${variable}): `) : '';
+  const secretKey = canAsk ? await context.prompt(`API key of ${environment} (${variable}): `) : '';
   if (secretKey !== '') return { environment, secretKey };
   throw new CommandFailure(`No API key: set ${variable}, in .env or the environment`, { exitCode });
 }

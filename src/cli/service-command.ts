@@ -1,7 +1,7 @@
 import { asCommandFailure } from './account.ts';
 import type { ApiClient } from './client.ts';
 import { columns } from './columns.ts';
-import { mayAsk, type Context } from './context.ts';
+import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import { targetOf } from './secret-key.ts';
 
@@ -53,10 +53,10 @@ export function listQuery(
 }
 
 /** The time in ISO 8601. @throws CommandFailure where it is none */
-export function sinceOf(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const at = new Date(given);
-  if (Number.isNaN(at.getTime())) throw new CommandFailure(`--since is no time: "${given}"`);
+export function sinceOf(input: string | undefined): string | undefined {
+  if (input === undefined) return undefined;
+  const at = new Date(input);
+  if (Number.isNaN(at.getTime())) throw new CommandFailure(`--since is no time: "${input}"`);
   return at.toISOString();
 }
 
@@ -72,23 +72,23 @@ Exit codes
 export async function inEnvironment(
   context: Context,
   values: { readonly environment?: string | undefined; readonly interactive?: boolean | undefined },
-  work: (client: ApiClient) => Promise<void>,
+  task: (client: ApiClient) => Promise<void>,
 ): Promise<void> {
   const { secretKey } = await targetOf(context, values.environment, {
-    canAsk: mayAsk(context, values.interactive),
+    canAsk: mayPrompt(context, values.interactive),
     question: 'Environment',
     exitCode: exitCodes.keyRefused,
   });
   try {
-    await work(context.openClient(secretKey));
+    await task(context.openClient(secretKey));
   } catch (error) {
     throw asCommandFailure(error);
   }
 }
 
 /** A query of what is given: `?a=1&b=2`, or nothing. */
-export function queryOf(given: Readonly<Record<string, string | undefined>>): string {
-  const present = Object.entries(given).filter(
+export function queryOf(input: Readonly<Record<string, string | undefined>>): string {
+  const present = Object.entries(input).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   const text = new URLSearchParams(present).toString();

@@ -4,11 +4,11 @@ import type { JsonObject } from '../kernel/stable-json.ts';
 import type { Clock } from '../kernel/time.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
-import type { AskOptions, Asked, ControlPlane } from './control-plane.ts';
-import { within, type DirectOwners } from './direct-owners.ts';
+import type { ExecuteOptions, Executed, ControlPlane } from './control-plane.ts';
+import { within, type InProcessOwners } from './in-process-owners.ts';
 import type { ControlCommand } from './entity.ts';
 import type { Replies, Reply } from './replies.ts';
-import { openCommands, openTeller } from './tell.ts';
+import { openCommands, openCommandSender } from './command-sender.ts';
 import { currentTrace } from './trace.ts';
 import type { OpenControlView } from './view.ts';
 
@@ -16,7 +16,7 @@ const defaultTimeoutMs = 15_000;
 /** How much longer than the command's deadline its reply may take. */
 const replyMarginMs = 1_000;
 
-type Options = Partial<AskOptions> & { readonly actor: string };
+type Options = Partial<ExecuteOptions> & { readonly actor: string };
 
 /** The command client of one node: asks the owners, and answers when the node's view has their decision. */
 export async function createControlPlane(deps: {
@@ -26,11 +26,11 @@ export async function createControlPlane(deps: {
   readonly view: OpenControlView;
   readonly replies: Replies;
   /** Null where the process owns nothing. */
-  readonly owners: DirectOwners | null;
+  readonly owners: InProcessOwners | null;
 }): Promise<ControlPlane> {
   const { log, schemas, clock, view, replies, owners } = deps;
   const append = await openCommands({ log, schemas });
-  const tell = await openTeller({ log, schemas, clock });
+  const publish = await openCommandSender({ log, schemas, clock });
 
   const decideHere = async (command: ControlCommand, timeoutMs: number) =>
     owners === null
@@ -46,7 +46,7 @@ export async function createControlPlane(deps: {
     return expected;
   };
 
-  const decide = async <T>(items: readonly Asked[], options: Options): Promise<Reply<T>> => {
+  const decide = async <T>(items: readonly Executed[], options: Options): Promise<Reply<T>> => {
     const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
     const command = toCommand(items, options, clock.now(), timeoutMs, replies.node);
     const direct = options.isDirect === true ? await decideHere(command, timeoutMs) : null;
@@ -59,7 +59,7 @@ export async function createControlPlane(deps: {
 
   return {
     view,
-    async ask<S extends object>(...[ref, body, options]: Parameters<ControlPlane['ask']>) {
+    async execute<S extends object>(...[ref, body, options]: Parameters<ControlPlane['execute']>) {
       const reply = await decide<S>([{ ref, body }], options);
       return reply.body;
     },
@@ -72,12 +72,12 @@ export async function createControlPlane(deps: {
       await decide(commands, options);
       return commands.map(({ ref }) => view.find<JsonObject>(ref.kind, ref.path));
     },
-    tell,
+    enqueue: publish,
   };
 }
 
 function toCommand(
-  items: readonly Asked[],
+  items: readonly Executed[],
   options: Options,
   now: number,
   timeoutMs: number,

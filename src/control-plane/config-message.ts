@@ -27,6 +27,6 @@ export function configMessages(
     ...(integration === undefined ? {} : { integration }),
   };
   const document = JSON.stringify(change.document);
-  const said = { ...base, value: { kind, action, document, revision: meta.at } };
-  return change.isGone ? [said, { ...base, value: null }] : [said];
+  const fields = { ...base, value: { kind, action, document, revision: meta.at } };
+  return change.isGone ? [fields, { ...base, value: null }] : [fields];
 }

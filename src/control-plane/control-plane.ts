@@ -3,7 +3,7 @@ import type { Connection } from '../modules/connections/state.ts';
 import type { ConnectionQuery } from '../modules/connections/listing.ts';
 import type { CommandBody, EntityKind, EntityRef } from './entity.ts';
 
-export interface AskOptions {
+export interface ExecuteOptions {
   readonly actor: string;
   /** How long the command may wait for its decision; default 15 s. */
   readonly timeoutMs?: number;
@@ -27,7 +27,7 @@ export interface AskOptions {
 }
 
 /** One of several commands that are decided together. */
-export interface Asked {
+export interface Executed {
   readonly ref: EntityRef;
   readonly body: CommandBody;
 }
@@ -40,10 +40,10 @@ export interface ControlPlane {
    * numbered kind does not exist, and the facts of the kind's definition.
    * @throws GatewayError what the decider refused with; `command_expired`; `log_unavailable`
    */
-  ask<S extends object = JsonObject>(
+  execute<S extends object = JsonObject>(
     ref: EntityRef,
     body: CommandBody,
-    options: AskOptions,
+    options: ExecuteOptions,
   ): Promise<S | null>;
   /**
    * Decides all commands in their order, or none of them: the first refusal refuses the whole. All refs
@@ -51,12 +51,12 @@ export interface ControlPlane {
    * with this node's view of each entity, at or after the decision.
    * @throws GatewayError as `ask`; `invalid_request` when the scopes differ
    */
-  askAll(commands: readonly Asked[], options: AskOptions): Promise<(JsonObject | null)[]>;
+  askAll(commands: readonly Executed[], options: ExecuteOptions): Promise<(JsonObject | null)[]>;
   /**
    * Resolves when the log has the command durably; it is decided later, and nobody hears the outcome.
    * @throws GatewayError `log_unavailable`
    */
-  tell(ref: EntityRef, body: CommandBody, options: { readonly actor: string }): Promise<void>;
+  enqueue(ref: EntityRef, body: CommandBody, options: { readonly actor: string }): Promise<void>;
   readonly view: ControlView;
 }
 

@@ -8,8 +8,8 @@ export async function findCaughtUp<T>(
   view: Pick<ControlView, 'caughtUp'>,
   find: () => T | null,
 ): Promise<T | null> {
-  const known = find();
-  if (known !== null) return known;
+  const existing = find();
+  if (existing !== null) return existing;
   await view.caughtUp();
   return find();
 }

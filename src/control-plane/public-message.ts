@@ -12,7 +12,7 @@ export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;
 /** The message with the headers and fields that all public ones have (contract/topics.md sections 1 and 3). */
 export function encodePublic(
   message: PublicMessage,
-  said: {
+  fields: {
     readonly at: Micros;
     readonly actor: string;
     /** The command that it follows from; null = none. */
@@ -21,7 +21,7 @@ export function encodePublic(
   codec: PublicCodec,
 ): Message {
   const { key, type, environmentUid, integration, connectionId, runId, value } = message;
-  const { at, actor, causationId } = said;
+  const { at, actor, causationId } = fields;
   const id = uuidV7(Math.floor(at / 1000));
   const headers: Record<string, string> = {
     ce_specversion: '1.0',

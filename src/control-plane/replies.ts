@@ -3,8 +3,8 @@ import { GatewayError, type ErrorDetails } from '../kernel/errors.ts';
 import { partitionOf } from '../kernel/partition.ts';
 import type { EventLog, Message } from '../ports/event-log.ts';
 import type { Codec, Schemas } from '../ports/schemas.ts';
-import { followOn } from './follow.ts';
-import { repliesTopic, type ReplyValue } from './wire.ts';
+import { consume } from './consume.ts';
+import { repliesTopic, type ReplyValue } from './message-codec.ts';
 
 /** What an owner answered. */
 export interface Reply<T> {
@@ -40,7 +40,7 @@ export async function openReplies(deps: {
   const waiting = new Map<string, (reply: ReplyValue | null) => void>();
   const ending = new AbortController();
 
-  const running = followOn(
+  const running = consume(
     log,
     [{ topic: repliesTopic, partition, offset }],
     (batch) => {

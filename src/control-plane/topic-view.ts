@@ -2,8 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Logger } from 'pino';
 import { GatewayError } from '../kernel/errors.ts';
 import type { Batch, EventLog } from '../ports/event-log.ts';
-import { openDerivedFile } from './derived-file.ts';
-import { followOn } from './follow.ts';
+import { openDisposableDatabase } from './disposable-database.ts';
+import { consume } from './consume.ts';
 
 /** Small batches, since taking one in holds the thread. */
 const batchBytesMax = 256 * 1024;
@@ -46,12 +46,12 @@ export async function openTopicView<T>(
   const { topic, file, layout } = options;
   const tables = `${ownTables}${layout.tables}`;
   const identity = await log.identity();
-  let database = openDerivedFile(file, { version: layout.version, tables });
+  let database = openDisposableDatabase(file, { version: layout.version, tables });
   const found = database.prepare('SELECT log FROM view_of').get()?.['log'];
   if (found !== undefined && found !== identity) {
     database.exec('PRAGMA user_version = -1');
     database.close();
-    database = openDerivedFile(file, { version: layout.version, tables });
+    database = openDisposableDatabase(file, { version: layout.version, tables });
   }
   database.prepare('INSERT OR IGNORE INTO view_of VALUES (?)').run(identity);
   const partitions = await log.partitions(topic);
@@ -60,7 +60,7 @@ export async function openTopicView<T>(
   const apply = (batch: Batch): void => options.apply(view, batch);
   const ending = new AbortController();
   const { signal } = ending;
-  const running = followOn(log, progress.positions(topic), (batch) => progress.take(batch, apply), {
+  const running = consume(log, progress.positions(topic), (batch) => progress.take(batch, apply), {
     signal,
     maxBytes: batchBytesMax,
     failed: (err) => logger.error({ err, topic }, 'following a topic failed'),

@@ -35,7 +35,7 @@ function newTrace(): string {
 }
 
 /** What `work` does, and what follows from it, belongs to the trace. */
-export const inTrace = <T>(trace: string, work: () => T): T => running.run(trace, work);
+export const inTrace = <T>(trace: string, task: () => T): T => running.run(trace, task);
 
 /** That of what is being done; a new one outside of any. Passed on as it came, for the service adds no spans. */
 export const currentTrace = (): string => running.getStore() ?? newTrace();

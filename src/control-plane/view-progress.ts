@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../kernel/errors.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { PartitionProgress } from './view-store.ts';
-import { controlTopic } from './wire.ts';
+import { controlTopic } from './message-codec.ts';
 
 const catchUpTimeoutMs = 10_000;
 /** One check serves all who ask within it. */
 const checkEveryMs = 50;
 
-type Condition = (of: PartitionProgress) => boolean;
+type Condition = (partitionProgress: PartitionProgress) => boolean;
 
 /** Those who wait for a view to have applied something of a partition. */
 export class Waiting {
@@ -51,8 +51,8 @@ export class Waiting {
   }
 
   #holds(partition: number, condition: Condition): boolean {
-    const of = this.#progress.get(partition);
-    return of !== undefined && condition(of);
+    const ref = this.#progress.get(partition);
+    return ref !== undefined && condition(ref);
   }
 }
 
@@ -80,7 +80,11 @@ export function createCatchUp(deps: {
       numbers.map(async (partition) => {
         const end = await log.endOffset(controlTopic, partition);
         if (end <= (await log.startOffset(controlTopic, partition))) return;
-        await waiting.until(partition, (of) => of.next >= end, catchUpTimeoutMs);
+        await waiting.until(
+          partition,
+          (partitionProgress) => partitionProgress.next >= end,
+          catchUpTimeoutMs,
+        );
       }),
     );
   };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { joinKey } from '../kernel/ids.ts';
 import type { Connection } from '../modules/connections/state.ts';
-import { openDerivedFile } from './derived-file.ts';
+import { openDisposableDatabase } from './disposable-database.ts';
 import type { EntityRef } from './entity.ts';
 import { indexes } from './indexes.ts';
 
@@ -31,7 +31,7 @@ const tables = `
 /** Another layout or another set of indexes is another version: the view is then built anew. */
 const version = createHash('sha256')
   .update(tables)
-  .update(JSON.stringify(Object.entries(indexes).map(([kind, of]) => [kind, Object.keys(of)])))
+  .update(JSON.stringify(Object.entries(indexes).map(([kind, ref]) => [kind, Object.keys(ref)])))
   .digest()
   .readInt32BE(0);
 
@@ -58,7 +58,7 @@ export class ViewStore {
   readonly #putAtEnd: StatementSync;
 
   constructor(file: string) {
-    this.database = openDerivedFile(file, { tables, version });
+    this.database = openDisposableDatabase(file, { tables, version });
     const prepare = (sql: string): StatementSync => this.database.prepare(sql);
     this.#put = prepare(`INSERT INTO entities (key, scope, state) VALUES (?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET scope = excluded.scope, state = excluded.state`);
@@ -77,10 +77,10 @@ export class ViewStore {
   }
 
   /** All or nothing. */
-  transaction(work: () => void): void {
+  transaction(task: () => void): void {
     this.database.exec('BEGIN IMMEDIATE');
     try {
-      work();
+      task();
       this.database.exec('COMMIT');
     } catch (error) {
       this.database.exec('ROLLBACK');
@@ -90,13 +90,13 @@ export class ViewStore {
 
   put(key: string, ref: EntityRef, state: string): void {
     this.#put.run(key, ref.scope, state);
-    const known = indexes[ref.kind];
+    const existing = indexes[ref.kind];
     const isListed = ref.kind === 'connection';
-    if (known === undefined && !isListed) return;
+    if (existing === undefined && !isListed) return;
     const parsed = JSON.parse(state) as never;
-    if (known !== undefined) {
+    if (existing !== undefined) {
       this.#removeIndex.run(key);
-      for (const [name, valueOf] of Object.entries(known)) {
+      for (const [name, valueOf] of Object.entries(existing)) {
         const value = valueOf(parsed);
         if (value !== null) this.#putIndex.run(ref.kind, name, value, key);
       }
@@ -157,9 +157,9 @@ export class ViewStore {
     const parts = [connectionId, endUser?.displayName ?? '', endUser?.email ?? ''];
     // A separator that no part can hold: a search never matches across two of them.
     const search = parts.join('\u0000').toLowerCase();
-    const of = [endUser?.id ?? null, endUser?.organization?.id ?? null, JSON.stringify(tags)];
-    const place = [key, environmentUid, integrationKey, connectionId];
-    this.#putConnection.run(...place, createdAt, id, search, ...of);
+    const ref = [endUser?.id ?? null, endUser?.organization?.id ?? null, JSON.stringify(tags)];
+    const position = [key, environmentUid, integrationKey, connectionId];
+    this.#putConnection.run(...position, createdAt, id, search, ...ref);
   }
 }
 

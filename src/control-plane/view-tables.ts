@@ -50,8 +50,8 @@ export class ViewTables {
   }
 
   #prepared(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
+    const existing = this.#statements.get(sql);
+    if (existing !== undefined) return existing;
     const prepared = this.#database.prepare(sql);
     this.#statements.set(sql, prepared);
     return prepared;

@@ -7,7 +7,7 @@ import type { Codec, Schemas } from '../ports/schemas.ts';
 import { connectionSearch } from './connection-search.ts';
 import type { ControlView, Found } from './control-plane.ts';
 import type { EntityKind, EntityRef } from './entity.ts';
-import { followOn } from './follow.ts';
+import { consume } from './consume.ts';
 import { createCatchUp, Waiting } from './view-progress.ts';
 import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
 import {
@@ -17,7 +17,7 @@ import {
   refOfKey,
   type EntityValue,
   type OwnerNote,
-} from './wire.ts';
+} from './message-codec.ts';
 
 /** A saved view goes on only if it was at the end so recently: else it may have missed tombstones. */
 const resumeWithinMs = 3 * 86_400_000;
@@ -52,7 +52,7 @@ export async function openControlView(deps: {
   const from = [...progress.values()].map(({ partition, next }) => {
     return { topic: controlTopic, partition, offset: next };
   });
-  const running = followOn(log, from, (batch) => state.apply(batch), {
+  const running = consume(log, from, (batch) => state.apply(batch), {
     signal: ending.signal,
     maxBytes: batchBytesMax,
     failed: (err) => logger.error({ err }, 'following the control plane failed'),
@@ -87,7 +87,9 @@ async function resume(
   store: ViewStore,
   partitions: number,
 ): Promise<Map<number, PartitionProgress>> {
-  const saved = new Map(store.progress().map((of) => [of.partition, of]));
+  const saved = new Map(
+    store.progress().map((partitionProgress) => [partitionProgress.partition, partitionProgress]),
+  );
   let isUsable = clock.now() - store.atEnd() < resumeWithinMs;
   for (const { partition, next } of saved.values()) {
     // Beyond the end: this is another log.
@@ -132,9 +134,9 @@ class MaterialisedView {
     const keys: string[] = [];
     this.#store.transaction(() => {
       for (const message of batch.messages) {
-        const of = Number(message.headers[epochHeader] ?? 0);
-        if (of < epoch) continue;
-        epoch = of;
+        const ref = Number(message.headers[epochHeader] ?? 0);
+        if (ref < epoch) continue;
+        epoch = ref;
         keys.push(message.key);
         if (message.key === ownerKey) decision = this.#decisionOf(message) ?? decision;
         else if (!message.key.startsWith('~')) this.#change(message, changed);
@@ -156,7 +158,11 @@ class MaterialisedView {
       connections: (query) => this.#connections(query),
       caughtUp,
       applied: (partition, decision, timeoutMs) =>
-        this.waiting.until(partition, (of) => of.decision >= decision, timeoutMs),
+        this.waiting.until(
+          partition,
+          (partitionProgress) => partitionProgress.decision >= decision,
+          timeoutMs,
+        ),
       onChange: (listener) => {
         this.#listeners.add(listener);
         return () => void this.#listeners.delete(listener);
@@ -184,8 +190,8 @@ class MaterialisedView {
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
   #find<S>(key: string): S | null {
-    const known = this.#cached.get(key);
-    if (known !== undefined) return known as S;
+    const existing = this.#cached.get(key);
+    if (existing !== undefined) return existing as S;
     const row = this.#prepared('SELECT state FROM entities WHERE key = ?').get(key);
     if (row === undefined) return null;
     return this.#remember(key, String(row['state'])) as S;
@@ -229,8 +235,8 @@ class MaterialisedView {
   readonly #statements = new Map<string, ReturnType<ViewStore['database']['prepare']>>();
 
   #prepared(sql: string) {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
+    const existing = this.#statements.get(sql);
+    if (existing !== undefined) return existing;
     const prepared = this.#store.database.prepare(sql);
     this.#statements.set(sql, prepared);
     return prepared;

@@ -27,7 +27,7 @@ export interface Authenticator extends AsyncDisposable {
   sessionCallerOf(token: string): Promise<Caller>;
 }
 
-export const nobody: Caller = {
+export const anonymous: Caller = {
   credential: 'none',
   environmentUid: '',
   keyId: '',
@@ -61,16 +61,16 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
     }
   };
   const knownCaller = (header: string | undefined): Caller | null => {
-    const known = header === undefined ? undefined : cached.get(header);
-    if (known === undefined || revocations.has(known.key.id)) return null;
-    if (uses.isDue(known.key)) void note(known.key);
-    return known.caller;
+    const existing = header === undefined ? undefined : cached.get(header);
+    if (existing === undefined || revocations.has(existing.key.id)) return null;
+    if (uses.isDue(existing.key)) void note(existing.key);
+    return existing.caller;
   };
   return {
     knownCaller,
     async callerOf(header) {
-      const known = knownCaller(header);
-      if (known !== null) return known;
+      const existing = knownCaller(header);
+      if (existing !== null) return existing;
       const secret = secretOf(header);
       // Never kept: it ends within the hour, and nobody asks with it often.
       if (isConnectToken(secret)) return sessionCaller(secret, services);

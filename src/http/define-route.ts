@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { GatewayError } from '../kernel/errors.ts';
 import type { ConnectSession } from '../modules/connect-sessions/state.ts';
-import type { Answers } from './answers.ts';
+import type { Responses } from './responses.ts';
 import type { RouteError } from './route-errors.ts';
 import type { Services } from './services.ts';
 
@@ -91,8 +91,8 @@ export interface Route<
   readonly headers?: H;
   readonly params?: P;
   /** What it answers, by status, when it does not refuse. */
-  readonly answers?: Answers;
-  /** Codes besides those that the gate answers on every route (`gateErrors`). */
+  readonly answers?: Responses;
+  /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
   /** There is another endpoint in its place; every answer has the header `Deprecation: true`. */
   readonly isDeprecated?: true;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { GatewayError, type Issue } from '../kernel/errors.ts';
-import { remedies } from '../kernel/remedies.ts';
+import { errorHints } from '../kernel/error-hints.ts';
 import type { RouteAnswer } from './define-route.ts';
 
 /** Seconds that a client is asked to wait after a 503 that names no time. */
@@ -9,7 +9,7 @@ const retryAfterDefaultS = 1;
 
 /** The uniform error body with its status (contract/errors.md section 1), and what to do about it. */
 export function errorAnswer(error: GatewayError) {
-  const { errors, payload, retryAfterS, fix = remedies[error.code] } = error.details;
+  const { errors, payload, retryAfterS, fix = errorHints[error.code] } = error.details;
   const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);
   return {
     status: error.status,
@@ -39,12 +39,12 @@ export function refusalOf(
   { requestId, method, path }: RequestFacts,
   logger: Pick<Logger, 'error' | 'warn'>,
 ): RouteAnswer {
-  const known = error instanceof GatewayError;
+  const existing = error instanceof GatewayError;
   const facts = { err: error, requestId, method, path };
-  if (!known) logger.error(facts, 'request failed');
+  if (!existing) logger.error(facts, 'request failed');
   else if (error.status >= 500) logger.warn(facts, 'request refused');
-  const answer = errorAnswer(known ? error : new GatewayError('server_error'));
-  const isLimited = known && error.code === 'too_many_request';
+  const answer = errorAnswer(existing ? error : new GatewayError('server_error'));
+  const isLimited = existing && error.code === 'too_many_request';
   const { code, fix } = answer.body.error;
   const shown = isLimited ? { code, fix, method, path } : answer.body.error;
   return { ...answer, body: { error: { ...shown, request_id: requestId } } };
@@ -59,8 +59,9 @@ function issuesAt(above: readonly string[], issue: z.core.$ZodIssue): Issue[] {
   const path = [...above, ...issue.path.map(String)];
   if (issue.code !== 'invalid_union') return [{ code: issue.code, message: issue.message, path }];
   // The alternative whose kind the value has is the one that was meant.
-  const [meant, ...others] = issue.errors.filter((of) => !of.every(isOtherKind));
-  if (meant !== undefined && others.length === 0) return meant.flatMap((of) => issuesAt(path, of));
+  const [meant, ...others] = issue.errors.filter((ref) => !ref.every(isOtherKind));
+  if (meant !== undefined && others.length === 0)
+    return meant.flatMap((route) => issuesAt(path, route));
   const messages = new Set(issue.errors.flat().map(({ message }) => message));
   return [{ code: issue.code, message: [...messages].join('; or: ') || issue.message, path }];
 }

@@ -65,15 +65,15 @@ export const mapOf = <K extends z.core.$ZodRecordKey, V extends z.core.SomeType>
   value: V,
 ) =>
   z.preprocess(
-    (given, context) => {
-      if (isJsonObject(given) && Object.hasOwn(given, '__proto__')) {
+    (input, context) => {
+      if (isJsonObject(input) && Object.hasOwn(input, '__proto__')) {
         context.addIssue({
           code: 'custom',
           message: 'No key may be "__proto__".',
           path: ['__proto__'],
         });
       }
-      return given;
+      return input;
     },
     z.record(key, value),
   );
@@ -81,13 +81,13 @@ export const mapOf = <K extends z.core.$ZodRecordKey, V extends z.core.SomeType>
 const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;
 
 /** Up to 10 tags; keys come out in lower case, and two that become equal are refused. */
-export const tags = mapOf(z.string(), text(1, 255)).transform((given, context) => {
+export const tags = mapOf(z.string(), text(1, 255)).transform((input, context) => {
   const result: Record<string, string> = {};
   const refuse = (key: string, message: string) => {
     context.addIssue({ code: 'custom', message, path: [key] });
   };
-  if (Object.keys(given).length > 10) refuse('', 'Send at most 10 tags.');
-  for (const [key, value] of Object.entries(given)) {
+  if (Object.keys(input).length > 10) refuse('', 'Send at most 10 tags.');
+  for (const [key, value] of Object.entries(input)) {
     const lower = key.toLowerCase();
     if (!tagKey.test(key) || key.length > 64) refuse(key, 'The key of the tag is not valid.');
     else if (Object.hasOwn(result, lower)) refuse(key, 'Two tags differ in case only.');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { headersOfEveryAnswer } from './every-answer.ts';
 import { hostAndPort } from './host-and-port.ts';
 import type { Services } from './services.ts';
-import { healthAnswer, readyAnswer } from '../modules/health/answers.ts';
+import { healthResponse, readyResponse } from '../modules/health/responses.ts';
 
 export interface HealthServerOptions {
   /** Reasons why this process cannot do its work; none = ready. */
@@ -62,8 +62,8 @@ async function answerMetrics(response: ServerResponse, scrape: Services['scrape'
 
 function answerTo(url: string, readiness: HealthServerOptions['readiness']) {
   const [path] = url.split('?', 1);
-  if (path === '/health') return healthAnswer;
-  if (path === '/ready') return readyAnswer(readiness());
+  if (path === '/health') return healthResponse;
+  if (path === '/ready') return readyResponse(readiness());
   const message = 'This process has no API: it answers /health, /ready and /metrics.';
   return { status: 404, body: { error: { code: 'not_found', message } } };
 }

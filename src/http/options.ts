@@ -1,8 +1,8 @@
-import type { AskOptions } from '../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../control-plane/control-plane.ts';
 import type { Caller, Idempotency } from './define-route.ts';
 
 /** How the commands of a request are sent, and what its runs are named by. */
-export interface RequestOptions extends AskOptions {
+export interface RequestOptions extends ExecuteOptions {
   /** As `Idempotency.workId`; absent without an Idempotency-Key. */
   readonly workId?: string;
 }

@@ -31,16 +31,16 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
 
   return {
     route(method, path) {
-      const asked = method === 'HEAD' ? 'GET' : method;
+      const request = method === 'HEAD' ? 'GET' : method;
       const exact = fixed.get(path);
-      const found = exact?.get(asked);
+      const found = exact?.get(request);
       if (found) return { kind: 'found', match: { route: found, params: {} } };
       const allow = new Set(exact?.keys());
       const segments = path.split('/');
       for (const pattern of ordered) {
         const params = paramsOf(pattern, segments);
         if (!params) continue;
-        const route = pattern.routes.get(asked);
+        const route = pattern.routes.get(request);
         if (route) return { kind: 'found', match: { route, params } };
         for (const name of pattern.routes.keys()) allow.add(name);
       }

@@ -21,7 +21,7 @@ import { metricsRoutes } from '../modules/metrics/routes.ts';
 import { projectionRoutes } from '../modules/projections/routes.ts';
 import { providerRoutes } from '../modules/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
-import { liveStreamRoute } from '../modules/records/live-stream.ts';
+import { changeFeedRoute } from '../modules/records/change-feed.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { referenceRoutes } from '../modules/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/root-keys/routes.ts';
@@ -77,6 +77,6 @@ export const streamRoutes: readonly StreamRoute[] = [
   proxyRoute,
   tailRoute,
   auditExportRoute,
-  liveStreamRoute,
+  changeFeedRoute,
   webhookRoute,
 ];

@@ -5,14 +5,14 @@ import { STATUS_CODES } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { GatewayError } from '../kernel/errors.ts';
-import { remedies } from '../kernel/remedies.ts';
+import { errorHints } from '../kernel/error-hints.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import { setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { headersOfEveryAnswer } from './every-answer.ts';
-import { passGate } from './gate.ts';
+import { handleRequest } from './request-pipeline.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
@@ -142,9 +142,9 @@ async function answer(context: Context, parts: Parts): Promise<void> {
 
 function observeRequest(
   metrics: Services['metrics'],
-  of: { readonly route: string; readonly context: Context; readonly startedAt: number },
+  ref: { readonly route: string; readonly context: Context; readonly startedAt: number },
 ): void {
-  const { route, context, startedAt } = of;
+  const { route, context, startedAt } = ref;
   const labels = [route, methodLabel(context.method), context.status];
   metrics.observe(
     'svc_http_request_duration_seconds',
@@ -189,7 +189,7 @@ async function pass(
       signal: gone.signal,
       setHeader: (name: string, value: string) => context.set(name, value),
     };
-    return await passGate(call, services, authenticator);
+    return await handleRequest(call, services, authenticator);
   } finally {
     context.res.off('close', onClose);
   }
@@ -249,7 +249,7 @@ const brokenRequest = JSON.stringify({
   error: {
     code: 'invalid_request',
     message: 'The request is not valid HTTP or came too slowly.',
-    fix: remedies.invalid_request,
+    fix: errorHints.invalid_request,
   },
 });
 
@@ -301,9 +301,9 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 async function close(server: Server, withinMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const given = new AbortController();
-  await Promise.race([closed, wait(withinMs, undefined, { signal: given.signal, ref: false })]);
-  given.abort();
+  const input = new AbortController();
+  await Promise.race([closed, wait(withinMs, undefined, { signal: input.signal, ref: false })]);
+  input.abort();
   server.closeAllConnections();
   await closed;
 }

@@ -42,7 +42,7 @@ export interface Sockets extends AsyncDisposable {
 }
 
 /** Sends the message to the page, wherever its socket is; a page that is gone hears nothing. */
-export async function tellSocket(
+export async function notifySocket(
   coordination: Coordination,
   socketId: string,
   message: SocketMessage,

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../kernel/errors.ts';
 import { uuidV4 } from '../kernel/ids.ts';
-import { nobody, type Authenticator } from './authenticate.ts';
+import { anonymous, type Authenticator } from './authenticate.ts';
 import type { Cancellation } from '../ports/http-client.ts';
 import { preflightHeaders } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { headersOfEveryAnswer } from './every-answer.ts';
 import { methodLabel } from './method-label.ts';
-import { admit, checkScope } from './gate.ts';
+import { authorize, checkScope } from './request-pipeline.ts';
 import type { Services } from './services.ts';
 import type { StreamCall, StreamRoute } from './stream-route.ts';
 
@@ -91,7 +91,7 @@ class Exchange implements StreamCall {
   /** What the prefix of the route leaves of the URL. */
   readonly target: string;
   /** Known once the gate has let it pass. */
-  caller: Caller = nobody;
+  caller: Caller = anonymous;
   readonly #startedAt = performance.now();
   readonly #own: string[] = [...ofEveryAnswer];
 
@@ -152,7 +152,7 @@ function pass(
     throw new GatewayError('method_not_allowed');
   }
   const address = request.socket.remoteAddress ?? 'unknown';
-  return admit({ request, route, address, setHeader }, services, authenticator);
+  return authorize({ request, route, address, setHeader }, services, authenticator);
 }
 
 function refuse({ response, begin }: Exchange, { status, body, headers }: RouteAnswer): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import type { Answers } from './answers.ts';
+import type { Responses } from './responses.ts';
 import type { Caller, Credential } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
 import type { Cancellation } from '../ports/http-client.ts';
@@ -48,8 +48,8 @@ export interface StreamRoute {
   /** Of a path that stands alone; its handler checks it with `checkQuery`. */
   readonly query?: z.ZodObject;
   /** What it answers when it does not refuse; without it the answer is another's. */
-  readonly answers?: Answers;
-  /** Codes besides those that the gate answers on every route (`gateErrors`). */
+  readonly answers?: Responses;
+  /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
   /** A throw before the head of the answer is answered like any other; after it the connection is cut. */
   handle(call: StreamCall): Promise<void>;

@@ -66,13 +66,13 @@ function drawUuids(): string {
   const bytes = randomFillSync(Buffer.alloc(uuidsDrawn * uuidChars));
   const codes = Array.from(hexDigits, (digit) => digit.charCodeAt(0));
   for (let first = 0; first < bytes.length; first += uuidChars) {
-    for (let place = 0; place < uuidChars; place += 1) {
-      const half = (bytes[first + place] ?? 0) & 0x0f;
-      const form = uuidForm[place];
+    for (let position = 0; position < uuidChars; position += 1) {
+      const half = (bytes[first + position] ?? 0) & 0x0f;
+      const form = uuidForm[position];
       let digit = half;
       if (form === 'v') digit = 4;
       else if (form === 'w') digit = (half & 0x3) | 0x8;
-      bytes[first + place] = form === '-' ? 0x2d : (codes[digit] ?? 0);
+      bytes[first + position] = form === '-' ? 0x2d : (codes[digit] ?? 0);
     }
   }
   return bytes.toString('latin1');

@@ -70,8 +70,8 @@ function base64Within(bytes: Buffer, offset: number): string {
   const from = Math.ceil((offset * 4) / 3);
   const isWhole = (offset + bytes.length) % 3 === 0;
   // The last character before the padding has bits of what comes after; at the end of a text it is a part of the value.
-  const to = isWhole ? encoded.length : encoded.indexOf('=') - 1;
-  return encoded.slice(from, to);
+  const target = isWhole ? encoded.length : encoded.indexOf('=') - 1;
+  return encoded.slice(from, target);
 }
 
 /** Texts to look for, all at once (Aho and Corasick): linear in what is searched. */

@@ -41,11 +41,11 @@ export function isoMillis(at: Instant): string {
   return new Date(at).toISOString();
 }
 
-const isoMoment = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)$/i;
+const isoTimestamp = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)$/i;
 
 /** The moment that an RFC 3339 date-time names, cut to microseconds; null when the text is none. */
 export function microsOf(text: string): Micros | null {
-  const [, date, time, fraction = '', zone = ''] = isoMoment.exec(text) ?? [];
+  const [, date, time, fraction = '', zone = ''] = isoTimestamp.exec(text) ?? [];
   const seconds = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
   if (Number.isNaN(seconds)) return null;
   const micros = seconds * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'));

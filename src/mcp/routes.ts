@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, nothing } from '../http/answers.ts';
+import { json, nothing } from '../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../http/define-route.ts';
 import { connectionId, integrationKey, jsonObject } from '../http/fields.ts';
 import { errorAt } from '../http/route-errors.ts';
@@ -39,14 +39,14 @@ const post = defineRoute({
       headers['connection-id'],
       { status: 400, integrationCode: 'unknown_connection' },
     );
-    const asked = {
+    const request = {
       body,
       protocolVersion: headers['mcp-protocol-version'],
       version: services.settings.version,
     };
     // Loaded with the first call: the protocol's library takes a tenth of a second of every start.
     const { answerMessage } = await import('./server.ts');
-    return answerMessage({ services, connection, actor, signal }, asked);
+    return answerMessage({ services, connection, actor, signal }, request);
   },
 });
 

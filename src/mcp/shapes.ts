@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson } from '../http/answers.ts';
+import { anyJson } from '../http/responses.ts';
 
 const id = z.union([z.string(), z.number()]).nullable();
 

@@ -42,10 +42,10 @@ export async function callTool(
   input: Readonly<Record<string, unknown>> | undefined,
 ): Promise<CallToolResult> {
   const { environmentUid, integrationKey, connectionId } = connection;
-  const of = { environmentUid, integrationKey, connectionId, actor };
+  const ref = { environmentUid, integrationKey, connectionId, actor };
   try {
     // It came as JSON.
-    const request = { ...of, name, input: input as Json | undefined };
+    const request = { ...ref, name, input: input as Json | undefined };
     const output = await services.runs.triggerAction(request, signal);
     return { content: [{ type: 'text', text: JSON.stringify(output ?? null) }] };
   } catch (error) {

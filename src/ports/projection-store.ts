@@ -10,11 +10,11 @@ export interface Insert {
   /** The same token twice inserts once, within the table's deduplication window. */
   readonly deduplicationToken: string;
   /** Default `insert`. */
-  readonly lane?: Lane;
+  readonly queryClass?: QueryClass;
 }
 
 /** Lanes keep quick questions from waiting for slow ones: connections of their own (measured.md section 6). */
-export type Lane = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
+export type QueryClass = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
 
 /**
  * Columnar tables that answer questions about the past and the pages of records. Everything in it is
@@ -34,7 +34,7 @@ export interface ProjectionStore extends AsyncDisposable {
    */
   command(
     sql: string,
-    options?: { readonly lane?: Lane; readonly params?: SqlParams },
+    options?: { readonly queryClass?: QueryClass; readonly params?: SqlParams },
   ): Promise<void>;
   /**
    * Durable and readable when it resolves; what falls into one partition of the table becomes readable
@@ -47,9 +47,9 @@ export interface ProjectionStore extends AsyncDisposable {
    * The answer as binary rows (read by `RowReader` of rows.ts). Settings belong into the SQL text.
    * @throws GatewayError `projection_unavailable`
    */
-  queryBinary(sql: string, params?: SqlParams, lane?: Lane): Promise<Buffer>;
+  queryBinary(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<Buffer>;
   /** The answer as objects, for small results. 64-bit integers come as strings. */
-  queryRows<T>(sql: string, params?: SqlParams, lane?: Lane): Promise<T[]>;
+  queryRows<T>(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<T[]>;
 }
 
 /** A table as data: where it is kept, on one node or replicated on several, is the store's to say. */

@@ -35,7 +35,7 @@ export function createActiveSource(
   const readable = new Map<TableSource, (partition: number) => Promise<void>>();
   let active = first;
   let former: Former | null = null;
-  const tell = (streams: Dropped): void => {
+  const publish = (streams: Dropped): void => {
     for (const listener of listeners) listener(streams);
   };
 
@@ -77,13 +77,13 @@ export function createActiveSource(
     switchTo(source) {
       former = { source: active, until: performance.now() + formerReadMs };
       active = source;
-      tell('all');
+      publish('all');
     },
     watch(source) {
       const { published } = source;
       readable.set(source, createReadAtEnd({ log, published }));
       source.onDropped((streams) => {
-        if (source === active) tell(streams);
+        if (source === active) publish(streams);
       });
     },
     leave: (source) => void readable.delete(source),

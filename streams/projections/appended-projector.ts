@@ -8,7 +8,7 @@ import { AppendedBatch, type Entry } from './appended-batch.ts';
 import type { AnyAppendedProjection } from './appended.ts';
 import { BatchPair } from './batch-pair.ts';
 import type { TableSet } from './define.ts';
-import { isOutage, pause, rest, retrying } from './pacing.ts';
+import { isOutage, pause, throttle, retrying } from './throttle.ts';
 import { Positions, startPositions, type StoredPosition } from './positions.ts';
 
 /** One insert. */
@@ -20,7 +20,7 @@ const gatherMs = 400;
 const rushRows = 400;
 const rushGatherMs = 2_000;
 /** Not that of the records: readers wait for those. */
-const lane = 'build';
+const queryClass = 'build';
 /** A position that is written later than its rows only costs reading them again. */
 const positionEveryMs = 2_000;
 
@@ -160,7 +160,7 @@ class RunningAppended implements AppendedProjector {
       const startedAt = performance.now();
       await this.#publish(batch);
       this.#batches.giveBack(batch);
-      await rest(performance.now() - startedAt, this.#deps.pacePercent(), signal);
+      await throttle(performance.now() - startedAt, this.#deps.pacePercent(), signal);
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
@@ -197,7 +197,7 @@ class RunningAppended implements AppendedProjector {
     const { columns } = projection;
     try {
       await this.#retrying(() =>
-        store.insert({ table, columns, rows, deduplicationToken: token, lane }),
+        store.insert({ table, columns, rows, deduplicationToken: token, queryClass }),
       );
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -230,8 +230,8 @@ class RunningAppended implements AppendedProjector {
     this.#savedAt = this.#deps.clock.now();
   }
 
-  #retrying(work: () => Promise<void>): Promise<void> {
-    return retrying(work, {
+  #retrying(task: () => Promise<void>): Promise<void> {
+    return retrying(task, {
       signal: this.#stop.signal,
       isRetryable: isOutage,
       failed: (err) => this.#deps.logger.warn({ err }, 'log or tables failed; trying again'),

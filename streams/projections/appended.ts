@@ -40,7 +40,7 @@ const tokensKept = 1000;
  * both can be read: questions group, or take `LIMIT 1 BY log_partition, log_offset`.
  */
 export function defineAppended<E>() {
-  return ({ name, columns, indexes = [], orderBy, keptFrom, keepDays, ...of }: Defined<E>) => {
+  return ({ name, columns, indexes = [], orderBy, keptFrom, keepDays, ...ref }: Defined<E>) => {
     const definition = (table: string): TableDefinition => ({
       name: table,
       columns: [
@@ -56,7 +56,7 @@ export function defineAppended<E>() {
       ttl: `toDateTime(${keptFrom}) + INTERVAL ${keepDays} DAY`,
     });
     const projection: AppendedProjection<E> = {
-      ...of,
+      ...ref,
       name,
       columns: ['log_partition', 'log_offset', ...columns.map(([column]) => column)],
       tableSet(generation): TableSet {

@@ -3,7 +3,7 @@ import { partitionOf } from '../../src/kernel/partition.ts';
 import type { Instant } from '../../src/kernel/time.ts';
 import { generationOf } from '../../src/modules/records/cursor.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
-import type { StreamHead } from '../../src/modules/records/heads.ts';
+import type { HighWatermark } from '../../src/modules/records/high-watermarks.ts';
 import { streamKey, streamNumber } from '../../src/modules/records/stream.ts';
 import type { ConnectionUid, EnvironmentUid } from '../../src/kernel/ids.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
@@ -41,7 +41,7 @@ export class Batch {
   readonly ranges = new Map<number, Range>();
   readonly entries: Entry[] = [];
   /** Of the streams whose head it moves; null where the newest change does not tell its generation. */
-  readonly heads = new Map<string, StreamHead | null>();
+  readonly heads = new Map<string, HighWatermark | null>();
   /** Streams that lose rows or payloads by this batch. */
   readonly dropped = new Set<string>();
   readonly tombstones: LooseTombstone[] = [];
@@ -91,9 +91,9 @@ export class Batch {
   }
 
   /** Of the message that was reached last. @throws RangeError for a change with impossible numbers; the batch is as before. */
-  add(range: Range, change: RecordChange, place: StreamPlace): void {
+  add(range: Range, change: RecordChange, streamPlace: StreamPlace): void {
     const before = this.rows.rows;
-    const entry = { change, place, offset: range.last };
+    const entry = { change, place: streamPlace, offset: range.last };
     this.rows.begin();
     try {
       records.write(this.rows, change, entry);
@@ -105,27 +105,27 @@ export class Batch {
   }
 
   /** The row that holds the place of a change which could not be read; of the message that was reached last. */
-  addMarked(range: Range, change: RecordChange, place: StreamPlace, error: string): void {
+  addMarked(range: Range, change: RecordChange, streamPlace: StreamPlace, error: string): void {
     const before = this.rows.rows;
-    const entry = { change, place, offset: range.last };
+    const entry = { change, place: streamPlace, offset: range.last };
     writeMarked(this.rows, change, entry, error);
     this.#note(range, entry, this.rows.rows - before);
   }
 
   #note(range: Range, entry: Entry, rows: number): void {
-    const { change, place } = entry;
+    const { change, place: streamPlace } = entry;
     const { action, position, stream_seq: seq } = change;
     this.entries.push(entry);
     range.superseded += action === 'purged' ? rows : rows - 1;
     if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
-    if (action !== 'added' && action !== 'updated') this.dropped.add(place.number);
+    if (action !== 'added' && action !== 'updated') this.dropped.add(streamPlace.number);
     // Pruned, restored and purged records stay where they are, which may be far behind the head.
     if (position !== seq) return;
     const generation = change.stream_generation;
     const modifiedAt = change.last_modified_at;
     const head = { generation: fingerprint(generation), position, modifiedAt };
     // A change that could not be read tells no generation.
-    this.heads.set(place.number, generation === '' ? null : head);
+    this.heads.set(streamPlace.number, generation === '' ? null : head);
   }
 }
 
@@ -155,9 +155,9 @@ export class Places {
     const parts = [environmentUid, connectionUid, model, variant];
     // Changes of one stream come in long runs.
     if (this.#last?.parts.every((part, at) => part === parts[at]) === true) return this.#last.place;
-    const place = this.#find(environmentUid, connectionUid, model, variant);
-    this.#last = { parts, place };
-    return place;
+    const streamPlace = this.#find(environmentUid, connectionUid, model, variant);
+    this.#last = { parts, place: streamPlace };
+    return streamPlace;
   }
 
   #find(
@@ -167,22 +167,22 @@ export class Places {
     variant: string,
   ): StreamPlace {
     const name = `${environmentUid}/${connectionUid}/${model}/${variant}`;
-    let place = this.#places.get(name);
-    if (place === undefined) {
+    let position = this.#places.get(name);
+    if (position === undefined) {
       const key = streamKey({
         environmentUid: environmentUid as EnvironmentUid,
         connectionUid: connectionUid as ConnectionUid,
         model,
         variant,
       });
-      place = {
+      position = {
         partition: partitionOf(key, this.#partitions),
         number: streamNumber(key).toString(),
       };
       if (this.#places.size >= placesKept) this.#places.clear();
-      this.#places.set(name, place);
+      this.#places.set(name, position);
     }
-    return place;
+    return position;
   }
 }
 

@@ -205,9 +205,10 @@ class LastText {
 
   /** Byte by byte: the texts are short, and a call into the runtime takes longer. */
   #is(bytes: Buffer, start: number, end: number): boolean {
-    const known = this.#bytes;
-    if (end - start !== known.length) return false;
-    for (let at = 0; at < known.length; at++) if (known[at] !== bytes[start + at]) return false;
+    const existing = this.#bytes;
+    if (end - start !== existing.length) return false;
+    for (let at = 0; at < existing.length; at++)
+      if (existing[at] !== bytes[start + at]) return false;
     return true;
   }
 }

@@ -39,8 +39,8 @@ export function createCleanup(deps: {
   const wanted = new Set<number>();
   let running: Promise<void> | null = null;
 
-  const start = (work: () => Promise<void>): void => {
-    running = work()
+  const start = (task: () => Promise<void>): void => {
+    running = task()
       .catch((error: unknown) => logger.warn({ err: error }, 'cleanup of superseded rows failed'))
       .finally(() => {
         running = null;
@@ -172,7 +172,7 @@ async function clean(
   await trimHistory(store, names, partition, clock.now());
   for (const table of replacing) {
     await store.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL CLEANUP`, {
-      lane: 'cleanup',
+      queryClass: 'cleanup',
     });
   }
   logger.info({ partition }, 'removed superseded rows');

@@ -2,16 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
-import type { GenerationTold, ProjectionTold } from '../../src/modules/projections/public.ts';
+import type { FollowedProjection } from '../../src/modules/projections/consume.ts';
+import type {
+  PublishedGeneration,
+  PublishedProjection,
+} from '../../src/modules/projections/public.ts';
 import type { Place, VerifiedPart } from '../../src/modules/projections/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
 import type { TableSet } from './define.ts';
 import { dropTables } from './drop-tables.ts';
-import { FedGeneration, type FeedDeps } from './fed-generation.ts';
-import { isOutage } from './pacing.ts';
+import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
+import { isOutage } from './throttle.ts';
 
 /** Readers of other nodes may take so long to hear of a switch; what they had read ahead lives shorter. */
 const readersLeaveMs = 10_000;
@@ -103,10 +106,10 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   readonly source: A;
   readonly #deps: GenerationsDeps<S, A, T>;
   readonly #failed = Promise.withResolvers<never>();
-  readonly #fed = new Map<number, FedGeneration<S, T>>();
+  readonly #fed = new Map<number, GenerationFeed<S, T>>();
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  #active: FedGeneration<S, T>;
+  #active: GenerationFeed<S, T>;
   #work: Promise<void> = Promise.resolve();
   #ticks = 0;
   /** By partition, where the topic ended at the last tick. */
@@ -146,9 +149,9 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   }
 
   /** One thing after the other. What fails is done again with the next change or tick. */
-  #then(work: () => Promise<void>): void {
+  #then(task: () => Promise<void>): void {
     this.#work = this.#work
-      .then(() => (this.#isStopped() ? undefined : work()))
+      .then(() => (this.#isStopped() ? undefined : task()))
       .catch((err: unknown) => {
         if (!this.#isStopped()) this.#deps.logger.warn({ err }, 'generations of the projection');
       });
@@ -168,10 +171,10 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     return first?.holds(0) ?? false;
   }
 
-  #add(number: number): FedGeneration<S, T> {
+  #add(number: number): GenerationFeed<S, T> {
     const { tableSet, partitions, openReach, openFeed, openSource } = this.#deps;
     const failed = (generation: number, error: unknown): void => this.#fail(generation, error);
-    const fed = new FedGeneration<S, T>(
+    const fed = new GenerationFeed<S, T>(
       { tableSet, partitions, openReach, openFeed, openSource, failed },
       number,
     );
@@ -179,7 +182,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     return fed;
   }
 
-  #addBeside(number: number): FedGeneration<S, T> {
+  #addBeside(number: number): GenerationFeed<S, T> {
     const fed = this.#add(number);
     this.source.watch(fed.source);
     return fed;
@@ -191,38 +194,38 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
       this.#failed.reject(error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    this.#tell({ type: 'ReportFailure', generation, code: codeOf(error) });
+    this.#notify({ type: 'ReportFailure', generation, code: codeOf(error) });
   }
 
-  #tell(report: Report): void {
+  #notify(report: Report): void {
     this.#deps.report(report).catch((err: unknown) => {
       this.#deps.logger.warn({ err, report: report.type }, 'the owner could not be told');
     });
   }
 
   /** Makes this node what is decided. */
-  async #follow(told: ProjectionTold): Promise<void> {
-    for (const one of told.generations) await this.#feed(one);
-    if (told.active_generation !== this.#active.number) {
-      await this.#switchTo(told.active_generation);
+  async #follow(published: PublishedProjection): Promise<void> {
+    for (const one of published.generations) await this.#feed(one);
+    if (published.active_generation !== this.#active.number) {
+      await this.#switchTo(published.active_generation);
     }
-    const known = new Set(told.generations.map(({ generation }) => generation));
+    const existing = new Set(published.generations.map(({ generation }) => generation));
     for (const fed of [...this.#fed.values()]) {
-      if (!known.has(fed.number)) await this.#forget(fed);
+      if (!existing.has(fed.number)) await this.#forget(fed);
     }
-    for (const one of told.generations) {
+    for (const one of published.generations) {
       if (one.state === 'retiring') await this.#retire(one);
-      if (one.verification_id !== null) this.#verify(one, told.active_generation);
+      if (one.verification_id !== null) this.#verify(one, published.active_generation);
     }
   }
 
-  async #feed(told: GenerationTold): Promise<void> {
-    const { generation, state } = told;
+  async #feed(published: PublishedGeneration): Promise<void> {
+    const { generation, state } = published;
     if (state === 'retiring') return;
     const fed = this.#fed.get(generation) ?? this.#addBeside(generation);
     fed.isBuilding = state === 'building';
-    fed.pacePercent = told.pace_percent;
-    if (told.is_paused || state === 'failed') await fed.stop();
+    fed.pacePercent = published.pace_percent;
+    if (published.is_paused || state === 'failed') await fed.stop();
     else await fed.start();
   }
 
@@ -230,25 +233,25 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   async #switchTo(number: number): Promise<void> {
     const { logger, partitions } = this.#deps;
     const from = this.#active;
-    const to = this.#fed.get(number);
-    if (to === undefined) return;
+    const target = this.#fed.get(number);
+    if (target === undefined) return;
     const isLevel = (): boolean =>
       allOf(partitions).every(
-        (partition) => to.reach.next(partition) >= from.reach.next(partition),
+        (partition) => target.reach.next(partition) >= from.reach.next(partition),
       );
     for (;;) {
       await from.reach.refresh();
-      await to.reach.refresh();
+      await target.reach.refresh();
       if (isLevel()) break;
       await sleep(levelEveryMs, undefined, { signal: this.#stop.signal });
     }
-    this.#active = to;
-    this.source.switchTo(to.source);
+    this.#active = target;
+    this.source.switchTo(target.source);
     logger.info({ from: from.number, to: number }, 'switched to another generation');
   }
 
   /** Drops the tables once nobody can read them any more. */
-  async #retire({ generation, switched_at: switchedAt }: GenerationTold): Promise<void> {
+  async #retire({ generation, switched_at: switchedAt }: PublishedGeneration): Promise<void> {
     const { store, clock, tableSet } = this.#deps;
     const fed = this.#fed.get(generation);
     if (fed === this.#active) return;
@@ -257,17 +260,17 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     if (!this.#isLeading) return;
     await this.#deps.dropCopies(generation);
     await dropTables(store, tableSet(generation));
-    this.#tell({ type: 'ReportRetired', generation });
+    this.#notify({ type: 'ReportRetired', generation });
   }
 
-  async #forget(fed: FedGeneration<S, T>): Promise<void> {
+  async #forget(fed: GenerationFeed<S, T>): Promise<void> {
     if (fed === this.#active) return;
     this.#fed.delete(fed.number);
     this.source.leave(fed.source);
     await fed[Symbol.asyncDispose]();
   }
 
-  #verify({ generation, verification_id: id }: GenerationTold, expected: number): void {
+  #verify({ generation, verification_id: id }: PublishedGeneration, expected: number): void {
     if (id === null || this.#verification !== null || !this.#isLeading) return;
     if (this.#unfinished.id !== id) this.#unfinished = { id, times: 0 };
     const done = this.#compare({ expected, found: generation }, id).finally(() => {
@@ -293,7 +296,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     try {
       const signal = AbortSignal.any([this.#stop.signal, overtaken.signal]);
       const parts = await verify(compared, signal);
-      this.#tell({ type: 'ReportVerified', generation, id, parts });
+      this.#notify({ type: 'ReportVerified', generation, id, parts });
     } catch (error) {
       if (this.#isStopped()) return;
       const unfinished = { id, times: this.#unfinished.times + 1 };
@@ -303,7 +306,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
         return;
       }
       logger.error({ err: error, ...compared }, 'generations could not be compared');
-      this.#tell({ type: 'ReportVerificationFailed', generation, id, code: codeOf(error) });
+      this.#notify({ type: 'ReportVerificationFailed', generation, id, code: codeOf(error) });
     } finally {
       clearInterval(watch);
     }
@@ -364,10 +367,10 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     }
     const isReady = Object.values(places).every(({ isCaughtUp }) => isCaughtUp);
     if (!isReady && this.#ticks % ticksPerReport !== 1) return;
-    this.#tell({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(fed) });
+    this.#notify({ type: 'ReportProgress', generation, places, rows: await this.#rowsOf(fed) });
   }
 
-  async #rowsOf({ tables }: FedGeneration<S, T>): Promise<number> {
+  async #rowsOf({ tables }: GenerationFeed<S, T>): Promise<number> {
     const [found] = await this.#deps.store.queryRows<{ rows: string }>(
       `SELECT sum(rows) AS rows FROM system.parts
        WHERE active AND database = currentDatabase() AND table = {table:String}`,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { QueryClass, ProjectionStore } from '../../src/ports/projection-store.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
 import type { Batch, Entry } from './batch.ts';
 import { records, writeMarked, type RecordTableSet } from './records.ts';
@@ -10,10 +10,10 @@ interface InserterDeps {
   readonly tables: RecordTableSet;
   readonly logger: Pick<Logger, 'error'>;
   /** The lane of the inserts, asked before each; default `insert`. */
-  readonly lane?: () => Lane;
+  readonly queryClass?: () => QueryClass;
 }
 
-type Retrying = (work: () => Promise<void>) => Promise<void>;
+type Retrying = (task: () => Promise<void>) => Promise<void>;
 
 export interface Inserter {
   /** Durable when it resolves. A change that the table refuses is written without its payload. */
@@ -30,8 +30,8 @@ export function createInserter(deps: InserterDeps, retrying: Retrying): Inserter
   /** A failed insert may have been written: the same rows under the same token until it succeeds. */
   const insertRows = (rows: Uint8Array, deduplicationToken: string): Promise<void> =>
     retrying(() => {
-      const lane = deps.lane?.() ?? 'insert';
-      return store.insert({ table, columns, rows, deduplicationToken, lane });
+      const queryClass = deps.queryClass?.() ?? 'insert';
+      return store.insert({ table, columns, rows, deduplicationToken, queryClass });
     });
 
   /** Finds the changes that the table refuses by halving, and writes them without their payload. */

@@ -2,17 +2,17 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
-import type { StreamHeads } from '../../src/modules/records/heads.ts';
+import type { HighWatermarks } from '../../src/modules/records/high-watermarks.ts';
 import type { EventLog, Batch as LogBatch } from '../../src/ports/event-log.ts';
-import type { Lane, ProjectionStore } from '../../src/ports/projection-store.ts';
+import type { QueryClass, ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Codec } from '../../src/ports/schemas.ts';
 import { BatchPair } from './batch-pair.ts';
 import { Batch } from './batch.ts';
 import type { Cleanup } from './cleanup.ts';
 import { createCleanup, purgedPartitions } from './cleanup.ts';
 import { createInserter, type Inserter } from './inserter.ts';
-import { Intake } from './intake.ts';
-import { isOutage, pause, rest, retrying } from './pacing.ts';
+import { RowBuilder } from './row-builder.ts';
+import { isOutage, pause, throttle, retrying } from './throttle.ts';
 import type { Start, StoredPosition } from './positions.ts';
 import { Positions, startPositions } from './positions.ts';
 import type { Publication } from './publication.ts';
@@ -50,7 +50,7 @@ export interface ProjectorDeps {
   readonly store: ProjectionStore;
   readonly tables: RecordTableSet;
   readonly codec: Codec<RecordChange>;
-  readonly heads: Pick<StreamHeads, 'begin' | 'advance' | 'drop'>;
+  readonly heads: Pick<HighWatermarks, 'begin' | 'advance' | 'drop'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** SVC_PARTITIONS. */
@@ -65,7 +65,7 @@ export interface ProjectorDeps {
   /** Told up to where changes of a partition can be read, each time that it grows. */
   readonly advanced?: (partition: number, next: number) => void;
   /** The lane of its inserts, asked before each; default `insert`. */
-  readonly lane?: () => Lane;
+  readonly queryClass?: () => QueryClass;
   /** Share of the time that its inserts may take, in percent, asked after each; default 100. */
   readonly pacePercent?: () => number;
   /** Offsets to stop at, one for each partition; without them it never ends by itself. */
@@ -110,7 +110,7 @@ class RunningProjector implements Projector {
   readonly #reached = new Map<number, StoredPosition>();
   readonly #start: Start;
   readonly #publication: Publication = createPublication();
-  readonly #intake: Intake;
+  readonly #intake: RowBuilder;
   readonly #cleanup: Cleanup;
   readonly #inserter: Inserter;
   readonly #stop = new AbortController();
@@ -129,8 +129,8 @@ class RunningProjector implements Projector {
     const epochs = start.positions.map(
       ({ partition, ownerEpoch }) => [partition, ownerEpoch] as const,
     );
-    this.#intake = new Intake(deps, new Map(epochs));
-    this.#inserter = createInserter(deps, (work) => this.#retrying(work));
+    this.#intake = new RowBuilder(deps, new Map(epochs));
+    this.#inserter = createInserter(deps, (task) => this.#retrying(task));
     const cleanupFrom = performance.now() + (deps.cleanupAfterMs ?? 0);
     this.#cleanup = createCleanup({
       store: deps.store,
@@ -287,7 +287,7 @@ class RunningProjector implements Projector {
       const startedAt = performance.now();
       await this.#publish(batch);
       this.#batches.giveBack(batch);
-      await rest(performance.now() - startedAt, this.#deps.pacePercent?.() ?? 100, signal);
+      await throttle(performance.now() - startedAt, this.#deps.pacePercent?.() ?? 100, signal);
     }
     // What was inserted is not read again after an orderly stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
@@ -306,7 +306,7 @@ class RunningProjector implements Projector {
 
   /** Nobody reads these tables yet. */
   #isBuilding(): boolean {
-    return this.#deps.lane?.() === 'build';
+    return this.#deps.queryClass?.() === 'build';
   }
 
   /** Until there is something to write; meanwhile positions are kept fresh. */
@@ -379,8 +379,8 @@ class RunningProjector implements Projector {
     this.#cleanup.consider();
   }
 
-  #retrying<T>(work: () => Promise<T>): Promise<T> {
-    return retrying(work, {
+  #retrying<T>(task: () => Promise<T>): Promise<T> {
+    return retrying(task, {
       signal: this.#stop.signal,
       isRetryable: isOutage,
       failed: (err) => this.#deps.logger.warn({ err }, 'the projection store failed; trying again'),

@@ -1,14 +1,17 @@
-import { createStreamHeads, type StreamHeads } from '../../src/modules/records/heads.ts';
+import {
+  createHighWatermarks,
+  type HighWatermarks,
+} from '../../src/modules/records/high-watermarks.ts';
 import type { RecordSource, TableSource } from '../../src/modules/records/reader.ts';
 import type { SourceDeps } from '../../src/modules/records/source.ts';
 import { createActiveSource } from './active-source.ts';
-import type { Feed, FeedDeps, FeedOptions } from './fed-generation.ts';
+import type { Feed, FeedDeps, FeedOptions } from './generation-feed.ts';
 import { startGenerations, type GenerationsDeps, type Generations } from './generations.ts';
 import { records, type RecordTableSet } from './records.ts';
 import { dropCopies } from './verify.ts';
 
 export interface RecordFeedOptions extends FeedOptions<RecordTableSet> {
-  readonly heads: StreamHeads;
+  readonly heads: HighWatermarks;
 }
 
 type General = GenerationsDeps<TableSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
@@ -18,7 +21,7 @@ export interface RecordGenerationsDeps extends Omit<General, Given> {
   readonly openReach: FeedDeps<TableSource, RecordTableSet>['openReach'];
   readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
   readonly openSource: (
-    of: Required<
+    ref: Required<
       Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'reached' | 'isCurrent' | 'beforeReading'>
     >,
   ) => TableSource;
@@ -33,11 +36,11 @@ export interface RecordGenerations extends Generations<RecordSource> {
 export async function startRecordGenerations(
   deps: RecordGenerationsDeps,
 ): Promise<RecordGenerations> {
-  const heads = new Map<number, StreamHeads>();
-  const headsOf = ({ generation }: RecordTableSet): StreamHeads => {
-    const known = heads.get(generation) ?? createStreamHeads();
-    heads.set(generation, known);
-    return known;
+  const highWatermarks = new Map<number, HighWatermarks>();
+  const headsOf = ({ generation }: RecordTableSet): HighWatermarks => {
+    const existing = highWatermarks.get(generation) ?? createHighWatermarks();
+    highWatermarks.set(generation, existing);
+    return existing;
   };
   const generations = await startGenerations({
     ...deps,
@@ -46,14 +49,14 @@ export async function startRecordGenerations(
     openActive: (first: TableSource) => createActiveSource(first, deps),
     dropCopies: (generation) => dropCopies(deps.store, generation),
     openFeed: (options) => deps.openFeed({ ...options, heads: headsOf(options.tables) }),
-    openSource: ({ tables, ...of }) =>
-      deps.openSource({ ...of, tables: tables.names, heads: headsOf(tables) }),
+    openSource: ({ tables, ...ref }) =>
+      deps.openSource({ ...ref, tables: tables.names, heads: headsOf(tables) }),
   });
   return {
     source: generations.source,
     stopped: generations.stopped,
     forget() {
-      for (const known of heads.values()) known.drop('all');
+      for (const current of highWatermarks.values()) current.drop('all');
     },
     [Symbol.asyncDispose]: () => generations[Symbol.asyncDispose](),
   };

@@ -217,13 +217,13 @@ export const records = defineProjection<RecordChange, ChangePlace, RecordTableSe
     'error',
     'log_offset',
   ],
-  write(rows, change, place) {
+  write(rows, change, changePlace) {
     const { position, previous_position: previous } = change;
     if (change.action === 'purged') {
-      writeCancelled(rows, change, place, position, 'PURGED');
-    } else writeLive(rows, change, place, '');
+      writeCancelled(rows, change, changePlace, position, 'PURGED');
+    } else writeLive(rows, change, changePlace, '');
     if (previous !== null && previous !== position) {
-      writeCancelled(rows, change, place, previous, 'MOVED');
+      writeCancelled(rows, change, changePlace, previous, 'MOVED');
     }
   },
 });
@@ -232,22 +232,27 @@ export const records = defineProjection<RecordChange, ChangePlace, RecordTableSe
 export function writeMarked(
   rows: TabWriter,
   change: RecordChange,
-  place: ChangePlace,
+  changePlace: ChangePlace,
   error: string,
 ): void {
   const emptied: RecordChange = { ...change, payload: null, payload_encoding: 'none' };
-  if (change.action === 'purged') records.write(rows, emptied, place);
+  if (change.action === 'purged') records.write(rows, emptied, changePlace);
   else {
-    writeLive(rows, emptied, place, error);
+    writeLive(rows, emptied, changePlace, error);
     const { previous_position: previous } = change;
     if (previous !== null && previous !== change.position) {
-      writeCancelled(rows, emptied, place, previous, 'MOVED');
+      writeCancelled(rows, emptied, changePlace, previous, 'MOVED');
     }
   }
 }
 
-function writeLive(rows: TabWriter, change: RecordChange, place: ChangePlace, error: string): void {
-  writeKey(rows, change, place, change.position, 0);
+function writeLive(
+  rows: TabWriter,
+  change: RecordChange,
+  changePlace: ChangePlace,
+  error: string,
+): void {
+  writeKey(rows, change, changePlace, change.position, 0);
   rows.time(change.first_seen_at);
   rows.time(change.last_modified_at);
   rows.ascii(lastActionOf(change));
@@ -257,18 +262,18 @@ function writeLive(rows: TabWriter, change: RecordChange, place: ChangePlace, er
   writePayload(rows, change);
   rows.string(change.key_id ?? '');
   rows.string(error);
-  rows.uint(place.offset);
+  rows.uint(changePlace.offset);
   rows.endRow();
 }
 
 function writeCancelled(
   rows: TabWriter,
   change: RecordChange,
-  place: ChangePlace,
+  changePlace: ChangePlace,
   position: number,
   action: 'MOVED' | 'PURGED',
 ): void {
-  writeKey(rows, change, place, position, 1);
+  writeKey(rows, change, changePlace, position, 1);
   rows.time(change.first_seen_at);
   rows.time(change.last_modified_at);
   rows.ascii(action);
@@ -278,19 +283,19 @@ function writeCancelled(
   rows.ascii('none');
   rows.ascii('');
   rows.ascii('');
-  rows.uint(place.offset);
+  rows.uint(changePlace.offset);
   rows.endRow();
 }
 
 function writeKey(
   rows: TabWriter,
   change: RecordChange,
-  { place }: ChangePlace,
+  { place: streamPlace }: ChangePlace,
   position: number,
   superseded: 0 | 1,
 ): void {
-  rows.uint(place.partition);
-  rows.ascii(place.number);
+  rows.uint(streamPlace.partition);
+  rows.ascii(streamPlace.number);
   rows.uint(position);
   rows.string(change.record_id);
   rows.uint(change.stream_seq);

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
 import { InsertWatch } from './insert-watch.ts';
-import { isOutage } from './pacing.ts';
+import { isOutage } from './throttle.ts';
 
 /** Each generation is projected by a group of its own. */
 export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>
@@ -193,8 +193,8 @@ class Shared implements SharedProjector {
       create: (definition) => store.create(definition),
       drop: (name) => store.drop(name),
       command: (sql, options) => store.command(sql, options),
-      queryBinary: (sql, params, lane) => store.queryBinary(sql, params, lane),
-      queryRows: (sql, params, lane) => store.queryRows(sql, params, lane),
+      queryBinary: (sql, params, queryClass) => store.queryBinary(sql, params, queryClass),
+      queryRows: (sql, params, queryClass) => store.queryRows(sql, params, queryClass),
       insert: async (insert: Insert) => {
         if (this.#isSilent()) throw new GatewayError('projection_unavailable');
         await this.#inserts.during(() => store.insert(insert));

@@ -40,7 +40,7 @@ export function createSharedPublication(deps: {
   const refresh = async (): Promise<void> => {
     for (const [partition, next] of await positions.readable()) advance(partition, next);
   };
-  const ask = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     while (waiting > 0 && !ending.signal.aborted) {
       try {
         await refresh();
@@ -58,7 +58,7 @@ export function createSharedPublication(deps: {
     next: (partition) => publication.next(partition),
     async published(partition, offset, signal) {
       waiting++;
-      asking ??= ask();
+      asking ??= read();
       try {
         await publication.published(partition, offset, AbortSignal.any([signal, ending.signal]));
       } finally {

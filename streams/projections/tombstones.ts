@@ -1,7 +1,7 @@
 import type { RecordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { Batch, LooseTombstone } from './batch.ts';
-import { placeholder } from './intake.ts';
+import { placeholder } from './row-builder.ts';
 import type { StreamPlace } from './records.ts';
 import { records } from './records.ts';
 
@@ -17,7 +17,7 @@ export async function buryTombstones(
   batch: Batch,
   { byId }: Pick<RecordTables, 'byId'>,
 ): Promise<void> {
-  const byStream = Map.groupBy(batch.tombstones, ({ place }) => place.number);
+  const byStream = Map.groupBy(batch.tombstones, ({ place: streamPlace }) => streamPlace.number);
   const found: { readonly place: StreamPlace; readonly rows: readonly LiveRow[] }[] = [];
   for (const tombstones of byStream.values()) {
     for (let at = 0; at < tombstones.length; at += tombstonesPerQuery) {
@@ -48,16 +48,16 @@ async function liveRows(
   byId: string,
   tombstones: readonly LooseTombstone[],
 ): Promise<{ place: StreamPlace; rows: LiveRow[] }> {
-  const place = tombstones[0]?.place ?? { partition: 0, number: '0' };
+  const streamPlace = tombstones[0]?.place ?? { partition: 0, number: '0' };
   const rows = await store.queryRows<LiveRow>(
     `SELECT record_id, position, version FROM ${byId} FINAL
      WHERE log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}
        AND record_id IN {ids:Array(String)}`,
     {
-      partition: place.partition,
-      stream: place.number,
+      partition: streamPlace.partition,
+      stream: streamPlace.number,
       ids: tombstones.map(({ recordId }) => recordId),
     },
   );
-  return { place, rows };
+  return { place: streamPlace, rows };
 }

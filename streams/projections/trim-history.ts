@@ -36,6 +36,6 @@ export async function trimHistory(
     `ALTER TABLE ${history} DELETE IN PARTITION ${partition}
      WHERE (stream_id, record_id, version) IN (${gone})
      SETTINGS mutations_sync = 1, allow_nondeterministic_mutations = 1`,
-    { lane: 'cleanup' },
+    { queryClass: 'cleanup' },
   );
 }

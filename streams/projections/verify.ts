@@ -1,5 +1,5 @@
 import type { VerifiedPart } from '../../src/modules/projections/state.ts';
-import { createStreamHeads } from '../../src/modules/records/heads.ts';
+import { createHighWatermarks } from '../../src/modules/records/high-watermarks.ts';
 import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { comparePartition } from './compare.ts';
@@ -93,10 +93,10 @@ async function feed(
   const projector = await startProjector({
     ...deps,
     tables: records.tableSet(generation, 'compare'),
-    heads: createStreamHeads(),
+    heads: createHighWatermarks(),
     until,
     cleanupMin: Infinity,
-    lane: () => 'build',
+    queryClass: () => 'build',
   });
   const stop = (): void => void projector[Symbol.asyncDispose]();
   signal.addEventListener('abort', stop, { once: true });

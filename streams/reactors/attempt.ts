@@ -6,7 +6,7 @@ import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
-import type { RunBodies } from '../../src/modules/runs/bodies.ts';
+import type { PayloadStore } from '../../src/modules/runs/payload-store.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub } from '../../src/modules/runs/events.ts';
 import { functionTypeOf } from '../../src/modules/functions/state.ts';
@@ -24,7 +24,7 @@ export interface RunDeps {
   readonly control: ControlPlane;
   readonly records: RecordWriter;
   readonly sandbox: Sandbox;
-  readonly bodies: RunBodies;
+  readonly bodies: PayloadStore;
   readonly logs: RunLogs;
   readonly timelines: Timelines;
   readonly clock: Clock;
@@ -160,18 +160,19 @@ function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
  * Asks the owner until it has decided: an outage is waited out.
  * @throws GatewayError what the owner refused with; the signal's reason
  */
-export async function askUntilDecided<S extends object>(
+export async function executeUntilDecided<S extends object>(
   { control }: Pick<RunDeps, 'control'>,
   report: Report,
   signal: AbortSignal,
 ): Promise<S | null> {
-  return throughOutage(() => asked<S>(control, report), signal);
+  return throughOutage(() => request<S>(control, report), signal);
 }
 
-const asked = <S extends object>(
+const request = <S extends object>(
   control: ControlPlane,
   { ref, body, actor, isDirect = false }: Report,
-): Promise<S | null> => control.ask<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
+): Promise<S | null> =>
+  control.execute<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
 
 /** Repeats what failed for a reason that passes. @throws the task's other errors; the signal's reason */
 export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -200,14 +201,14 @@ export const isStale = (error: unknown): boolean =>
  * Shows signs of life until stopped. When the owner answers that the attempt is over, or nothing is heard of
  * it for too long, the run is aborted.
  */
-export function keepAlive(deps: RunDeps, to: Report, abort: AbortController): Disposable {
+export function keepAlive(deps: RunDeps, report: Report, abort: AbortController): Disposable {
   let lastOk = performance.now();
   let isAsking = false;
   const beat = async (): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
     try {
-      await asked(deps.control, to);
+      await request(deps.control, report);
       lastOk = performance.now();
     } catch (error) {
       if (isStale(error)) abort.abort(new GatewayError('script_aborted'));
@@ -236,7 +237,7 @@ export async function connectionOf(
 }
 
 /** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
-export async function groundOf(
+export async function deployedTarget(
   deps: Pick<RunDeps, 'control'>,
   change: CalledRun,
 ): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {

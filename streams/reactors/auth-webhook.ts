@@ -16,8 +16,14 @@ import {
 import { deliveriesOf } from '../../src/modules/webhooks-out/outbox.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import { alreadyMade, isRemembered, missingOf, noNames, type Names } from './made-webhooks.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import {
+  existingDeliveries,
+  isRemembered,
+  missingOf,
+  noNames,
+  type Names,
+} from './existing-deliveries.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 const topic = 'svc.credentials.v1';
@@ -32,7 +38,7 @@ export interface AuthWebhookDeps {
   readonly clock: Clock;
   readonly publisher: Publisher;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }
 
 /**
@@ -51,14 +57,15 @@ export async function startAuthWebhooks(deps: AuthWebhookDeps): Promise<AsyncDis
     orders: deps.orders,
     async prepare(partition, offset, signal, replay) {
       if (replay === null) made.delete(partition);
-      else made.set(partition, await alreadyMade(deps, { topic, partition, offset }, signal));
+      else
+        made.set(partition, await existingDeliveries(deps, { topic, partition, offset }, signal));
     },
     async handle({ partition, message, replay }) {
       const age = deps.clock.now() - message.timestamp;
       if (message.value === null || (replay === null && age > newsMs)) return;
       if (replay !== null && !isRemembered(message.timestamp, deps.clock.now())) return;
-      const known = replay === null ? noNames : (made.get(partition) ?? noNames);
-      await announce(deps, codec.decode(message.value), known);
+      const existing = replay === null ? noNames : (made.get(partition) ?? noNames);
+      await announce(deps, codec.decode(message.value), existing);
     },
   });
 }

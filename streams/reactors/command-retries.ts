@@ -3,15 +3,15 @@ import {
   commandsTopic,
   deadLettersTopic,
   type CommandValue,
-} from '../../src/control-plane/wire.ts';
+} from '../../src/control-plane/message-codec.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { letterHeader, type DeadLetterValue } from '../../src/modules/dead-letters/events.ts';
+import { deadLetterHeader, type DeadLetterValue } from '../../src/modules/dead-letters/events.ts';
 import type { DeadLetter } from '../../src/modules/dead-letters/state.ts';
 import type { DeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { recordCommandsTopic } from '../../src/modules/records/commands.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 /** How long a command that is given again may wait for its decision. */
@@ -25,7 +25,7 @@ export interface CommandRetriesDeps {
   readonly deadLetters: DeadLetters;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }
 
 /**
@@ -46,14 +46,14 @@ export async function startCommandRetries(deps: CommandRetriesDeps): Promise<Asy
       const step = message.value === null ? null : letters.decode(message.value);
       if (step?.type !== 'svc.dead-letter.retried' || !ownedTopics.has(step.topic)) return;
       await deadLetters.caughtUp();
-      const letter = deadLetters.get(step.letter_id ?? '');
+      const deadLetter = deadLetters.get(step.letter_id ?? '');
       // An order that came too late, or one that was carried out already.
-      if (letter?.state !== 'retrying' || letter.order?.offset !== message.offset) return;
-      const content = await deadLetters.open(letter);
+      if (deadLetter?.state !== 'retrying' || deadLetter.order?.offset !== message.offset) return;
+      const content = await deadLetters.open(deadLetter);
       if (content?.value === null || content === null) return;
-      const value = fresh(deps, commands, letter, Buffer.from(content.value));
-      const headers = { 'content-type': 'application/avro', [letterHeader]: letter.id };
-      const { topic, partition, key } = letter;
+      const value = fresh(deps, commands, deadLetter, Buffer.from(content.value));
+      const headers = { 'content-type': 'application/avro', [deadLetterHeader]: deadLetter.id };
+      const { topic, partition, key } = deadLetter;
       await log.append([{ topic, partition, messages: [{ key, value, headers }] }]);
     },
   });
@@ -77,6 +77,6 @@ function fresh(
     return value;
   }
   const deadline = clock.now() + decideWithinMs;
-  const key = command.idempotency_key ?? `${letterHeader}/${id}/${order?.offset ?? 0}`;
+  const key = command.idempotency_key ?? `${deadLetterHeader}/${id}/${order?.offset ?? 0}`;
   return codec.encode({ ...command, deadline, idempotency_key: key });
 }

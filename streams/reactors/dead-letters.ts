@@ -1,18 +1,18 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
-import { letterMessage } from '../../src/modules/dead-letters/messages.ts';
+import { deadLetterStepMessage } from '../../src/modules/dead-letters/messages.ts';
 import { scrub } from '../../src/modules/runs/events.ts';
 import type { Publisher } from '../../src/modules/runs/publisher.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 
 /**
  * Sets aside what the consumer group `consumer` could not process, with its cause and its place
  * (contract/topics.md section 3).
  */
-export function parkTo(publisher: Publisher, consumer: string): ConsumerOrders['park'] {
+export function parkTo(publisher: Publisher, consumer: string): OperatorRequests['park'] {
   return async ({ topic, partition, message }, error, attempts) => {
     const { key, value, offset, headers } = message;
     const bytes = ([name, text]: [string, string]) => [name, Buffer.from(text)] as const;
-    const letter = {
+    const deadLetter = {
       consumer,
       topic,
       partition,
@@ -25,7 +25,7 @@ export function parkTo(publisher: Publisher, consumer: string): ConsumerOrders['
       headers: Object.fromEntries(Object.entries(headers).map(bytes)) as Record<string, Buffer>,
     };
     const about = { key, environmentUid: environmentOf(headers['ce_source'] ?? '') };
-    await publisher.publish([letterMessage(about, letter)], 'system');
+    await publisher.publish([deadLetterStepMessage(about, deadLetter)], 'system');
   };
 }
 

@@ -13,21 +13,21 @@ import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from 
 export async function performDryRun(
   deps: RunDeps,
   change: CalledRun,
-  given: Pick<HostRun, 'operation' | 'signal'> & { readonly input: Promise<string | undefined> },
+  supplied: Pick<HostRun, 'operation' | 'signal'> & { readonly input: Promise<string | undefined> },
 ): Promise<Ending> {
-  const { operation, signal } = given;
+  const { operation, signal } = supplied;
   return attempted(deps, async () => {
     const connection = await connectionOf(deps, change);
     // It was made of this type, and sealed.
-    const order = JSON.parse((await given.input) ?? '{}') as DryRunOrder;
+    const order = JSON.parse((await supplied.input) ?? '{}') as DryRunOrder;
     const definition = await deps.sandbox.describe(order.bundle, 'dryrun.js');
     if (definition.type !== order.functionType) {
       const message = `The code is of the type ${definition.type}, not ${order.functionType}.`;
       throw new GatewayError('invalid_request', { message });
     }
     const fn = tried(order, connection, Object.keys(definition.models));
-    const of = { kind: 'dryrun', runId: change.run_id ?? '', attempt: change.attempt } as const;
-    const run = { ...of, connection, fn, instance: null, depth: 0, operation, signal };
+    const ref = { kind: 'dryrun', runId: change.run_id ?? '', attempt: change.attempt } as const;
+    const run = { ...ref, connection, fn, instance: null, depth: 0, operation, signal };
     const input = order.input === undefined ? undefined : JSON.stringify(order.input);
     let result = {};
     const ending = await runUserCode(deps, run, input, ({ calls, context, mask }) => {

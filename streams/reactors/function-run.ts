@@ -15,14 +15,14 @@ import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';
-import { inputOf, onLog, refOfCalled, runCalled } from './called-run.ts';
-import { askUntilDecided, isStale, type RunDeps } from './attempt.ts';
-import { EnvironmentTurns } from './environment-turn.ts';
-import { FairGate, type GateLimits, type Release } from './fair-gate.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
+import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
+import { EnvironmentLocks } from './environment-lock.ts';
+import { FairLimiter, type FairLimits, type Release } from './fair-limiter.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 import { refOfSync, runSync } from './sync-run.ts';
-import { takenRun } from './taken-run.ts';
+import { localRun } from './local-run.ts';
 
 const topic = 'svc.runs.v1';
 const group = 'svc.runners';
@@ -35,7 +35,7 @@ const defaultLimits = {
   webhooks: { total: 32, perEnvironment: 16, perConnection: 4 },
   events: { total: 32, perEnvironment: 16, perConnection: 4 },
   dryRuns: { total: 8, perEnvironment: 4, perConnection: 4 },
-} as const satisfies Record<string, GateLimits>;
+} as const satisfies Record<string, FairLimits>;
 
 /** How long runs that are going may take to end by themselves when the process stops. */
 const graceMs = 10_000;
@@ -44,11 +44,11 @@ const closeMs = 15_000;
 export interface FunctionRunnerDeps extends RunDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
   readonly coordination: Coordination;
   /** Of the process: runs that are asked for in it are taken up here at once. */
   readonly direct: DirectRuns;
-  readonly limits?: Readonly<Record<keyof typeof defaultLimits, GateLimits>>;
+  readonly limits?: Readonly<Record<keyof typeof defaultLimits, FairLimits>>;
 }
 
 /**
@@ -90,25 +90,25 @@ interface Running {
 
 class FunctionRunner implements RunTaker {
   readonly #deps: FunctionRunnerDeps;
-  readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairGate>>;
+  readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairLimiter>>;
   /** By run and attempt: also those that wait for a place. */
   readonly #running = new Map<string, Running>();
-  readonly #turns: EnvironmentTurns;
+  readonly #turns: EnvironmentLocks;
   readonly #process = randomUUID();
   /** Ends the last reports when the process can wait no longer. */
   readonly #closing = new AbortController();
 
   constructor(deps: FunctionRunnerDeps) {
     this.#deps = deps;
-    this.#turns = new EnvironmentTurns(deps);
+    this.#turns = new EnvironmentLocks(deps);
     const limits = deps.limits ?? defaultLimits;
     this.#gates = {
-      syncs: new FairGate(limits.syncs),
-      actions: new FairGate(limits.actions),
-      asyncActions: new FairGate(limits.asyncActions),
-      webhooks: new FairGate(limits.webhooks),
-      events: new FairGate(limits.events),
-      dryRuns: new FairGate(limits.dryRuns),
+      syncs: new FairLimiter(limits.syncs),
+      actions: new FairLimiter(limits.actions),
+      asyncActions: new FairLimiter(limits.asyncActions),
+      webhooks: new FairLimiter(limits.webhooks),
+      events: new FairLimiter(limits.events),
+      dryRuns: new FairLimiter(limits.dryRuns),
     };
   }
 
@@ -170,19 +170,19 @@ class FunctionRunner implements RunTaker {
       // Awaited by the run; a failure before that is no unhandled one.
       input.catch(() => undefined);
       const body = { type: 'RunStarted', attempt, runner };
-      const run = await askUntilDecided<ActionRun>(
+      const run = await executeUntilDecided<ActionRun>(
         deps,
-        { ref: refOfCalled(change), body, actor, isDirect: true },
+        { ref: refOfInvoked(change), body, actor, isDirect: true },
         signal,
       );
       const closing = this.#closing.signal;
-      const given = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, change, closing) };
+      const supplied = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, change, closing) };
       return async () => {
-        await runCalled(deps, change, given, abort, closing);
+        await invokeRun(deps, change, supplied, abort, closing);
       };
     }
     const body = { type: 'RunStarted', runId, attempt, runner };
-    const instance = await askUntilDecided<SyncInstance>(
+    const instance = await executeUntilDecided<SyncInstance>(
       deps,
       { ref: refOfSync(change), body, actor },
       signal,
@@ -192,9 +192,9 @@ class FunctionRunner implements RunTaker {
   }
 
   async #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
-    const gate = gateOf(change);
-    const leave = await this.#gates[gate].enter(visitorOf(change), signal);
-    if (gate !== 'asyncActions') return leave;
+    const limiter = limiterOf(change);
+    const leave = await this.#gates[limiter].enter(ticketOf(change), signal);
+    if (limiter !== 'asyncActions') return leave;
     try {
       const end = await this.#turns.take(change.environment_id, signal);
       return () => {
@@ -214,13 +214,13 @@ class FunctionRunner implements RunTaker {
   take(run: CalledRun): TakenRun | null {
     const name = nameOf(run);
     if (this.#running.has(name)) return null;
-    const leave = this.#gates[gateOf(run)].tryEnter(visitorOf(run));
+    const leave = this.#gates[limiterOf(run)].tryEnter(ticketOf(run));
     if (leave === null) return null;
     const deps = this.#deps;
     const abort = new AbortController();
     const { promise: done, resolve } = Promise.withResolvers<undefined>();
     this.#running.set(name, { abort, kind: run.kind, done });
-    return takenRun(deps, run, {
+    return localRun(deps, run, {
       runner: this.#runnerOf(run),
       abort,
       closing: this.#closing.signal,
@@ -250,7 +250,7 @@ class FunctionRunner implements RunTaker {
     const actor = `run:${change.run_id ?? ''}`;
     if (change.action !== 'succeeded') {
       const body = { type: 'MarkError', error: { type: 'sync', log_id: change.log_id } };
-      await this.#deps.control.tell(ref, body, { actor });
+      await this.#deps.control.enqueue(ref, body, { actor });
       return;
     }
     const others = this.#deps.control.view.list<SyncInstance>('sync', path);
@@ -261,7 +261,7 @@ class FunctionRunner implements RunTaker {
         failing.has(state.last.status),
     );
     if (!isFailing)
-      await this.#deps.control.tell(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
+      await this.#deps.control.enqueue(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
   }
 
   /** Actions may end by themselves for a while; syncs are given back at once. */
@@ -285,12 +285,12 @@ class FunctionRunner implements RunTaker {
   }
 }
 
-const visitorOf = (run: CalledRun) => ({
+const ticketOf = (run: CalledRun) => ({
   environmentUid: run.environment_id,
   connectionUid: run.connection_uid,
 });
 
-function gateOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
+function limiterOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
   switch (kind) {
     case 'sync':
       return 'syncs';

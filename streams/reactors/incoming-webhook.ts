@@ -3,18 +3,22 @@ import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
 import { incomingTopic } from '../../src/modules/webhooks-in/incoming.ts';
 import type { WebhookIn } from '../../src/modules/webhooks-in/events.ts';
 import { receiverOf } from '../../src/modules/webhooks-in/receiver.ts';
-import { openReceived, take, type TakeDeps } from '../../src/modules/webhooks-in/take.ts';
+import {
+  openReceived,
+  processWebhook,
+  type ProcessDeps,
+} from '../../src/modules/webhooks-in/process.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { Logger } from 'pino';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
-export interface IncomingWebhookDeps extends TakeDeps {
+export interface IncomingWebhookDeps extends ProcessDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }
 
 /** The node that stored a webhook judges it within this time, unless it has ended. */
@@ -44,7 +48,7 @@ export async function startIncomingWebhooks(deps: IncomingWebhookDeps): Promise<
       if (replay?.isRepeat !== true) {
         if (await outcomes.comes(step, untilGrace(deps, step), signal)) return;
       }
-      await judgeAgain(deps, step, replay?.isRepeat === true);
+      await evaluateAgain(deps, step, replay?.isRepeat === true);
     },
   });
   return {
@@ -59,7 +63,7 @@ const untilGrace = ({ clock }: IncomingWebhookDeps, { received_at: at }: Webhook
   Math.max(0, at / 1000 + graceMs - clock.now());
 
 /** A rejection stands in the log as well, and is nobody's to hear of here. @throws GatewayError an outage */
-async function judgeAgain(
+async function evaluateAgain(
   deps: IncomingWebhookDeps,
   step: WebhookIn,
   isRepeat: boolean,
@@ -67,8 +71,8 @@ async function judgeAgain(
   try {
     const stored = await openReceived(deps.vault, step);
     if (stored === null) return;
-    const to = await receiverOf(deps, step.environment_id, step.integration ?? '');
-    await take(deps, to, stored, isRepeat);
+    const receiver = await receiverOf(deps, step.environment_id, step.integration ?? '');
+    await processWebhook(deps, receiver, stored, isRepeat);
   } catch (error) {
     const isOver = error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
     if (!isOver) throw error;
@@ -86,7 +90,7 @@ class Outcomes implements Disposable {
   constructor(incoming: Incoming) {
     this.#incoming = incoming;
     this.#stop = incoming.onChange(() => {
-      for (const [step, tell] of this.#waiting) if (this.#isKnown(step)) tell();
+      for (const [step, publish] of this.#waiting) if (this.#isKnown(step)) publish();
     });
   }
 

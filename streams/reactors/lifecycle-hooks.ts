@@ -7,7 +7,7 @@ import { findConnection } from '../../src/modules/connections/queries.ts';
 import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 const topic = 'svc.connections.v1';
@@ -37,7 +37,7 @@ export async function startLifecycleHooks(deps: {
   readonly runs: RunsClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }): Promise<AsyncDisposable> {
   const { log, control, runs, clock, logger, orders } = deps;
   const codec = await deps.schemas.codec<ConnectionChanged>(topic);

@@ -21,7 +21,7 @@ export interface Taken {
 }
 
 /** What operators and one consumer group have to say to each other. */
-export interface ConsumerOrders {
+export interface OperatorRequests {
   /** Sets a message aside that failed so often, with its cause: it is passed over when this resolves. */
   park(taken: Taken, error: unknown, attempts: number): Promise<void>;
   /** Resolves when what was ordered before the call is known here. */
@@ -35,7 +35,7 @@ export interface ConsumerOrders {
   /** The oldest letter of the partition that is to be tried again; null = none. */
   nextRetry(partition: number): DeadLetter | null;
   /** The message of the letter; null when the log has let go of it. */
-  retryMessage(letter: DeadLetter): Promise<Taken | null>;
+  retryMessage(deadLetter: DeadLetter): Promise<Taken | null>;
   /** Says what came of the retry; resolves when this node knows of it as well. */
   retried(letter: DeadLetter, outcome: 'done' | { readonly error: unknown }): Promise<void>;
   /** Called when there may be a new order. Returns what ends it. */
@@ -47,7 +47,7 @@ export interface ReactorOptions {
   readonly group: string;
   readonly topic: string;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
   /**
    * Resolves when nothing remains to be done for the message. Messages are taken in order and worked on
    * beside one another. `signal` ends when the partition or the process goes, or the position is moved:

@@ -1,7 +1,7 @@
 import type { Batch } from '../../src/ports/event-log.ts';
 import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
-import { insist, pause } from './insist.ts';
-import { retryLetters } from './letter-retries.ts';
+import { retryMessage, pause } from './retry-message.ts';
+import { retryDeadLetters } from './dead-letter-retries.ts';
 import type { ReactorOptions } from './reactor.ts';
 import { Watermark } from './watermark.ts';
 
@@ -44,8 +44,8 @@ function hold(options: ReactorOptions, partition: number): Holder {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = Promise.all([
-    work(options, partition, signal),
-    retryLetters(options, partition, signal),
+    runTasks(options, partition, signal),
+    retryDeadLetters(options, partition, signal),
   ]);
   return {
     async stop() {
@@ -59,7 +59,7 @@ function hold(options: ReactorOptions, partition: number): Holder {
  * Works until the signal; a failure of the log is waited out. A reset that an operator asks for ends the
  * turn: what is under way is let go, the position moves, and the next turn begins there.
  */
-async function work(
+async function runTasks(
   options: ReactorOptions,
   partition: number,
   signal: AbortSignal,
@@ -154,7 +154,9 @@ async function take(
     const replay = options.orders.replayAt(partition, message.offset);
     const taken = { topic, partition, message, replay };
     const trace = traceOf(message.headers[traceHeader]);
-    void inTrace(trace, () => insist(options, taken, signal)).then(finish, () => finish(false));
+    void inTrace(trace, () => retryMessage(options, taken, signal)).then(finish, () =>
+      finish(false),
+    );
   }
   tracker.readTo(batch.next);
 }

@@ -5,7 +5,7 @@ import { findConnection } from '../../src/modules/connections/queries.ts';
 import { createInstancesFor } from '../../src/modules/syncs/reconcile.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 const topic = 'svc.connections.v1';
@@ -27,7 +27,7 @@ export async function startSyncInstances(deps: {
   readonly schemas: Schemas;
   readonly control: ControlPlane;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<ConnectionChanged>(topic);
   return startReactor({

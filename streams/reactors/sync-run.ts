@@ -3,14 +3,14 @@ import type { DeployedFunction } from '../../src/modules/functions/state.ts';
 import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
 import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
 import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
-import { TimeSlot } from '../../src/modules/runs/time-slot.ts';
+import { RunTimeBudget } from '../../src/modules/runs/run-time-budget.ts';
 import { syncRef } from '../../src/modules/syncs/entity.ts';
 import { streamOf } from '../../src/modules/syncs/reconcile.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import {
-  askUntilDecided,
+  executeUntilDecided,
   attempted,
-  groundOf,
+  deployedTarget,
   logEnd,
   isStale,
   keepAlive,
@@ -19,7 +19,7 @@ import {
   type Report,
   type RunDeps,
 } from './attempt.ts';
-import { settle, type Settled } from './settle.ts';
+import { finishRun, type FinishedRun } from './finish-run.ts';
 
 /** How long a stopping runner tries to give a run back; after that the owner misses its heartbeats. */
 const releaseWithinMs = 5_000;
@@ -43,10 +43,10 @@ export async function runSync(
   const { attempt } = change;
   const actor = `run:${runId}`;
   const ref = refOfSync(change);
-  const of = { operationId: change.log_id, operationType: 'sync:run', runId };
+  const sync = { operationId: change.log_id, operationType: 'sync:run', runId };
   const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
   const operation = deps.logs.begin(
-    { ...of, ...where, connectionId: instance.connectionId, functionName: change.function },
+    { ...sync, ...where, connectionId: instance.connectionId, functionName: change.function },
     `Sync ${change.function} started`,
   );
   using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', runId, attempt }, actor }, abort);
@@ -83,13 +83,13 @@ async function perform(
   deps: RunDeps,
   run: SyncAttempt,
   operation: Parameters<RunDeps['openHost']>[0]['operation'],
-): Promise<Settled & { readonly goesOn: boolean }> {
+): Promise<FinishedRun & { readonly goesOn: boolean }> {
   const { change, instance, runId, attempt, actor, signal } = run;
   const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
   const streams = instance.models.map((model) => streamOf(instance, model));
-  const slot = new TimeSlot(deps.clock, runLimits.sync.wallMs);
+  const slot = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
   const started = await attempted(deps, async () => {
-    const { connection, fn } = await groundOf(deps, change);
+    const { connection, fn } = await deployedTarget(deps, change);
     // A later attempt with a checkpoint goes on: what the earlier one saved must stay.
     if (change.empty_cache && instance.checkpoint === null) {
       await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
@@ -122,7 +122,7 @@ async function perform(
   const isUsedUp = started.kind === 'failed' && slot.isEndedBy(started.error);
   const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
   const hasSucceeded = ending.kind === 'ok' && !isUsedUp;
-  const settled = await settle(deps, { streams, origin, ending, hasSucceeded }, signal);
+  const settled = await finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);
   return { ...settled, goesOn: isUsedUp && settled.ending.kind === 'ok' };
 }
 
@@ -139,7 +139,7 @@ function statusOf(ending: Over) {
 /** An attempt that the owner no longer knows has nothing to report. */
 async function report(deps: RunDeps, to: Report, signal: AbortSignal): Promise<void> {
   try {
-    await askUntilDecided(deps, to, signal);
+    await executeUntilDecided(deps, to, signal);
   } catch (error) {
     if (!isStale(error))
       deps.logger.warn({ err: error, command: to.body.type }, 'a report of a run was not taken');

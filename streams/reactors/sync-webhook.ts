@@ -14,8 +14,14 @@ import { deliveriesOf, endpointsOf, type Payload } from '../../src/modules/webho
 import { asyncActionPayloads, syncPayloads } from '../../src/modules/webhooks-out/sync-payload.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import { alreadyMade, isRemembered, missingOf, noNames, type Names } from './made-webhooks.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import {
+  existingDeliveries,
+  isRemembered,
+  missingOf,
+  noNames,
+  type Names,
+} from './existing-deliveries.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 const topic = 'svc.runs.v1';
@@ -29,7 +35,7 @@ export interface SyncWebhookDeps {
   readonly reader: Pick<RecordReader, 'published'>;
   readonly publisher: Publisher;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }
 
 /**
@@ -48,14 +54,18 @@ export async function startSyncWebhooks(deps: SyncWebhookDeps): Promise<AsyncDis
     inFlightMax: 2_000,
     async prepare(partition, from, signal, replay) {
       if (replay === null) made.delete(partition);
-      else made.set(partition, await alreadyMade(deps, { topic, partition, offset: from }, signal));
+      else
+        made.set(
+          partition,
+          await existingDeliveries(deps, { topic, partition, offset: from }, signal),
+        );
     },
     async handle({ partition, message, replay }, signal) {
       if (message.value === null) return;
       if (replay !== null && !isRemembered(message.timestamp, deps.clock.now())) return;
       const change = codec.decode(message.value);
-      const known = replay === null ? noNames : (made.get(partition) ?? noNames);
-      if (isAnnounced(change)) await announce(deps, change, known, signal);
+      const existing = replay === null ? noNames : (made.get(partition) ?? noNames);
+      if (isAnnounced(change)) await announce(deps, change, existing, signal);
     },
   });
 }

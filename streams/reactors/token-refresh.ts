@@ -6,7 +6,7 @@ import type { Refresher } from '../../src/modules/connections/refresher.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 
 const topic = 'svc.credentials.v1';
@@ -35,7 +35,7 @@ export async function startTokenRefreshes(deps: {
   /** Tries credentials that never expire on the provider. */
   readonly retest: (connection: Connection) => Promise<void>;
   readonly logger: Logger;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }): Promise<AsyncDisposable> {
   const { log, control, refresher, retest, logger, orders } = deps;
   const codec = await deps.schemas.codec<CredentialsChanged>(topic);

@@ -42,7 +42,7 @@ export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisp
 }
 
 async function run(shared: Shared, signal: AbortSignal): Promise<void> {
-  await insist(shared, signal, async () => {
+  await retryUntilDone(shared, signal, async () => {
     for (;;) {
       const { list, changed } = shared.targets.current();
       if (list.length > 0 || signal.aborted) break;
@@ -73,8 +73,8 @@ class Holders {
     for (const partition of partitions) {
       if (this.#held.has(partition)) continue;
       const abort = new AbortController();
-      const work = () => fillPartition(this.#shared, partition, abort.signal);
-      const done = insist(this.#shared, abort.signal, work).finally(() => {
+      const task = () => fillPartition(this.#shared, partition, abort.signal);
+      const done = retryUntilDone(this.#shared, abort.signal, task).finally(() => {
         if (this.#held.get(partition)?.abort === abort) this.#held.delete(partition);
       });
       this.#held.set(partition, { abort, done });
@@ -93,14 +93,14 @@ class Holders {
 }
 
 /** Does the work until it is done, over failures of the log. A fenced writer gives up: another has taken over. */
-async function insist(
+async function retryUntilDone(
   { logger, retryMs = 200 }: Shared,
   signal: AbortSignal,
-  work: () => Promise<void>,
+  task: () => Promise<void>,
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
-      await work();
+      await task();
       return;
     } catch (error) {
       if (isOver(signal)) return;

@@ -2,7 +2,7 @@ import { deliveriesTopic } from '../../src/modules/webhooks-out/deliveries.ts';
 import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import type { ConsumerOrders } from './reactor.ts';
+import type { OperatorRequests } from './reactor.ts';
 import { startReactor } from './runner.ts';
 import { Dispatcher, type DispatcherDeps } from './webhook-delivery/dispatcher.ts';
 
@@ -12,7 +12,7 @@ const createdType = 'svc.webhook.created';
 export interface WebhookDeliveryDeps extends DispatcherDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
-  readonly orders: ConsumerOrders;
+  readonly orders: OperatorRequests;
 }
 
 /**
@@ -37,9 +37,9 @@ export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise
       if (message.value === null || type !== createdType) return;
       const step = codec.decode(message.value);
       if (step.action !== 'created') return;
-      const place = { partition, offset: message.offset };
-      if (replay?.isRepeat === true) await dispatcher.repeat(step, place, signal);
-      else await dispatcher.take(step, place, signal);
+      const position = { partition, offset: message.offset };
+      if (replay?.isRepeat === true) await dispatcher.repeat(step, position, signal);
+      else await dispatcher.take(step, position, signal);
     },
   });
   return {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
-import { openOrders } from '../../streams/reactors/orders.ts';
+import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import { codeOf } from '../support/api.ts';
@@ -31,11 +31,13 @@ beforeAll(async () => {
   );
   const { services } = api;
   const parts = { ...services, clock };
-  stack.use(await startAuthWebhooks({ ...parts, orders: openOrders(parts, 'svc.auth-webhooks') }));
+  stack.use(
+    await startAuthWebhooks({ ...parts, orders: openOperatorRequests(parts, 'svc.auth-webhooks') }),
+  );
   stack.use(
     await startWebhookDeliveries({
       ...parts,
-      orders: openOrders(parts, 'svc.webhook-deliveries'),
+      orders: openOperatorRequests(parts, 'svc.webhook-deliveries'),
       userAgent: 'svc/1',
       sleep: async (ms) => clock.forward(ms),
     }),

@@ -171,8 +171,8 @@ describe('reconnecting', () => {
       connectionId: id,
     })[0]!;
     const { uid } = known.state;
-    await control.ask(known.ref, { type: 'MarkDeleting' }, { actor: 'system' });
-    await control.ask(known.ref, { type: 'Delete', uid }, { actor: 'system' });
+    await control.execute(known.ref, { type: 'MarkDeleting' }, { actor: 'system' });
+    await control.execute(known.ref, { type: 'Delete', uid }, { actor: 'system' });
     const path = `/auth/unauthenticated/open?connect_session_token=${again}`;
     expect(codeOf(await api.call('POST', path, { body: {} }))).toBe('400 invalid_connection');
     const body = { provider_config_key: 'open', connection_id: id, credentials: { type: 'NONE' } };

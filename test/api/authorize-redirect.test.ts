@@ -356,8 +356,8 @@ describe('reconnecting by the provider', () => {
       environmentUid: control.view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid,
       connectionId: id,
     });
-    await control.ask(found!.ref, { type: 'MarkDeleting' }, { actor: 'system' });
-    await control.ask(found!.ref, { type: 'Delete', uid: found!.state.uid }, { actor: 'system' });
+    for (const body of [{ type: 'MarkDeleting' }, { type: 'Delete', uid: found!.state.uid }])
+      await control.execute(found!.ref, body, { actor: 'system' });
     const before = exchanges(oauth2);
     expect((await started.back(query)).status).toBe(400);
     expect(exchanges(oauth2)).toBe(before);

@@ -120,8 +120,8 @@ describe('a redirect', () => {
     const { control } = api.services;
     const [known] = control.view.connections({ environmentUid, connectionId: 'acme' });
     const { uid } = known!.state;
-    await control.ask(known!.ref, { type: 'MarkDeleting' }, system);
-    await control.ask(known!.ref, { type: 'Delete', uid }, system);
+    await control.execute(known!.ref, { type: 'MarkDeleting' }, system);
+    await control.execute(known!.ref, { type: 'Delete', uid }, system);
     expect(codeOf(await redirected('oauth', again))).toBe('400 invalid_connection');
   });
 });

@@ -101,7 +101,7 @@ describe('an environment', () => {
     expect((await Promise.all(made)).map(codeOf)).toContain('400 resource_capped');
     const { view } = api.services.control;
     for (const { ref } of view.list('webhook-endpoint', [devUid])) {
-      await api.services.control.ask(ref, { type: 'Delete' }, system);
+      await api.services.control.execute(ref, { type: 'Delete' }, system);
     }
   });
 });
@@ -109,9 +109,9 @@ describe('an environment', () => {
 describe('what was changed meanwhile', () => {
   it('is not overwritten with other credentials of the integration', async () => {
     const { control, vault } = api.services;
-    const ask = control.ask.bind(control);
+    const ask = control.execute.bind(control);
     const known = await requireIntegration(control, devUid, 'crm');
-    vi.spyOn(control, 'ask').mockImplementation(async (ref, body, options) => {
+    vi.spyOn(control, 'execute').mockImplementation(async (ref, body, options) => {
       if (body.type === 'Update') {
         const sealed = sealIntegrationCredentials(vault, known, { type: 'OAUTH2', clientId: 'c' });
         await ask(ref, { type: 'Update', changes: { credentials: sealed } }, options);
@@ -127,7 +127,7 @@ describe('what was changed meanwhile', () => {
     expect(codeOf(await post('/connections', body))).toBe('201 ');
     const { control } = api.services;
     const [known] = control.view.connections({ environmentUid: devUid, connectionId: 'leaving' });
-    await control.ask(known!.ref, { type: 'MarkDeleting' }, system);
+    await control.execute(known!.ref, { type: 'MarkDeleting' }, system);
     expect(codeOf(await post('/connections', body))).toBe('409 conflict');
   });
 
@@ -191,7 +191,11 @@ describe('a function', () => {
     // No more of it is asked for here.
     const runs = createRunsClient({ control } as RunsClientDeps);
     Object.assign(api.services, { runs });
-    await control.ask(functionRef(devUid, 'crm', 'action', 'stopped'), { type: 'Disable' }, system);
+    await control.execute(
+      functionRef(devUid, 'crm', 'action', 'stopped'),
+      { type: 'Disable' },
+      system,
+    );
     const headers = { 'provider-config-key': 'crm', 'connection-id': 'acme' };
     const refused = await post('/action/trigger', { action_name: 'stopped' }, headers);
     expect(codeOf(refused)).toBe('404 disabled_resource');

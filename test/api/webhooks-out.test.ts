@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openOrders } from '../../streams/reactors/orders.ts';
+import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
@@ -21,8 +21,10 @@ beforeAll(async () => {
   receiver = stack.use(await openWebhookReceiver());
   api = stack.use(await startApi({ clock, egressAllow: [new URL(receiver.url).host] }));
   const parts = { ...api.services, clock };
-  stack.use(await startAuthWebhooks({ ...parts, orders: openOrders(parts, 'svc.auth-webhooks') }));
-  const orders = openOrders(parts, 'svc.webhook-deliveries');
+  stack.use(
+    await startAuthWebhooks({ ...parts, orders: openOperatorRequests(parts, 'svc.auth-webhooks') }),
+  );
+  const orders = openOperatorRequests(parts, 'svc.webhook-deliveries');
   const sleep = async (ms: number): Promise<void> => clock.forward(ms);
   stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1', sleep }));
   await api.call('POST', '/integrations', { body: { provider: 'open-meteo', unique_key: 'open' } });

@@ -134,10 +134,10 @@ const childrenProcessorS = (): number =>
     0,
   );
 
-/** In the process of the realms (`realm-start.ts`). */
+/** In the process of the isolates (`isolate-start.ts`). */
 async function realmStarts(): Promise<Figures> {
   const execArgv = ['--no-node-snapshot', '--disallow-code-generation-from-strings'];
-  const child = fork(new URL('realm-start.ts', import.meta.url), [String(runs)], { execArgv });
+  const child = fork(new URL('isolate-start.ts', import.meta.url), [String(runs)], { execArgv });
   const [figures] = (await once(child, 'message')) as [Figures];
   return figures;
 }

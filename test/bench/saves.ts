@@ -47,7 +47,7 @@ async function compact({ running }: BenchNode): Promise<Figures> {
   await cleanLog(running, Date.now() + 30 * 86_400_000);
   for (const table of ['records', 'records_by_id', 'record_history', 'stream_segments']) {
     const cleanup = table.startsWith('records') ? ' CLEANUP' : '';
-    await tables.command(`OPTIMIZE TABLE ${table} FINAL${cleanup}`, { lane: 'cleanup' });
+    await tables.command(`OPTIMIZE TABLE ${table} FINAL${cleanup}`, { queryClass: 'cleanup' });
   }
   // Replaced parts stay on the disk for some minutes: what counts is what lasts.
   const [row] = await tables.queryRows<{ bytes: string }>(

@@ -5,7 +5,7 @@ import {
   defaultsOf,
   endSession,
   sessionOf,
-  type SessionWish,
+  type SessionRequest,
 } from '../../src/modules/connect-sessions/handlers.ts';
 import { bootstrap } from '../../src/modules/environments/bootstrap.ts';
 import { openControlWorld, type ControlNode, type ControlWorld } from '../support/control.ts';
@@ -17,7 +17,7 @@ const clock = systemClock;
 let world: ControlWorld;
 let owners: AsyncDisposable;
 let node: ControlNode;
-let wish: SessionWish;
+let wish: SessionRequest;
 
 beforeEach(async () => {
   world = await openControlWorld();

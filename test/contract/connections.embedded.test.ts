@@ -239,7 +239,7 @@ describe('a connection', () => {
       models: ['Contact'],
     };
     const ref = functionRef(environmentUid, 'crm', 'sync', 's');
-    await node.control.ask(
+    await node.control.execute(
       ref,
       { type: 'Deploy', parts: { ...parts, bundle: '', deployedAt: 0 } },
       options,
@@ -290,7 +290,11 @@ describe('an integration', () => {
     const made = await create();
     const path = functionRef(environmentUid, 'oauth', 'action', 'a');
     const parts = { environmentUid, integrationKey: 'oauth', kind: 'action', name: 'a' };
-    await node.control.ask(path, { type: 'Deploy', parts: { ...parts, deployedAt: 0 } }, options);
+    await node.control.execute(
+      path,
+      { type: 'Deploy', parts: { ...parts, deployedAt: 0 } },
+      options,
+    );
     const patch = { uniqueKey: 'renamed' };
     const renamed = await updateIntegration(node, environmentUid, 'oauth', patch, oauth, options);
     expect(renamed).toMatchObject({ uid: made.uid, uniqueKey: 'renamed' });

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AskOptions } from '../../src/control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../src/control-plane/control-plane.ts';
 import { definitions } from '../../src/control-plane/definitions.ts';
 import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
-import { commandsTopic, repliesTopic } from '../../src/control-plane/wire.ts';
+import { commandsTopic, repliesTopic } from '../../src/control-plane/message-codec.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 /** A command that no owner can process, asked through the node. */
-async function isSetAside(through: ControlNode, how: AskOptions): Promise<void> {
+async function isSetAside(through: ControlNode, how: ExecuteOptions): Promise<void> {
   await owners[Symbol.asyncDispose]();
   const poison: AnyEntityDefinition = {
     ...definitions['account-key'],
@@ -57,7 +57,7 @@ async function isSetAside(through: ControlNode, how: AskOptions): Promise<void> 
   };
   owners = await world.startOwners({ definitions: { ...definitions, 'account-key': poison } });
   const ref = { kind: 'account-key', scope: 'e1', path: ['k'] } as const;
-  const poisoned = through.control.ask(ref, { type: 'Create' }, how);
+  const poisoned = through.control.execute(ref, { type: 'Create' }, how);
   await expect(poisoned).rejects.toThrow(refusal('server_error'));
   expect(await world.log.endOffset('svc.dead-letters.v1', 0)).toBeGreaterThan(0);
 }
@@ -65,7 +65,7 @@ async function isSetAside(through: ControlNode, how: AskOptions): Promise<void> 
 describe('a command', () => {
   it('is in the view of the node that asked when it is answered', async () => {
     const { ref, body } = variable('A');
-    const state = await node.control.ask<Variable>(ref, body, options);
+    const state = await node.control.execute<Variable>(ref, body, options);
     expect(node.control.view.find('variable', ref.path)).toEqual(state);
     expect(state).toMatchObject({ name: 'A', value: 'A' });
   });
@@ -73,15 +73,15 @@ describe('a command', () => {
   it('is known to another node once that has caught up', async () => {
     await using other = await world.startNode();
     const { ref, body } = variable('A');
-    await node.control.ask(ref, body, options);
+    await node.control.execute(ref, body, options);
     await other.control.view.caughtUp();
     expect(other.control.view.find('variable', ref.path)).toMatchObject({ value: 'A' });
   });
 
   it('that nobody waits for is decided too', async () => {
     const { ref, body } = variable('A');
-    await node.control.tell(ref, body, options);
-    await node.control.ask(variable('B').ref, variable('B').body, options);
+    await node.control.enqueue(ref, body, options);
+    await node.control.execute(variable('B').ref, variable('B').body, options);
     expect(node.control.view.find('variable', ref.path)).not.toBeNull();
   });
 
@@ -90,13 +90,15 @@ describe('a command', () => {
     const late = { ...systemClock, now: () => systemClock.now() + 60_000 };
     owners = await world.startOwners({ clock: late });
     const { ref, body } = variable('A');
-    await expect(node.control.ask(ref, body, options)).rejects.toThrow(refusal('command_expired'));
+    await expect(node.control.execute(ref, body, options)).rejects.toThrow(
+      refusal('command_expired'),
+    );
     expect(node.control.view.find('variable', ref.path)).toBeNull();
   });
 
   it('that cannot be processed is set aside, refused, and holds nothing back', async () => {
     await isSetAside(node, options);
-    await node.control.ask(variable('A').ref, variable('A').body, options);
+    await node.control.execute(variable('A').ref, variable('A').body, options);
   });
 });
 
@@ -117,7 +119,7 @@ describe('a command of the same process', () => {
     return count;
   };
   const ask = ({ ref, body }: ReturnType<typeof variable>, how: object = {}) =>
-    near.control.ask<Variable>(ref, body, { ...direct, ...how });
+    near.control.execute<Variable>(ref, body, { ...direct, ...how });
 
   it('is decided without being on the log, and is in the view when it is answered', async () => {
     const before = await commandsOnLog();
@@ -130,14 +132,14 @@ describe('a command of the same process', () => {
     const { ref, body } = variable('A', 'log');
     const values = Array.from({ length: 300 }, (_, index) => String(index));
     const asked = values.map((value) => ask(variable('A', value)));
-    const overLog = near.control.ask(ref, body, options);
+    const overLog = near.control.execute(ref, body, options);
     expect(await Promise.all(asked)).toMatchObject(values.map((value) => ({ value })));
     expect(await overLog).toMatchObject({ value: 'log' });
   });
 
   it('is refused as it would be over the log, and the next one is decided', async () => {
     const missing = { ref: variableRef('e1', 'X'), body: { type: 'Delete' } };
-    const refused = near.control.ask(missing.ref, missing.body, direct);
+    const refused = near.control.execute(missing.ref, missing.body, direct);
     const next = ask(variable('A'));
     await expect(refused).rejects.toThrow(refusal('not_found'));
     expect(await next).toMatchObject({ name: 'A' });
@@ -269,7 +271,7 @@ describe('a restart', () => {
 
   it('goes on with the commands that came while no owner ran', async () => {
     await owners[Symbol.asyncDispose]();
-    const asked = node.control.ask(variable('A').ref, variable('A').body, options);
+    const asked = node.control.execute(variable('A').ref, variable('A').body, options);
     owners = await world.startOwners();
     expect(await asked).toMatchObject({ name: 'A' });
   });
@@ -283,7 +285,7 @@ describe('an owner', () => {
       Promise.all(
         names.map((name) => {
           const ref = variableRef(name, 'A');
-          return node.control.ask(
+          return node.control.execute(
             ref,
             { ...variable('A', value).body, environmentUid: name },
             options,
@@ -300,7 +302,7 @@ describe('an owner', () => {
     for (let partition = 0; partition < 3; partition += 1) {
       await using _ = await world.log.openWriter(`control/${partition}`);
     }
-    await expect(node.control.ask(ref, body, { ...options, timeoutMs: 300 })).rejects.toThrow(
+    await expect(node.control.execute(ref, body, { ...options, timeoutMs: 300 })).rejects.toThrow(
       refusal('log_unavailable'),
     );
     expect(node.control.view.find('variable', ref.path)).toBeNull();
@@ -330,7 +332,7 @@ describe('an owner', () => {
     owners = await world.startOwners({ log });
     for (const name of 'abcde') {
       const { ref, body } = variable(name);
-      expect(await node.control.ask(ref, body, options)).toMatchObject({ name });
+      expect(await node.control.execute(ref, body, options)).toMatchObject({ name });
     }
     expect(faults).toBe(0);
     const made = await Promise.all(
@@ -359,15 +361,15 @@ describe('an owner', () => {
         if (state?.last === 'Tick') resolve();
       });
     });
-    await node.control.ask(ref, { type: 'Set' }, options);
+    await node.control.execute(ref, { type: 'Set' }, options);
     await ticked;
   });
 });
 
 it('keeps each change on the log under the key of the entity, and a tombstone at its end', async () => {
   const { ref, body } = variable('A');
-  await node.control.ask(ref, body, options);
-  await node.control.ask(ref, { type: 'Delete' }, options);
+  await node.control.execute(ref, body, options);
+  await node.control.execute(ref, { type: 'Delete' }, options);
   const values: boolean[] = [];
   for (const partition of [0, 1, 2]) {
     const from = { topic: 'svc.internal.control.v1', partition, offset: 0 };

@@ -1,4 +1,8 @@
-import type { CommandValue, EntityValue, ReplyValue } from '../../src/control-plane/wire.ts';
+import type {
+  CommandValue,
+  EntityValue,
+  ReplyValue,
+} from '../../src/control-plane/message-codec.ts';
 import type { Micros } from '../../src/kernel/time.ts';
 import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
 import type { ProjectionMessage } from '../../src/modules/projections/public.ts';

@@ -11,7 +11,7 @@ export interface Planted {
 export const planted: readonly Planted[] = [
   {
     name: 'pass a key of the right kind whatever its scopes',
-    file: 'src/http/gate.ts',
+    file: 'src/http/request-pipeline.ts',
     from: 'if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;',
     to: 'if (caller.credential !== "none") return;',
     tests: ['test/api/access.test.ts'],
@@ -34,7 +34,7 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'project the changes of an owner that was fenced',
-    file: 'streams/projections/intake.ts',
+    file: 'streams/projections/row-builder.ts',
     from: 'if (change.owner_epoch < (this.#epochs.get(partition) ?? 0)) return;',
     to: '',
     tests: ['test/unit/streams/projections/projector.test.ts'],
@@ -69,7 +69,7 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'delete at the end of a pass what was saved again unchanged',
-    file: 'streams/owners/records/passes.ts',
+    file: 'streams/owners/records/delete-tracking.ts',
     from: '    pass.marks.add(position);',
     to: '',
     tests: ['test/unit/streams/owners/records'],
@@ -77,7 +77,7 @@ export const planted: readonly Planted[] = [
   {
     name: 'refresh again what another node has refreshed meanwhile',
     file: 'src/modules/connections/refresh.ts',
-    from: 'if (known.credentialsVersion !== asked.credentialsVersion) return known;',
+    from: 'if (existing.credentialsVersion !== request.credentialsVersion) return existing;',
     to: '',
     tests: ['test/contract/refresh.embedded.test.ts'],
   },

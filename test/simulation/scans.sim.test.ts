@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isoMicros, systemClock } from '../../src/kernel/time.ts';
-import { createStreamHeads } from '../../src/modules/records/heads.ts';
+import { createHighWatermarks } from '../../src/modules/records/high-watermarks.ts';
 import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { PageQuery, RecordReader, TableSource } from '../../src/modules/records/reader.ts';
 import { createRecordSource } from '../../src/modules/records/source.ts';
@@ -55,7 +55,7 @@ function reading(
     createRecordSource({
       store: tables,
       tables: recordTables(generation),
-      heads: createStreamHeads(),
+      heads: createHighWatermarks(),
       isCurrent: () => false,
       published,
       reached: () => Promise.reject(new Error('not used here')),

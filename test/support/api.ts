@@ -5,7 +5,7 @@ import type { Services } from '../../src/http/services.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/api-keys/handlers.ts';
-import { createOpenedConnections } from '../../src/modules/connections/keep-opened.ts';
+import { createDecryptedConnectionCache } from '../../src/modules/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
@@ -166,7 +166,7 @@ async function openNode(
   const services = {
     ...ground,
     refresher,
-    openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
+    openedConnections: stack.use(createDecryptedConnectionCache({ ...ground, refresher })),
     settings: {
       publicUrl: 'http://gateway.test',
       connectOrigins: options.connectOrigins ?? [],

@@ -51,7 +51,7 @@ export async function commandLine(
       { write: (text) => (written.err += text) },
     ),
     isTerminal: answers !== undefined,
-    ask: async (question) => {
+    prompt: async (question) => {
       questions.push(question);
       return answers?.[questions.length - 1] ?? '';
     },

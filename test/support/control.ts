@@ -7,7 +7,7 @@ import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import { openEmbeddedLog, type EmbeddedLog } from '../../src/adapters/event-log/embedded/open.ts';
 import { createControlPlane } from '../../src/control-plane/client.ts';
-import type { DirectOwners } from '../../src/control-plane/direct-owners.ts';
+import type { InProcessOwners } from '../../src/control-plane/in-process-owners.ts';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
 import { openControlView } from '../../src/control-plane/view.ts';
@@ -50,9 +50,9 @@ export interface ControlWorld extends AsyncDisposable {
     readonly name?: string;
     readonly rootKeys?: readonly RootKey[];
     /** Those of its process; none when absent. */
-    readonly owners?: DirectOwners;
+    readonly owners?: InProcessOwners;
   }): Promise<ControlNode>;
-  startOwners(more?: Partial<ControlOwnersDeps>): Promise<DirectOwners & AsyncDisposable>;
+  startOwners(more?: Partial<ControlOwnersDeps>): Promise<InProcessOwners & AsyncDisposable>;
 }
 
 export async function openControlWorld(

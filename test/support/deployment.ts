@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { loadConfig } from '../../src/app/config.ts';
 import { foldersOf } from '../../src/app/folders.ts';
-import { LogDamage } from '../../src/app/log-damage.ts';
+import { LogCorruption } from '../../src/app/log-corruption.ts';
 import { createLogger } from '../../src/app/logger.ts';
 import { openMainLog, type OpenedLog } from '../../src/app/open-log.ts';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -58,7 +58,7 @@ export async function openLogOf(dataDir: string): Promise<OpenedLog & AsyncDispo
     clock: systemClock,
     logger: createLogger('silent', 'test'),
     folders,
-    damage: new LogDamage(folders),
+    corruption: new LogCorruption(folders),
   });
   const opened = stack.move();
   return { log, schemas, [Symbol.asyncDispose]: () => opened.disposeAsync() };

@@ -1,8 +1,8 @@
 import { migrate } from '../../src/adapters/projection-store/migrate.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import { projection, type ProjectionCommand } from '../../src/modules/projections/decider.ts';
-import type { FollowedProjection } from '../../src/modules/projections/follow.ts';
-import { messageOf, type ProjectionTold } from '../../src/modules/projections/public.ts';
+import type { FollowedProjection } from '../../src/modules/projections/consume.ts';
+import { messageOf, type PublishedProjection } from '../../src/modules/projections/public.ts';
 import { untouched, type Projection } from '../../src/modules/projections/state.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
@@ -34,8 +34,8 @@ const { name } = records;
 /** Decides as the owner does, in memory; outlives the node under test. */
 export class TestOwner implements FollowedProjection {
   state: Projection = untouched(name);
-  current: ProjectionTold = messageOf(this.state, '', 1);
-  private readonly listeners = new Set<(told: ProjectionTold) => void>();
+  current: PublishedProjection = messageOf(this.state, '', 1);
+  private readonly listeners = new Set<(told: PublishedProjection) => void>();
   private readonly clock: Clock;
 
   constructor(clock: Clock) {
@@ -51,7 +51,7 @@ export class TestOwner implements FollowedProjection {
     for (const listener of this.listeners) listener(this.current);
   }
 
-  onChange(listener: (told: ProjectionTold) => void): void {
+  onChange(listener: (told: PublishedProjection) => void): void {
     this.listeners.add(listener);
   }
 
@@ -111,7 +111,7 @@ export class TestGenerations implements AsyncDisposable {
       openFeed: async ({ isBuilding, ...options }) => {
         await migrate(store, options.tables.migrations);
         const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
-        const projector = await startProjector({ ...ports, ...options, lane });
+        const projector = await startProjector({ ...ports, ...options, queryClass: lane });
         return {
           holds: () => holds(options.tables.generation),
           isCurrent: (partition) => projector.hasCaughtUp(partition),

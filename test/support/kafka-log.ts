@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
-import { Addresses, Link } from '../../src/adapters/event-log/kafka/link.ts';
+import {
+  Addresses,
+  BrokerConnection,
+} from '../../src/adapters/event-log/kafka/broker-connection.ts';
 import { retried } from '../../src/adapters/event-log/kafka/retry.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { EventLogHarness } from '../contract/event-log.contract.ts';
@@ -10,13 +13,13 @@ import { readAll } from './log.ts';
 
 /** What happens in Kafka in its own time, made to happen now. */
 class KafkaOperator implements Disposable {
-  private readonly link: Link;
+  private readonly link: BrokerConnection;
   private readonly kafka: kafkajs.Kafka;
   private readonly prefix: string;
 
   constructor(url: string, prefix: string) {
     const brokers = brokersOf(url);
-    this.link = new Link({ brokers, clientId: 'test' }, new Addresses());
+    this.link = new BrokerConnection({ brokers, clientId: 'test' }, new Addresses());
     this.kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING });
     this.prefix = prefix;
   }

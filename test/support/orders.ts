@@ -1,7 +1,7 @@
 import type { PartitionReset } from '../../src/modules/consumer-groups/state.ts';
-import type { ConsumerOrders } from '../../streams/reactors/reactor.ts';
+import type { OperatorRequests } from '../../streams/reactors/reactor.ts';
 
-export interface GivenOrders extends ConsumerOrders {
+export interface GivenOrders extends OperatorRequests {
   /** Asks for a move of the position of partition 0. */
   reset(move: Partial<PartitionReset> & Pick<PartitionReset, 'to'>): void;
   /** The moves that were made, in order. */
@@ -9,7 +9,7 @@ export interface GivenOrders extends ConsumerOrders {
 }
 
 /** Orders that a test gives by itself, without a control plane. Nothing may be parked unless `park` says how. */
-export function givenOrders(park?: ConsumerOrders['park']): GivenOrders {
+export function givenOrders(park?: OperatorRequests['park']): GivenOrders {
   const listeners = new Set<() => void>();
   const moves: number[] = [];
   let last: PartitionReset | null = null;

@@ -7,8 +7,8 @@ import { migrate } from '../../src/adapters/projection-store/migrate.ts';
 import type { Clock } from '../../src/kernel/time.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
-import type { StreamHeads } from '../../src/modules/records/heads.ts';
-import { createStreamHeads } from '../../src/modules/records/heads.ts';
+import type { HighWatermarks } from '../../src/modules/records/high-watermarks.ts';
+import { createHighWatermarks } from '../../src/modules/records/high-watermarks.ts';
 import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { RecordReader, RecordSource } from '../../src/modules/records/reader.ts';
 import type { SourceDeps } from '../../src/modules/records/source.ts';
@@ -40,7 +40,7 @@ export async function openTestStore(): Promise<{ store: ProjectionStore } & Asyn
 }
 
 type Options = Partial<
-  Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store' | 'until' | 'lane'>
+  Pick<ProjectorDeps, 'faultPoint' | 'cleanupMin' | 'store' | 'until' | 'queryClass'>
 > &
   Pick<SourceDeps, 'isCurrent'> & {
     readonly clock?: Clock;
@@ -58,7 +58,7 @@ export const noVault: SourceDeps['vault'] = {
 export class TestProjection implements AsyncDisposable {
   readonly log: MemoryLog;
   readonly store: ProjectionStore;
-  readonly heads: StreamHeads;
+  readonly heads: HighWatermarks;
   readonly projector: Projector;
   readonly source: RecordSource;
   readonly reader: RecordReader;
@@ -66,7 +66,7 @@ export class TestProjection implements AsyncDisposable {
   private constructor(
     log: MemoryLog,
     store: ProjectionStore,
-    heads: StreamHeads,
+    heads: HighWatermarks,
     projector: Projector,
     { clock = systemClock, vault = noVault, isCurrent }: Options,
   ) {
@@ -96,7 +96,7 @@ export class TestProjection implements AsyncDisposable {
   ): Promise<TestProjection> {
     const tables = records.tableSet(1);
     await migrate(store, tables.migrations);
-    const heads = createStreamHeads();
+    const heads = createHighWatermarks();
     const projector = await startProjector({
       log,
       store: options.store ?? store,
@@ -107,7 +107,7 @@ export class TestProjection implements AsyncDisposable {
       logger: silent,
       partitions,
       ...(options.faultPoint === undefined ? {} : { faultPoint: options.faultPoint }),
-      ...(options.lane === undefined ? {} : { lane: options.lane }),
+      ...(options.queryClass === undefined ? {} : { queryClass: options.queryClass }),
       ...(options.until === undefined ? {} : { until: options.until }),
       ...(options.cleanupMin === undefined ? {} : { cleanupMin: options.cleanupMin }),
     });

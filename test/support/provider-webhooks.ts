@@ -3,7 +3,7 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
 import type { IntegrationCredentials } from '../../src/modules/integrations/state.ts';
-import { judge, type Verdict } from '../../src/modules/webhooks-in/judge.ts';
+import { evaluate, type Verdict } from '../../src/modules/webhooks-in/evaluate.ts';
 import { builtInCatalogue } from './catalogue.ts';
 
 export const now = 1_790_000_000;
@@ -371,7 +371,7 @@ export function judged(one: Case, more: { signed?: string; sent?: string; header
   const given = { type: 'OAUTH2', webhookSecret: secret, ...one.credentials };
   const isSigned = Object.values(headers).every((value) => value !== '');
   const present = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
-  return judge(
+  return evaluate(
     { headers: isSigned ? headers : present, search: one.search ?? '', bytes: Buffer.from(sent) },
     {
       rules,

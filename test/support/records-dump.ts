@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { splitKey } from '../../src/kernel/ids.ts';
 import type { Vault } from '../../src/modules/credentials/vault.ts';
 import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
-import { createKeptSealing } from '../../streams/owners/records/kept-sealing.ts';
+import { createAtRestEncryption } from '../../streams/owners/records/at-rest-encryption.ts';
 import { Payloads } from '../../streams/owners/records/payloads.ts';
 import { noPayload } from '../../streams/owners/records/round.ts';
 
@@ -42,7 +42,7 @@ function dump(file: string, vault: OpeningVault) {
 
 /** Blocks of the same payloads may differ, and what an owner sealed with others a restored store has by itself. */
 function payloadsOf(db: DatabaseSync, vault: OpeningVault, stream: { no: number; key: string }) {
-  const payloads = new Payloads(db, createKeptSealing(vault));
+  const payloads = new Payloads(db, createAtRestEncryption(vault));
   const opener = new PayloadOpener(vault);
   const { no, key } = stream;
   const owner = { key, connectionUid: splitKey(key)[1] ?? '' };

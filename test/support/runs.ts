@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openHttpClient } from './webhook-receiver.ts';
 import { connectionRef } from '../../src/modules/connections/entity.ts';
-import { createOpenedConnections } from '../../src/modules/connections/keep-opened.ts';
+import { createDecryptedConnectionCache } from '../../src/modules/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '../../src/modules/connections/refresh.ts';
 import { importConnection } from '../../src/modules/connections/handlers.ts';
 import type { Connection } from '../../src/modules/connections/state.ts';
@@ -16,7 +16,7 @@ import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
 import { createRunsClient } from '../../src/modules/actions/handlers.ts';
-import { createRunBodies, type RunBodies } from '../../src/modules/runs/bodies.ts';
+import { createPayloadStore, type PayloadStore } from '../../src/modules/runs/payload-store.ts';
 import { DirectRuns } from '../../src/modules/runs/direct-runs.ts';
 import type { RunsClient } from '../../src/modules/runs/client.ts';
 import type { RunChanged } from '../../src/modules/runs/events.ts';
@@ -27,7 +27,7 @@ import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
-import { followRunEnds } from '../../src/modules/runs/run-ends.ts';
+import { consumeRunCompletions } from '../../src/modules/runs/run-completions.ts';
 import { createAuditRecorder } from '../../src/modules/audit/recorder.ts';
 import { createRunLogs, type RunLogs } from '../../src/modules/runs/run-log.ts';
 import { createTimelines } from '../../src/modules/runs/timeline.ts';
@@ -35,8 +35,8 @@ import { syncRef } from '../../src/modules/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/syncs/state.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { openOrders } from '../../streams/reactors/orders.ts';
-import type { ConsumerOrders } from '../../streams/reactors/reactor.ts';
+import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
+import type { OperatorRequests } from '../../streams/reactors/reactor.ts';
 import {
   startFunctionRunner,
   type FunctionRunnerDeps,
@@ -117,7 +117,7 @@ export interface RunWorld extends AsyncDisposable {
   readonly connection: Connection;
   readonly services: Services;
   readonly runs: RunsClient;
-  readonly bodies: RunBodies;
+  readonly bodies: PayloadStore;
   readonly publisher: Publisher;
   readonly logs: RunLogs;
   readonly http: HttpClient;
@@ -133,7 +133,7 @@ export interface RunWorld extends AsyncDisposable {
   /** Everything on `svc.runs.v1` so far, partition by partition. */
   ledger(): Promise<RunChanged[]>;
   read<T>(topic: string): Promise<T[]>;
-  orders(group: string): ConsumerOrders;
+  orders(group: string): OperatorRequests;
 }
 
 export async function openRunWorld({
@@ -157,8 +157,8 @@ export async function openRunWorld({
     credentials: { credentials: { type: 'API_KEY', apiKey: 'k' }, expiresAt: null },
   };
   const { connection } = await importConnection(node, wanted, options);
-  const bodies = createRunBodies({ log, schemas, vault });
-  const ends = stack.use(await followRunEnds({ log, schemas, logger: silent }));
+  const bodies = createPayloadStore({ log, schemas, vault });
+  const ends = stack.use(await consumeRunCompletions({ log, schemas, logger: silent }));
   const direct = new DirectRuns();
   const runs = createRunsClient({ control, bodies, ends, direct });
   const publisher = createPublisher({ log, schemas, clock });
@@ -199,7 +199,7 @@ export async function openRunWorld({
   const services: Services = {
     ...ground,
     refresher,
-    openedConnections: stack.use(createOpenedConnections({ ...ground, refresher })),
+    openedConnections: stack.use(createDecryptedConnectionCache({ ...ground, refresher })),
     records: { reader: aReader, writer: records.writer },
     readableRuns: createReadableRuns({ log, reader: aReader }),
     runs,
@@ -217,7 +217,7 @@ export async function openRunWorld({
     readiness: () => [],
   };
   const opened = stack.move();
-  const orders = (group: string) => openOrders(services, group);
+  const orders = (group: string) => openOperatorRequests(services, group);
 
   const read = async <T>(topic: string): Promise<T[]> => {
     const codec = await schemas.codec<T>(topic);
@@ -254,7 +254,7 @@ export async function openRunWorld({
       const parts = { ...aFunction, environmentUid, integrationKey: 'crm', kind, name, bundle };
       const body = { type: 'Deploy', parts: { ...parts, contentHash: bundle, ...more } };
       const ref = functionRef(environmentUid, 'crm', kind, name);
-      const deployed = await control.ask<DeployedFunction>(ref, body, options);
+      const deployed = await control.execute<DeployedFunction>(ref, body, options);
       if (deployed === null) throw new Error('not deployed');
       return deployed;
     },

@@ -59,7 +59,7 @@ async function prepare(node: WholeNode): Promise<Stream[]> {
     jsonSchema: { definitions },
     contentHash: 'one',
   };
-  await control.ask(
+  await control.execute(
     functionRef(environmentUid, integrationKey, 'sync', 'tested'),
     { type: 'Deploy', parts },
     system,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openOrders } from '../../streams/reactors/orders.ts';
+import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
 import { checkedFetch } from './answers.ts';
 import { codeOf, startApi, type Api } from './api.ts';
@@ -60,7 +60,7 @@ export async function openWebhookIngress(providers: readonly string[]): Promise<
   const webhookRateLimit = 'enforce';
   const api = stack.use(await startApi({ clock, overlayPath, egressAllow, webhookRateLimit }));
   const parts = { ...api.services, clock };
-  const orders = openOrders(parts, 'svc.webhook-deliveries');
+  const orders = openOperatorRequests(parts, 'svc.webhook-deliveries');
   stack.use(await startWebhookDeliveries({ ...parts, orders, userAgent: 'svc/1' }));
   const send = async (expected: string, method: string, path: string, body: object) =>
     expect(codeOf(await api.call(method, path, { body }))).toBe(expected);

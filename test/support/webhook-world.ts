@@ -66,7 +66,11 @@ export class WebhookWorld implements AsyncDisposable {
   async setUrls(primary: string | null, secondary: string | null = null): Promise<void> {
     const { uid } = this.world.environment;
     const changes = { webhookUrls: { primary, secondary } };
-    await this.world.node.control.ask(environmentRef(uid), { type: 'Patch', changes }, { actor });
+    await this.world.node.control.execute(
+      environmentRef(uid),
+      { type: 'Patch', changes },
+      { actor },
+    );
   }
 
   currentEnvironment(): Environment {
@@ -95,7 +99,7 @@ export class WebhookWorld implements AsyncDisposable {
     const ref = syncRef([environment.uid, 'crm', 'acme'], 'contacts', 'base');
     const runId = crypto.randomUUID();
     const ask = (body: { type: string; [field: string]: unknown }) =>
-      node.control.ask(ref, body, { actor });
+      node.control.execute(ref, body, { actor });
     await ask({ type: 'Trigger', runId, reset: false, emptyCache: false });
     await ask({ type: 'RunStarted', runId, attempt: 1, runner: 'r' });
     const done = { added: 1, updated: 0, deleted: 0, unchanged: 0 };
@@ -130,7 +134,7 @@ export class WebhookWorld implements AsyncDisposable {
     const moves = ends.map((end, partition) => ({ partition, from: end, to: 0, until: end }));
     const id = crypto.randomUUID();
     const body = { type: 'Reset', name: group, id, moves, isRepeat, by: actor };
-    await control.ask(consumerGroupRef(group), body, { actor });
+    await control.execute(consumerGroupRef(group), body, { actor });
     await until(() => {
       const state = control.view.find<ConsumerGroup>('consumer-group', [group]);
       return Object.values(state?.resets ?? {}).every(({ appliedAt }) => appliedAt !== null);

@@ -57,13 +57,15 @@ export async function openRedisCoordination(
     async acquire(name, { ttlMs, token = randomUUID() }): Promise<Lease | null> {
       const args = [token, Math.ceil(ttlMs)];
       const key = keyOf('lease', name);
-      const taken = await connection.ask((client) => client.eval(acquireScript, 1, key, ...args));
+      const taken = await connection.execute((client) =>
+        client.eval(acquireScript, 1, key, ...args),
+      );
       return taken === 1 ? { name, token } : null;
     },
     async release({ name, token }) {
       try {
         const key = keyOf('lease', name);
-        await connection.ask((client) => client.eval(releaseScript, 1, key, token));
+        await connection.execute((client) => client.eval(releaseScript, 1, key, token));
       } catch (error) {
         logger?.debug({ err: error, lease: name }, 'lease not released: it ends by itself');
       }
@@ -71,7 +73,7 @@ export async function openRedisCoordination(
     async count(name, { windowMs, by = 1 }) {
       try {
         const args = [keyOf('count', name), by, Math.ceil(windowMs)];
-        const counted = await connection.ask((client) => client.eval(countScript, 1, ...args));
+        const counted = await connection.execute((client) => client.eval(countScript, 1, ...args));
         const [value, resetMs] = counted as [number, number];
         return { value, resetMs };
       } catch (error) {
@@ -81,14 +83,14 @@ export async function openRedisCoordination(
     },
     async set(key, value, { ttlMs }) {
       const px = Math.ceil(ttlMs);
-      await connection.ask((client) => client.set(keyOf('value', key), value, 'PX', px));
+      await connection.execute((client) => client.set(keyOf('value', key), value, 'PX', px));
     },
-    get: (key) => connection.ask((client) => client.get(keyOf('value', key))),
+    get: (key) => connection.execute((client) => client.get(keyOf('value', key))),
     async delete(key) {
-      await connection.ask((client) => client.del(keyOf('value', key)));
+      await connection.execute((client) => client.del(keyOf('value', key)));
     },
     async publish(channel, message) {
-      await connection.ask((client) => client.publish(keyOf('channel', channel), message));
+      await connection.execute((client) => client.publish(keyOf('channel', channel), message));
     },
     subscribe: (channel, listener) => subscriptions.add(keyOf('channel', channel), listener),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -166,7 +166,7 @@ interface Decoding {
 
 function startDecoding(
   codings: readonly string[],
-  to: {
+  target: {
     readonly sink: AnswerSink;
     readonly resume: () => void;
     readonly end: () => void;
@@ -178,15 +178,15 @@ function startDecoding(
   const last = chain.reduce((before, next) => before.pipe(next));
   let bytesIn = 0;
   let bytesOut = 0;
-  for (const part of chain) part.on('error', to.fail);
-  first.on('drain', to.resume);
+  for (const part of chain) part.on('error', target.fail);
+  first.on('drain', target.resume);
   last.on('data', (chunk: Buffer) => {
     bytesOut += chunk.length;
     if (bytesOut > smallBytes && bytesOut > expansionMax * bytesIn) {
-      to.fail(new HttpFailure('ERR_BODY_TOO_LARGE', 'The answer unpacks to far too much.'));
-    } else if (!to.sink.data(chunk, false)) last.pause();
+      target.fail(new HttpFailure('ERR_BODY_TOO_LARGE', 'The answer unpacks to far too much.'));
+    } else if (!target.sink.data(chunk, false)) last.pause();
   });
-  last.on('end', to.end);
+  last.on('end', target.end);
   return {
     write(chunk) {
       bytesIn += chunk.length;

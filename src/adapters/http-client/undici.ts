@@ -280,9 +280,9 @@ function startDeadline({ timeoutMs, signal }: OutgoingRequest) {
 function asFailure(error: unknown, reason?: unknown): Error {
   if (reason instanceof HttpFailure) return reason;
   if (error instanceof GatewayError || error instanceof HttpFailure) return error;
-  const given = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
-  const code = given.code ?? given.errors?.[0]?.code ?? 'ERR_NETWORK';
-  const message = given.message || `The request failed: ${code}.`;
+  const input = error as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  const code = input.code ?? input.errors?.[0]?.code ?? 'ERR_NETWORK';
+  const message = input.message || `The request failed: ${code}.`;
   return new HttpFailure(codes[code] ?? code, message, { cause: error });
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../kernel/errors.ts';
 import type {
   Insert,
-  Lane,
+  QueryClass,
   ProjectionStore,
   SqlParams,
   TableDefinition,
@@ -15,14 +15,14 @@ import { UnusableServer, parseServerAddress } from './server-address.ts';
 import { checkServer } from './server-check.ts';
 import { openServer } from './server.ts';
 
-interface LaneShape {
+interface PoolShape {
   readonly connections: number;
   /** How long a server may take for one statement, ms. */
   readonly timeoutMs: number;
 }
 
 /** In process, pages have two: the read-ahead of one reader must not hold up another's page. */
-const embeddedConnections: Readonly<Record<Lane, number>> = {
+const embeddedConnections: Readonly<Record<QueryClass, number>> = {
   insert: 1,
   build: 1,
   page: 2,
@@ -30,7 +30,7 @@ const embeddedConnections: Readonly<Record<Lane, number>> = {
   cleanup: 1,
 };
 
-const serverLanes: Readonly<Record<Lane, LaneShape>> = {
+const serverLanes: Readonly<Record<QueryClass, PoolShape>> = {
   insert: { connections: 1, timeoutMs: 60_000 },
   page: { connections: 8, timeoutMs: 10_000 },
   heavy: { connections: 2, timeoutMs: 300_000 },
@@ -49,7 +49,7 @@ interface Queue {
   waiting: number;
   last: Promise<unknown>;
 }
-type Lanes = ReadonlyMap<Lane, readonly Queue[]>;
+type Pools = ReadonlyMap<QueryClass, readonly Queue[]>;
 
 /**
  * Opens ClickHouse: `embedded:<folder>` in this process and thread, or `http(s)://user:password@host:port/database`,
@@ -65,27 +65,27 @@ export async function openClickHouseStore(options: {
   const { url, cluster = null } = options;
   if (!url.startsWith('embedded:')) return openServerStore(url, cluster);
   if (cluster !== null) throw new UnusableServer('a cluster needs the URL of a server');
-  const lanes = new Map<Lane, Queue[]>();
-  for (const [lane, count] of Object.entries(embeddedConnections)) {
+  const pools = new Map<QueryClass, Queue[]>();
+  for (const [queryClass, count] of Object.entries(embeddedConnections)) {
     const queues: Queue[] = [];
     for (let at = 0; at < count; at++) {
       const connection = await attempt(() => openEmbedded(url.slice('embedded:'.length)));
       queues.push(queueOf(connection, Infinity));
     }
-    lanes.set(lane as Lane, queues);
+    pools.set(queryClass as QueryClass, queues);
   }
-  return new ClickHouseStore(lanes, null, () => Promise.resolve());
+  return new ClickHouseStore(pools, null, () => Promise.resolve());
 }
 
 async function openServerStore(url: string, cluster: string | null): Promise<ProjectionStore> {
   const address = parseServerAddress(url);
   const isReplicated = cluster !== null;
-  const lanes = new Map<Lane, Queue[]>();
-  for (const [lane, { connections, timeoutMs }] of Object.entries(serverLanes)) {
+  const pools = new Map<QueryClass, Queue[]>();
+  for (const [queryClass, { connections, timeoutMs }] of Object.entries(serverLanes)) {
     const queues = Array.from({ length: connections }, () =>
       queueOf(openServer(address, { isReplicated, timeoutMs }), timeoutMs),
     );
-    lanes.set(lane as Lane, queues);
+    pools.set(queryClass as QueryClass, queues);
   }
   const check = async (): Promise<void> => {
     const { timeoutMs } = serverLanes.page;
@@ -99,7 +99,7 @@ async function openServerStore(url: string, cluster: string | null): Promise<Pro
       await system.close();
     }
   };
-  const store = new ClickHouseStore(lanes, cluster, check);
+  const store = new ClickHouseStore(pools, cluster, check);
   await store.ready();
   return store;
 }
@@ -112,14 +112,14 @@ const queueOf = (connection: Connection, patienceMs: number): Queue => ({
 });
 
 class ClickHouseStore implements ProjectionStore {
-  readonly #lanes: Lanes;
+  readonly #lanes: Pools;
   readonly #cluster: string | null;
   readonly #check: () => Promise<void>;
   /** The check that runs or has succeeded. */
   #checked: Promise<void> | null = null;
 
-  constructor(lanes: Lanes, cluster: string | null, check: () => Promise<void>) {
-    this.#lanes = lanes;
+  constructor(pools: Pools, cluster: string | null, check: () => Promise<void>) {
+    this.#lanes = pools;
     this.#cluster = cluster;
     this.#check = check;
   }
@@ -143,24 +143,33 @@ class ClickHouseStore implements ProjectionStore {
 
   async command(
     sql: string,
-    { lane = 'insert', params }: { lane?: Lane; params?: SqlParams } = {},
+    {
+      queryClass: queryClass = 'insert',
+      params,
+    }: { queryClass?: QueryClass; params?: SqlParams } = {},
   ): Promise<void> {
-    await this.#on(lane, (connection) => connection.run(sql, { params }));
+    await this.#on(queryClass, (connection) => connection.run(sql, { params }));
   }
 
   async insert(insert: Insert): Promise<void> {
-    await this.#on(insert.lane ?? 'insert', (connection) => connection.insert(insert));
+    await this.#on(insert.queryClass ?? 'insert', (connection) => connection.insert(insert));
   }
 
-  queryBinary(sql: string, params?: SqlParams, lane: Lane = 'page'): Promise<Buffer> {
+  queryBinary(sql: string, params?: SqlParams, queryClass: QueryClass = 'page'): Promise<Buffer> {
     const options = { params, isRead: true };
-    return this.#on(lane, (connection) => connection.run(`${sql} FORMAT RowBinary`, options));
+    return this.#on(queryClass, (connection) => connection.run(`${sql} FORMAT RowBinary`, options));
   }
 
-  async queryRows<T>(sql: string, params?: SqlParams, lane: Lane = 'heavy'): Promise<T[]> {
+  async queryRows<T>(
+    sql: string,
+    params?: SqlParams,
+    queryClass: QueryClass = 'heavy',
+  ): Promise<T[]> {
     const format = 'FORMAT JSONEachRow SETTINGS output_format_json_quote_64bit_integers = 1';
     const options = { params, isRead: true };
-    const text = await this.#on(lane, (connection) => connection.run(`${sql} ${format}`, options));
+    const text = await this.#on(queryClass, (connection) =>
+      connection.run(`${sql} ${format}`, options),
+    );
     const lines = text.toString().split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
   }
@@ -174,17 +183,17 @@ class ClickHouseStore implements ProjectionStore {
   }
 
   /** On the connection of the lane with the shortest queue. */
-  #on<T>(lane: Lane, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const queues = this.#lanes.get(lane) ?? [];
+  #on<T>(queryClass: QueryClass, task: (connection: Connection) => Promise<T>): Promise<T> {
+    const queues = this.#lanes.get(queryClass) ?? [];
     const queue = queues.reduce((best, next) => (next.waiting < best.waiting ? next : best));
-    if (queue.waiting >= waitingMax) return Promise.reject(overloaded(lane));
+    if (queue.waiting >= waitingMax) return Promise.reject(overloaded(queryClass));
     queue.waiting++;
     const askedAt = performance.now();
     const result = queue.last.then(() => {
-      if (performance.now() - askedAt > queue.patienceMs) throw overloaded(lane);
+      if (performance.now() - askedAt > queue.patienceMs) throw overloaded(queryClass);
       return attempt(async () => {
         await this.#checking();
-        return work(queue.connection);
+        return task(queue.connection);
       });
     });
     const ended = (): void => {
@@ -204,9 +213,9 @@ class ClickHouseStore implements ProjectionStore {
   }
 }
 
-const overloaded = (lane: Lane): GatewayError =>
+const overloaded = (queryClass: QueryClass): GatewayError =>
   new GatewayError(
     'projection_unavailable',
     { retryAfterS: 1 },
-    { cause: new Error(`too many statements wait for the connections of the lane ${lane}`) },
+    { cause: new Error(`too many statements wait for the connections of the lane ${queryClass}`) },
   );

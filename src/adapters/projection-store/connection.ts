@@ -36,7 +36,7 @@ export const settingsOf = ({ deduplicationToken }: Insert): Record<string, strin
 });
 
 /** 64-bit integers travel as text: not every binder takes a bigint. */
-export function wire(params: SqlParams | undefined): Record<string, unknown> {
+export function connectionSettings(params: SqlParams | undefined): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(params ?? {}).map(([name, value]) => [
       name,

@@ -1,6 +1,6 @@
 import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
-import { drain, settingsOf, wire, type Connection } from './connection.ts';
+import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
 
 /** Opens the engine in this process. Only one thread of the process may, for one path (measured.md section 6). */
 export async function openEmbedded(path: string): Promise<Connection> {
@@ -14,7 +14,7 @@ export async function openEmbedded(path: string): Promise<Connection> {
     run: async (query, { params } = {}) => {
       const answer = await client.exec({
         query,
-        ...(params === undefined ? {} : { query_params: wire(params) }),
+        ...(params === undefined ? {} : { query_params: connectionSettings(params) }),
       });
       return drain(answer.stream);
     },

@@ -17,9 +17,9 @@ const refusals = new Set([
 ]);
 
 /** Runs the work; its errors are those of the port. */
-export async function attempt<T>(work: () => Promise<T>): Promise<T> {
+export async function attempt<T>(task: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await task();
   } catch (cause) {
     if (refusals.has(engineCode(cause)))
       throw new GatewayError('projection_refused', {}, { cause });

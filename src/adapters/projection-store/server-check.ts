@@ -67,14 +67,14 @@ export function isAtLeast(version: string, oldest: string): boolean {
 }
 
 async function checkSettings(system: Connection, origin: string): Promise<void> {
-  const known = await column(
+  const existing = await column(
     system,
     `SELECT name FROM system.settings WHERE name IN {names:Array(String)}
      UNION ALL SELECT name FROM system.merge_tree_settings WHERE name IN {names:Array(String)}`,
     { names: [...neededSettings, ...neededTableSettings] },
   );
   const missing = [...neededSettings, ...neededTableSettings].filter(
-    (name) => !known.includes(name),
+    (name) => !existing.includes(name),
   );
   if (missing.length > 0) {
     throw new UnusableServer(`${origin} lacks the settings ${missing.join(', ')}`);
@@ -94,9 +94,9 @@ async function checkCluster(system: Connection, origin: string, cluster: string)
       `the cluster "${cluster}" of ${origin} has ${shards.length} shards; use one of a single shard`,
     );
   }
-  const known = await column(system, 'SELECT DISTINCT cluster FROM system.clusters ORDER BY 1');
+  const existing = await column(system, 'SELECT DISTINCT cluster FROM system.clusters ORDER BY 1');
   throw new UnusableServer(
-    `${origin} knows no cluster "${cluster}"; it knows ${known.join(', ') || 'none'}`,
+    `${origin} knows no cluster "${cluster}"; it knows ${existing.join(', ') || 'none'}`,
   );
 }
 

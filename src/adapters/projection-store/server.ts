@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { Insert } from '../../ports/projection-store.ts';
-import { drain, settingsOf, wire, type Connection, type RunOptions } from './connection.ts';
+import {
+  drain,
+  settingsOf,
+  connectionSettings,
+  type Connection,
+  type RunOptions,
+} from './connection.ts';
 import type { ServerAddress } from './server-address.ts';
 
 /** The whole answer is made before its first byte: an error then has its status, and never cuts rows short. */
@@ -48,7 +54,7 @@ export function openServer(
   });
 
   const run = async (query: string, { params }: RunOptions): Promise<Buffer> => {
-    const answer = await client.exec({ query, query_params: wire(params) });
+    const answer = await client.exec({ query, query_params: connectionSettings(params) });
     return drain(answer.stream);
   };
   const insert = async (insert: Insert): Promise<void> => {
@@ -68,12 +74,12 @@ export function openServer(
 }
 
 /** Once more where the server has closed an idle connection just as it was used. */
-async function twice<T>(work: () => Promise<T>): Promise<T> {
+async function twice<T>(task: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await task();
   } catch (error) {
     if (!isCutOff(error)) throw error;
-    return work();
+    return task();
   }
 }
 

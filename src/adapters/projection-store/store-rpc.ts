@@ -1,4 +1,4 @@
-import type { Lane, ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
+import type { QueryClass, ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
 import type { Methods, Peer } from '../threads/rpc.ts';
 
 /** What other threads ask of the one that owns the tables. */
@@ -7,10 +7,10 @@ export type TableQuestions = Pick<ProjectionStore, 'command' | 'queryRows'>;
 /** To be served by the thread that opened the store. */
 export function projectionStoreMethods(store: ProjectionStore): Methods {
   return {
-    'store.command': (sql: string, options: { lane?: Lane; params?: SqlParams }) =>
+    'store.command': (sql: string, options: { queryClass?: QueryClass; params?: SqlParams }) =>
       store.command(sql, options),
-    'store.queryRows': (sql: string, params?: SqlParams, lane?: Lane) =>
-      store.queryRows(sql, params, lane),
+    'store.queryRows': (sql: string, params?: SqlParams, queryClass?: QueryClass) =>
+      store.queryRows(sql, params, queryClass),
   };
 }
 
@@ -18,7 +18,7 @@ export function projectionStoreMethods(store: ProjectionStore): Methods {
 export function connectProjectionStore(peer: Peer): TableQuestions {
   return {
     command: (sql, options = {}) => peer.call('store.command', [sql, options]),
-    queryRows: <T>(sql: string, params?: SqlParams, lane?: Lane) =>
-      peer.call<T[]>('store.queryRows', [sql, params, lane]),
+    queryRows: <T>(sql: string, params?: SqlParams, queryClass?: QueryClass) =>
+      peer.call<T[]>('store.queryRows', [sql, params, queryClass]),
   };
 }

@@ -104,7 +104,7 @@ export class SandboxChild {
       this.#gone();
     });
     const { runtime, settings } = this.#options;
-    this.#tell({ kind: 'init', runtime, settings });
+    this.#send({ kind: 'init', runtime, settings });
     try {
       await promise;
     } catch (error) {
@@ -127,10 +127,10 @@ export class SandboxChild {
     const { wallMs, graceMs } = order.limits;
     this.#setDeadline(entry, wallMs + graceMs);
     const abort = () => {
-      this.#tell({ kind: 'abort', run, reason: reasonOf(signal) });
+      this.#send({ kind: 'abort', run, reason: reasonOf(signal) });
       this.#setDeadline(entry, graceMs);
     };
-    if (!this.#tell({ kind: 'run', run, ...rest })) this.#end(run, fail(interrupted));
+    if (!this.#send({ kind: 'run', run, ...rest })) this.#end(run, fail(interrupted));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     try {
@@ -158,7 +158,7 @@ export class SandboxChild {
     await this.#exited.promise;
   }
 
-  #tell(message: ToChild): boolean {
+  #send(message: ToChild): boolean {
     if (!this.#process.connected) return false;
     // The callback takes the error of a channel that closes meanwhile; the exit tells the runs.
     this.#process.send(message, () => undefined);
@@ -182,9 +182,9 @@ export class SandboxChild {
     try {
       const answer = await perform(host, call.method, call.args);
       const { json, body = '' } = typeof answer === 'string' ? { json: answer } : answer;
-      this.#tell({ kind: 'settle', run, id, isDone: true, json, body });
+      this.#send({ kind: 'settle', run, id, isDone: true, json, body });
     } catch (error) {
-      this.#tell({ kind: 'settle', run, id, isDone: false, json: errorJson(error), body: '' });
+      this.#send({ kind: 'settle', run, id, isDone: false, json: errorJson(error), body: '' });
     }
   }
 

@@ -1,14 +1,14 @@
 import { outOfMemory, timedOut } from './failures.ts';
 import { GuestRun } from './guest-run.ts';
 import type { ChildSettings, FromChild, ToChild } from './messages.ts';
-import { openRealm, takeSnapshot, type Realm, type Snapshot } from './realm.ts';
+import { openIsolate, takeSnapshot, type RunIsolate, type Snapshot } from './isolate.ts';
 
 /**
- * The process that holds the realms of untrusted code: started without environment, write access or
- * secrets, and worth nothing to whoever breaks out of a realm.
+ * The process that holds the isolates of untrusted code: started without environment, write access or
+ * secrets, and worth nothing to whoever breaks out of an isolate.
  */
 const watchEveryMs = 25;
-/** How long a realm may take to say how large it is, before it counts as busy. */
+/** How long an isolate may take to say how large it is, before it counts as busy. */
 const memoryAnswerMs = 20;
 /** Time for the memory of an ended run to go back, before another one is ended for it. */
 const memoryReturnsMs = 250;
@@ -16,7 +16,7 @@ const memoryReturnsMs = 250;
 interface State {
   readonly snapshot: Snapshot;
   readonly settings: ChildSettings;
-  readonly spares: Realm[];
+  readonly spares: RunIsolate[];
   readonly runs: Map<number, GuestRun>;
   /** Processor time of each run at the last watch, and what came since the one before. */
   readonly processor: Map<number, { readonly totalMs: number; readonly recentMs: number }>;
@@ -25,13 +25,13 @@ interface State {
 }
 let state: State | null = null;
 
-/** Without a supervisor there is nothing to do; realms may be busy, so no gentle exit. */
+/** Without a supervisor there is nothing to do; isolates may be busy, so no gentle exit. */
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 // A signal to the whole group is for the supervisor to act on: it lets runs finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('message', (message: ToChild) => receive(message));
 
-function tell(message: FromChild): void {
+function send(message: FromChild): void {
   if (process.connected) process.send?.(message);
 }
 
@@ -47,7 +47,7 @@ function receive(message: ToChild): void {
       isHunting: false,
     };
     for (let count = 0; count < message.settings.spares; count++) refill(state);
-    tell({ kind: 'ready' });
+    send({ kind: 'ready' });
     return;
   }
   if (state === null) return;
@@ -67,7 +67,7 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
   const { heapMb } = order.limits;
   const spare = heapMb === on.settings.heapMb ? on.spares.pop() : undefined;
   const started = new GuestRun(spare ?? open(on, heapMb), order, {
-    called: (id, method, args) => tell({ kind: 'call', run, id, method, args }),
+    called: (id, method, args) => send({ kind: 'call', run, id, method, args }),
     ended: (result) => {
       on.runs.delete(run);
       on.processor.delete(run);
@@ -75,9 +75,9 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
         clearInterval(on.watch);
         on.watch = null;
       }
-      tell({ kind: 'ended', run, result });
+      send({ kind: 'ended', run, result });
     },
-    unstoppable: () => tell({ kind: 'broken' }),
+    unstoppable: () => send({ kind: 'broken' }),
   });
   on.runs.set(run, started);
   on.watch ??= setInterval(() => watch(on), watchEveryMs);
@@ -85,8 +85,8 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
   setTimeout(() => refill(on), 10);
 }
 
-const open = ({ snapshot }: State, heapMb: number): Realm =>
-  openRealm(snapshot, heapMb, () => tell({ kind: 'broken' }));
+const open = ({ snapshot }: State, heapMb: number): RunIsolate =>
+  openIsolate(snapshot, heapMb, () => send({ kind: 'broken' }));
 
 function refill(on: State): void {
   if (on.spares.length < on.settings.spares) {
@@ -107,7 +107,7 @@ function watch(on: State): void {
 
 /**
  * V8's limit leaves some memory out: when the process grows beyond what it may, the largest run goes.
- * A realm too busy to answer is taken for the largest, the one busiest of late first.
+ * An isolate too busy to answer is taken for the largest, the one busiest of late first.
  */
 async function hunt(on: State): Promise<void> {
   on.isHunting = true;
@@ -123,7 +123,7 @@ async function hunt(on: State): Promise<void> {
     a.size === b.size ? b.recentMs - a.recentMs : b.size - a.size,
   );
   if (largest !== undefined) {
-    tell({ kind: 'suspect', run: largest.id });
+    send({ kind: 'suspect', run: largest.id });
     largest.run.kill(outOfMemory);
   }
   setTimeout(() => {

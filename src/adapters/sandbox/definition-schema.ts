@@ -10,7 +10,7 @@ const modelSchemas = z.custom<Readonly<Record<string, JsonObject>>>(
   'Not a map of schemas.',
 );
 
-/** What a realm says of a definition; checked, because a bundle may have changed how it says it. */
+/** What an isolate says of a definition; checked, because a bundle may have changed how it says it. */
 export const definitionSchema = z.object({
   type: z.enum(['sync', 'action', 'onEvent']),
   description: z.string(),

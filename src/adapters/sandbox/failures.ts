@@ -53,7 +53,7 @@ const headers = z.custom<Readonly<Record<string, string>>>(
   (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
 );
 
-/** What a realm may say of its own failure; the other kinds are the supervisor's to say. */
+/** What an isolate may say of its own failure; the other kinds are the supervisor's to say. */
 const reportSchema = z.object({
   kind: z.enum(['action_error', 'http', 'network', 'invalid', 'error']),
   name: z.string().max(500),
@@ -70,7 +70,7 @@ const reportSchema = z.object({
     .optional(),
 });
 
-/** What a realm says of a thrown value is checked like any input. */
+/** What an isolate says of a thrown value is checked like any input. */
 export function reportOf(text: string): RunFailure {
   const unreadable: RunFailure = { kind: 'error', name: 'Error', message: 'The function failed.' };
   if (text.length > reportCharsMax) return unreadable;

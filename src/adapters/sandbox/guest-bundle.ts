@@ -7,7 +7,7 @@ export const sourceEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
 let bundled: Promise<string> | null = null;
 
-/** The script of a realm: our guest runtime and zod. Bundled once per process. */
+/** The script of an isolate: our guest runtime and zod. Bundled once per process. */
 export function guestRuntime(): Promise<string> {
   bundled ??= bundle();
   return bundled;
@@ -34,7 +34,7 @@ async function bundle(): Promise<string> {
   });
 }
 
-/** Each realm holds this text, and what it makes, in its own memory: short names, and messages in English alone. */
+/** Each isolate holds this text, and what it makes, in its own memory: short names, and messages in English alone. */
 async function smallZod(): Promise<string> {
   const text = await textOf({
     ...settings,
@@ -84,12 +84,14 @@ const leanClasses: Plugin = {
         ['Object.defineProperty(_, "init"', '}[name]; Object.defineProperty(_, "init"'],
         ['Object.defineProperty(_, "name", { value: name });', ''],
       ] as const;
-      return { contents: changes.reduce((of, [from, to]) => replaced(of, from, to), text) };
+      return {
+        contents: changes.reduce((ref, [from, target]) => replaced(ref, from, target), text),
+      };
     });
   },
 };
 
-/** In a realm no code is made of text: what `z.compile` would make it of is left out, and it gives the schema back as ever. */
+/** In an isolate no code is made of text: what `z.compile` would make it of is left out, and it gives the schema back as ever. */
 const withoutGenerator: Plugin = {
   name: 'without-generator',
   setup(building) {
@@ -104,9 +106,9 @@ const withoutGenerator: Plugin = {
 const generator = 'export function compileFn';
 
 /** @throws Error when the text is not there just once: what it is of has changed */
-function replaced(text: string, from: string, to: string): string {
+function replaced(text: string, from: string, target: string): string {
   const parts = text.split(from);
-  if (parts.length === 2) return parts.join(to);
+  if (parts.length === 2) return parts.join(target);
   throw new Error(
     `The guest runtime cannot be made smaller: ${from} is there ${parts.length - 1} times`,
   );

@@ -1,14 +1,14 @@
 import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
 import { aborted, outOfMemory, reportOf, stuck, tooMany } from './failures.ts';
 import type { AbortReason } from './messages.ts';
-import type { Realm } from './realm.ts';
+import type { RunIsolate } from './isolate.ts';
 import { answerSync } from './sync-calls.ts';
 
 /** Bytes of one call's arguments, and calls in flight (contract/reliability.md section 8.5). */
 const argsBytesMax = 4 * 1024 * 1024;
 const pendingCallsMax = 64;
 const timersMax = 1000;
-/** How long a realm that has been disposed of may go on with what it was at. */
+/** How long an isolate that has been disposed of may go on with what it was at. */
 const stopMs = 2_000;
 /** The longest time that a timer of Node can wait. */
 const timerMsMax = 2 ** 31 - 1;
@@ -17,7 +17,7 @@ export interface GuestRunEvents {
   called(id: number, method: string, args: string): void;
   /** Exactly once, whatever the code does. */
   ended(result: RunResult): void;
-  /** The realm goes on though the run has ended: it is in a loop of V8's own that hears of nothing. */
+  /** The isolate goes on though the run has ended: it is in a loop of V8's own that hears of nothing. */
   unstoppable(): void;
 }
 
@@ -28,28 +28,28 @@ export interface GuestRunOrder {
   readonly limits: RunLimits;
 }
 
-/** One run in one realm, seen from the child process: counts, clocks, and the end. */
+/** One run in one isolate, seen from the child process: counts, clocks, and the end. */
 export class GuestRun {
   readonly limits: RunLimits;
-  readonly #realm: Realm;
+  readonly #isolate: RunIsolate;
   readonly #events: GuestRunEvents;
   readonly #pending = new Set<number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #clocks: NodeJS.Timeout[] = [];
-  /** Turns of the realm under way: while there are any, it may still ask for something. */
+  /** Turns of the isolate under way: while there are any, it may still ask for something. */
   #turns = 0;
   #calls = 0;
   #aborted: AbortReason | null = null;
   #hasEnded = false;
 
   /** Starts at once. */
-  constructor(realm: Realm, order: GuestRunOrder, events: GuestRunEvents) {
+  constructor(isolate: RunIsolate, order: GuestRunOrder, events: GuestRunEvents) {
     this.limits = order.limits;
-    this.#realm = realm;
+    this.#isolate = isolate;
     this.#events = events;
-    realm.events = {
+    isolate.events = {
       posted: (kind, id, first, second) => this.#posted(kind, id, first, second),
-      asked: (method, args) => this.#asked(method, args),
+      requested: (method, args) => this.#asked(method, args),
       lost: () => this.#fail(outOfMemory),
     };
     const late = {
@@ -60,10 +60,10 @@ export class GuestRun {
       setTimeout(() => this.abort(late), Math.min(order.limits.wallMs, timerMsMax)),
     );
     this.#turns += 1;
-    compile(realm, order).then(
+    compile(isolate, order).then(
       (bundle) => {
         this.#turns -= 1;
-        this.#turn(realm.start(bundle, order.order));
+        this.#turn(isolate.start(bundle, order.order));
       },
       (error: unknown) => {
         this.#turns -= 1;
@@ -72,15 +72,15 @@ export class GuestRun {
     );
   }
 
-  /** Processor time so far, in milliseconds; 0 when the realm is gone, which it may be before its run has ended. */
+  /** Processor time so far, in milliseconds; 0 when the isolate is gone, which it may be before its run has ended. */
   cpuMs(): number {
-    const { isolate } = this.#realm;
+    const { isolate } = this.#isolate;
     return isolate.isDisposed ? 0 : Number(isolate.cpuTime / 1_000_000n);
   }
 
-  /** Heap and external memory in bytes; a busy realm answers late. */
+  /** Heap and external memory in bytes; a busy isolate answers late. */
   async memory(): Promise<number> {
-    const heap = await this.#realm.isolate.getHeapStatistics();
+    const heap = await this.#isolate.isolate.getHeapStatistics();
     return heap.total_heap_size + heap.externally_allocated_size;
   }
 
@@ -101,8 +101,8 @@ export class GuestRun {
     this.#fail(failure);
   }
 
-  #settle(...answer: Parameters<Realm['settle']>): void {
-    this.#turn(this.#realm.settle(...answer));
+  #settle(...answer: Parameters<RunIsolate['settle']>): void {
+    this.#turn(this.#isolate.settle(...answer));
   }
 
   /** A rejection that nobody has handled yet ends a turn as an error, too: it is none of ours. */
@@ -120,7 +120,7 @@ export class GuestRun {
     );
   }
 
-  /** A realm at rest that waits for no call and no timer never wakes up again. */
+  /** An isolate at rest that waits for no call and no timer never wakes up again. */
   #rested(): void {
     this.#turns -= 1;
     if (this.#turns > 0 || this.#pending.size > 0 || this.#timers.size > 0) return;
@@ -140,9 +140,9 @@ export class GuestRun {
     for (const timer of [...this.#timers.values(), ...this.#clocks]) clearTimeout(timer);
     this.#timers.clear();
     this.#pending.clear();
-    // Told first: to let go of a realm takes half a millisecond, and nothing that it does counts any more.
+    // Told first: to let go of an isolate takes half a millisecond, and nothing that it does counts any more.
     this.#events.ended(result);
-    this.#realm.dispose();
+    this.#isolate.dispose();
     setTimeout(() => {
       if (this.#turns > 0) this.#events.unstoppable();
     }, stopMs).unref();
@@ -209,24 +209,24 @@ export class GuestRun {
   }
 }
 
-/** The bundle becomes the body of a function; what breaks out of it only breaks its own realm. */
+/** The bundle becomes the body of a function; what breaks out of it only breaks its own isolate. */
 async function compile(
-  realm: Realm,
+  isolate: RunIsolate,
   { bundle, fileName }: GuestRunOrder,
-): Promise<Parameters<Realm['start']>[0]> {
+): Promise<Parameters<RunIsolate['start']>[0]> {
   const head = '(function (exports, require, module) {';
   const origin = { filename: fileName, columnOffset: -head.length };
-  return realm.context.eval(`${head}${bundle}\n})`, { ...origin, reference: true });
+  return isolate.context.eval(`${head}${bundle}\n})`, { ...origin, reference: true });
 }
 
-/** A bundle that is no JavaScript, or one too large for the realm. */
+/** A bundle that is no JavaScript, or one too large for the isolate. */
 function failureOf(error: unknown): RunFailure {
   if (isLost(error)) return outOfMemory;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return { kind: 'error', name, message };
 }
 
-/** What isolated-vm says when it had to give a realm up. */
+/** What isolated-vm says when it had to give an isolate up. */
 function isLost(error: unknown): boolean {
   return error instanceof Error && /isolate (was|is) disposed|memory limit/i.test(error.message);
 }

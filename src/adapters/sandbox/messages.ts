@@ -2,7 +2,7 @@ import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
 
 /** What the supervisor tells a child. Everything in it is plain data. */
 export type ToChild =
-  /** First of all: the script of the realm. */
+  /** First of all: the script of the isolate. */
   | { readonly kind: 'init'; readonly runtime: string; readonly settings: ChildSettings }
   | {
       readonly kind: 'run';
@@ -37,13 +37,13 @@ export type FromChild =
   | { readonly kind: 'ended'; readonly run: number; readonly result: RunResult }
   /** The run is being ended for its memory: should the process die of it, it was this one. */
   | { readonly kind: 'suspect'; readonly run: number }
-  /** A realm keeps its memory or its thread for good: the runs beside it may end, no other may begin. */
+  /** An isolate keeps its memory or its thread for good: the runs beside it may end, no other may begin. */
   | { readonly kind: 'broken' };
 
 export interface ChildSettings {
   /** Realms made in advance. */
   readonly spares: number;
-  /** Heap of a realm made in advance; runs with another limit get a new one. */
+  /** Heap of an isolate made in advance; runs with another limit get a new one. */
   readonly heapMb: number;
   /** Resident memory of the process from which on runs are ended, the largest first. */
   readonly residentMb: number;

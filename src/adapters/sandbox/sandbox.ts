@@ -176,7 +176,7 @@ class ProcessSandbox implements Sandbox {
   }
 }
 
-/** Checked like any input: the bundle may have changed what its realm says. */
+/** Checked like any input: the bundle may have changed what its isolate says. */
 function definitionOf(text: string): FunctionDefinition {
   try {
     return definitionSchema.parse(JSON.parse(text));

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { urlParts } from './url-parts.ts';
 
-/** Answers that a realm waits for: digests, random bytes, URLs. Nothing here reaches outside the process. */
+/** Answers that an isolate waits for: digests, random bytes, URLs. Nothing here reaches outside the process. */
 type SyncCall = (args: unknown) => unknown;
 
 const algorithms = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);

@@ -1,5 +1,5 @@
 /**
- * Script that runs an action, a sync and a description in a context that is thrown away. The snapshot of a realm then has
+ * Script that runs an action, a sync and a description in a context that is thrown away. The snapshot of an isolate then has
  * the functions of the runtime and of zod that nearly every run calls compiled: a run that began with compiling them from
  * their text took ten times as long. Awaits nothing that does not come.
  */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { directOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
+import { inProcessOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
 import { startControlOwners } from '../../../streams/owners/control/start.ts';
 import { followRetention } from '../../../streams/owners/records/retention-policies.ts';
 import { startRecordOwners } from '../../../streams/owners/records/start.ts';
@@ -28,5 +28,5 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
       ...(isStandby ? { standby: {} } : {}),
     }),
   );
-  return directOwnersMethods(control);
+  return inProcessOwnersMethods(control);
 });

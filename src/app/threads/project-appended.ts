@@ -5,16 +5,16 @@ import type { EventLog } from '../../ports/event-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { Logger } from 'pino';
-import { openTeller } from '../../control-plane/tell.ts';
+import { openCommandSender } from '../../control-plane/command-sender.ts';
 import { projectionRef } from '../../modules/projections/entity.ts';
-import { followProjection } from '../../modules/projections/follow.ts';
+import { followProjection } from '../../modules/projections/consume.ts';
 import { appendedProjections } from '../../../streams/projections/all.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
 } from '../../../streams/projections/appended-projector.ts';
 import type { AnyAppendedProjection } from '../../../streams/projections/appended.ts';
-import type { Feed, FeedOptions } from '../../../streams/projections/fed-generation.ts';
+import type { Feed, FeedOptions } from '../../../streams/projections/generation-feed.ts';
 import { startGenerations, type Active } from '../../../streams/projections/generations.ts';
 import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
 import {
@@ -22,7 +22,7 @@ import {
   startSharedProjector,
 } from '../../../streams/projections/shared-projector.ts';
 import { verifyAppended } from '../../../streams/projections/verify-appended.ts';
-import type { ThreadData } from './ground.ts';
+import type { ThreadData } from './thread-context.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 
 interface Ports {
@@ -54,7 +54,7 @@ async function projectAppended(
   const { log, schemas, store, clock, logger } = ports;
   const { name, topic, tableSet } = projection;
   const decided = stack.use(await followProjection({ log, schemas, logger }, name));
-  const report = await openTeller({ log, schemas, clock });
+  const report = await openCommandSender({ log, schemas, clock });
   const partitions = await log.partitions(topic);
   const codec = await schemas.codec(topic);
   const generations = stack.use(
@@ -77,7 +77,7 @@ async function projectAppended(
       dropCopies: () => Promise.resolve(),
       // Nobody is told wrong things by a log that is behind: the metrics say so.
       stalled: () => undefined,
-      report: (said) => report(projectionRef(name), { ...said, name }, { actor: 'system' }),
+      report: (fields) => report(projectionRef(name), { ...fields, name }, { actor: 'system' }),
       verify: (compared, signal) =>
         verifyAppended({ log, store, partitions }, projection, compared, signal),
     }),

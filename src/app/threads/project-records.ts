@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { RecordNews } from '../../modules/records/news.ts';
+import type { ProjectionNotifications } from '../../modules/records/projection-notifications.ts';
 import type { RecordReader } from '../../modules/records/reader.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Feed, Reach } from '../../../streams/projections/fed-generation.ts';
+import type { Feed, Reach } from '../../../streams/projections/generation-feed.ts';
 import type {
   RecordFeedOptions as FeedOptions,
   RecordGenerationsDeps,
@@ -22,7 +22,7 @@ import {
   startSharedProjector,
 } from '../../../streams/projections/shared-projector.ts';
 import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
-import type { Ground, ThreadData } from './ground.ts';
+import type { ThreadContext, ThreadData } from './thread-context.ts';
 
 type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
 
@@ -37,25 +37,30 @@ type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'f
 /** Makes the tables what they have to be. */
 type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
 
-/** How this process projects the records, whatever the generation (see `Projecting` of ground.ts). */
+/** How this process projects the records, whatever the generation (see `Projecting` of thread-context.ts). */
 export function projectRecords(
-  given: Omit<Ports, 'faultPoint'>,
-  { faultPoint, metrics }: Pick<Ground, 'faultPoint' | 'metrics'>,
+  input: Omit<Ports, 'faultPoint'>,
+  { faultPoint, metrics }: Pick<ThreadContext, 'faultPoint' | 'metrics'>,
   data: Pick<ThreadData, 'projecting' | 'log'>,
-  { prepare, news }: { readonly prepare: Prepare; readonly news: RecordNews },
+  {
+    prepare,
+    notifications,
+  }: { readonly prepare: Prepare; readonly notifications: ProjectionNotifications },
 ): Projecting {
-  const ports: Ports = { ...given, faultPoint };
+  const ports: Ports = { ...input, faultPoint };
   if (data.projecting === 'all') return projectAll(ports, data, prepare, metrics);
   const { store, logger } = ports;
   return {
     openReach({ name }) {
       const reach = createSharedPublication({ store, name, logger });
-      const stop = news.hear(name, { published: reach.advance });
+      const stop = notifications.subscribe(name, { published: reach.advance });
       return { ...reach, [Symbol.asyncDispose]: () => stopped(reach, stop) };
     },
     async openFeed(options) {
       const { tables, heads } = options;
-      const stop = news.hear(tables.name, { dropped: (streams) => heads.drop(streams) });
+      const stop = notifications.subscribe(tables.name, {
+        dropped: (streams) => heads.drop(streams),
+      });
       let projector: Projector | null = null;
       const feed =
         data.projecting === 'none'
@@ -68,14 +73,14 @@ export function projectRecords(
               async begin(held, into) {
                 projector = await startProjector({
                   ...ports,
-                  ...told(steered(options, metrics), news),
+                  ...notifying(steered(options, metrics), notifications),
                   cleanupAfterMs,
                   store: into,
                   held,
                 });
                 return projector;
               },
-              forget: () => told(steered(options, metrics), news).heads.drop('all'),
+              forget: () => notifying(steered(options, metrics), notifications).heads.drop('all'),
             });
       return {
         holds: (partition) => feed.holds(partition),
@@ -115,7 +120,7 @@ export function counted(
 }
 
 /** What changes here is told to those who read the same tables elsewhere. */
-function told(options: Steered, news: RecordNews): Steered {
+function notifying(options: Steered, notifications: ProjectionNotifications): Steered {
   const { heads, advanced, tables } = options;
   return {
     ...options,
@@ -124,12 +129,12 @@ function told(options: Steered, news: RecordNews): Steered {
       advance: (stream, head) => heads.advance(stream, head),
       drop(streams) {
         heads.drop(streams);
-        news.tellDropped(tables.name, streams);
+        notifications.notifyDropped(tables.name, streams);
       },
     },
     advanced(partition, next) {
       advanced(partition, next);
-      news.tellPublished(tables.name, partition, next);
+      notifications.notifyPublished(tables.name, partition, next);
     },
   };
 }
@@ -177,9 +182,9 @@ function refuseUnfinished(projector: Projector | null, partition: number): void 
 function steered(options: FeedOptions, metrics: Metrics) {
   const { tables, heads: all, isBuilding, pacePercent } = options;
   const advanced = counted(options.advanced, metrics, records.name);
-  const lane = () => (isBuilding() ? ('build' as const) : ('insert' as const));
-  const heads: ProjectorDeps['heads'] = all;
-  return { tables, heads, advanced, lane, pacePercent };
+  const queryClass = () => (isBuilding() ? ('build' as const) : ('insert' as const));
+  const highWatermarks: ProjectorDeps['heads'] = all;
+  return { tables, heads: highWatermarks, advanced, lane: queryClass, pacePercent };
 }
 
 /** How far tables can be read that this process alone projects into. */

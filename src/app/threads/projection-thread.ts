@@ -4,14 +4,14 @@ import {
 } from '../../adapters/projection-store/reader-rpc.ts';
 import { migrate } from '../../adapters/projection-store/migrate.ts';
 import { projectionStoreMethods } from '../../adapters/projection-store/store-rpc.ts';
-import { openTeller } from '../../control-plane/tell.ts';
+import { openCommandSender } from '../../control-plane/command-sender.ts';
 import { projectionRef } from '../../modules/projections/entity.ts';
-import { followProjection } from '../../modules/projections/follow.ts';
+import { followProjection } from '../../modules/projections/consume.ts';
 import type { RecordChange } from '../../modules/records/events.ts';
-import { openRecordNews } from '../../modules/records/news.ts';
+import { openProjectionNotifications } from '../../modules/records/projection-notifications.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
 import { startRecordGenerations } from '../../../streams/projections/record-generations.ts';
-import { takeTurns } from '../../../streams/projections/insert-turns.ts';
+import { serializeInserts } from '../../../streams/projections/serialized-inserts.ts';
 import { records } from '../../../streams/projections/records.ts';
 import type { TableSet } from '../../../streams/projections/define.ts';
 import { openCoordination } from '../open-coordination.ts';
@@ -20,52 +20,55 @@ import { verifyGeneration } from '../../../streams/projections/verify.ts';
 import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';
-import { joined } from './unready.ts';
+import { joined } from './readiness-reasons.ts';
 import { readableWhenPublished, watchTables } from './watch-tables.ts';
 
 /** The tables, their reader, and what this process projects into them: ClickHouse in process belongs to one thread. */
-serveThread(async (ground, stack, data, main) => {
-  const { log, schemas, vault, clock, logger } = ground;
+serveThread(async (context, stack, data, main) => {
+  const { log, schemas, vault, clock, logger, metrics } = context;
   const { clickhouse, partitions } = data;
   const { name } = records;
   const store = stack.use(await openTables(clickhouse));
   let forget = (): void => undefined;
-  const unready = joined((reason) => main.emit('unready', reason));
-  const tell = (reason: string | null): void => {
-    unready('tables', reason);
+  const readiness = joined((reason) => main.emit('unready', reason));
+  const notify = (reason: string | null): void => {
+    readiness('tables', reason);
     // What was read ahead must not outlive the server that it came from.
     if (reason !== null) forget();
   };
   const isServer = !clickhouse.url.startsWith('embedded:');
-  const watch = isServer ? stack.use(watchTables({ store, logger, tell })) : null;
+  const watch = isServer ? stack.use(watchTables({ store, logger, report: notify })) : null;
   const projection = stack.use(await followProjection({ log, schemas, logger }, name));
-  const report = await openTeller({ log, schemas, clock });
+  const report = await openCommandSender({ log, schemas, clock });
   const codec = await schemas.codec<RecordChange>(records.topic);
   const ports = { log, store, codec, clock, logger, partitions };
   const coordination = await openCoordination(stack, data.coordination, logger);
-  const news = stack.use(await openRecordNews({ coordination, node: data.node, logger }));
+  const notifications = stack.use(
+    await openProjectionNotifications({ coordination, node: data.node, logger }),
+  );
   // Replicated tables take one insert at a time from all processes together.
-  const filled = clickhouse.cluster === null ? store : takeTurns(store, { coordination, logger });
+  const filled =
+    clickhouse.cluster === null ? store : serializeInserts(store, { coordination, logger });
   const prepare = (tables: TableSet) => migrate(store, tables.migrations);
   const generations = stack.use(
     await startRecordGenerations({
       ...ports,
-      ...projectRecords({ ...ports, store: filled }, ground, data, { prepare, news }),
+      ...projectRecords({ ...ports, store: filled }, context, data, { prepare, notifications }),
       projection,
-      stalled: (reason) => unready(name, reason),
-      openSource: (of) =>
+      stalled: (reason) => readiness(name, reason),
+      openSource: (source) =>
         createRecordSource({
-          ...of,
+          ...source,
           store,
           vault,
           clock,
           partitions,
           beforeReading: async (partition) => {
             watch?.refuseAway();
-            await of.beforeReading(partition);
+            await source.beforeReading(partition);
           },
         }),
-      report: (said) => report(projectionRef(name), { ...said, name }, { actor: 'system' }),
+      report: (fields) => report(projectionRef(name), { ...fields, name }, { actor: 'system' }),
       verify: (compared, signal) => verifyGeneration(ports, compared, signal),
     }),
   );
@@ -74,7 +77,6 @@ serveThread(async (ground, stack, data, main) => {
     logger.fatal({ err }, 'the records projector cannot go on');
     main.emit('fatal', 'the records projector cannot go on');
   });
-  const { metrics } = ground;
   await projectAllAppended(stack, { ...ports, schemas, metrics, store: filled }, data);
   announceDropped(generations.source, main);
   return {

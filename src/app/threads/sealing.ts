@@ -15,8 +15,8 @@ export function startSealing(vault: Pick<Vault, 'dataKey'>): PayloadSealing & As
           beside: import.meta.url,
           data: {},
         });
-        const given: ToSeal = { owner: { key, connectionUid }, dataKey, ids, ends, joined };
-        return thread.peer.call<JoinedPayloads>('seal', [given]);
+        const input: ToSeal = { owner: { key, connectionUid }, dataKey, ids, ends, joined };
+        return thread.peer.call<JoinedPayloads>('seal', [input]);
       };
     },
     async [Symbol.asyncDispose]() {

@@ -4,32 +4,36 @@ import { systemClock } from '../../kernel/time.ts';
 import { createLogger } from '../logger.ts';
 import { openThreadLog } from '../open-log.ts';
 import { startOnLog } from '../start-on-log.ts';
-import { openGround, type Ground, type ThreadData } from './ground.ts';
-import { stepBack } from './step-back.ts';
+import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
+import { lowerThreadPriority } from './thread-priority.ts';
 
 /** The part of a role that a thread runs: opens what it needs on the stack and says what it answers. */
 export type ThreadWork = (
-  ground: Ground,
+  context: ThreadContext,
   stack: AsyncDisposableStack,
   data: ThreadData,
   main: Peer,
 ) => Promise<Methods>;
 
 /** The body of every worker thread: `open` starts its work, `close` ends it in reverse. */
-export function serveThread(work: ThreadWork): void {
+export function serveThread(task: ThreadWork): void {
   const data = workerData as ThreadData;
-  stepBack(data.stepsBack);
+  lowerThreadPriority(data.stepsBack);
   const stack = new AsyncDisposableStack();
   const served: Record<string, Methods[string]> = {
     open: async () => {
       const logger = createLogger(data.logLevel, data.name);
-      const onDamage = (message: string) => main.emit('log damaged', message);
-      const opened = await openThreadLog(stack, data.log, { clock: systemClock, logger, onDamage });
+      const onCorruption = (message: string) => main.emit('log damaged', message);
+      const opened = await openThreadLog(stack, data.log, {
+        clock: systemClock,
+        logger,
+        onCorruption,
+      });
       const start = startOnLog(opened, logger);
       await start.run(async () => {
-        const ground = await openGround(data, stack, { start, logger });
-        const metrics = { 'metrics.snapshot': () => ground.metrics.snapshot() };
-        Object.assign(served, metrics, await work(ground, stack, data, main));
+        const context = await openThreadContext(data, stack, { start, logger });
+        const metrics = { 'metrics.snapshot': () => context.metrics.snapshot() };
+        Object.assign(served, metrics, await task(context, stack, data, main));
       });
     },
     close: () => stack.disposeAsync(),

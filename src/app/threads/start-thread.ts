@@ -2,37 +2,37 @@ import type { Peer } from '../../adapters/threads/rpc.ts';
 import { startPeer } from '../../adapters/threads/start-peer.ts';
 import { ThreadFailure } from '../../kernel/thread-failure.ts';
 import { transferOf } from '../open-log.ts';
-import type { ThreadData } from './ground.ts';
+import type { ThreadData } from './thread-context.ts';
 
 export interface RunningThread extends AsyncDisposable {
   readonly peer: Peer;
   /** Rejects when the thread ends without being asked to, or says that it cannot go on. */
   readonly failed: Promise<never>;
   /** Told what the thread waits for that is outside of this process; null = nothing any more. */
-  onUnready(listener: (reason: string | null) => void): void;
+  onReadiness(listener: (reason: string | null) => void): void;
 }
 
 type Given = Omit<ThreadData, 'port'>;
 
 /** Starts `<name>-thread` of this folder and resolves when its work runs. */
 export async function startThread(
-  given: Given,
-  onDamage: (message: string) => void,
+  input: Given,
+  onCorruption: (message: string) => void,
 ): Promise<RunningThread> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   let isClosing = false;
   const { peer, end } = startPeer<ThreadData>({
-    name: given.name,
+    name: input.name,
     beside: import.meta.url,
-    data: given,
-    transfer: transferOf(given.log),
+    data: input,
+    transfer: transferOf(input.log),
     failed: (failure) => {
       if (!isClosing) fail(failure);
     },
   });
-  peer.on('fatal', (reason: string) => fail(new ThreadFailure(given.name, reason)));
-  peer.on('log damaged', onDamage);
-  const unready = keepLast(peer);
+  peer.on('fatal', (reason: string) => fail(new ThreadFailure(input.name, reason)));
+  peer.on('log damaged', onCorruption);
+  const readiness = keepLast(peer);
   failed.catch(() => undefined);
   try {
     await Promise.race([peer.call('open', []), failed]);
@@ -43,7 +43,7 @@ export async function startThread(
   return {
     peer,
     failed,
-    onUnready: (listener) => unready.on(listener),
+    onReadiness: (listener) => readiness.on(listener),
     async [Symbol.asyncDispose]() {
       isClosing = true;
       await Promise.race([peer.call('close', []), failed.catch(() => undefined)]);

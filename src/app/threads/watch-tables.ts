@@ -21,17 +21,17 @@ export interface TablesWatch extends AsyncDisposable {
 export function watchTables(deps: {
   readonly store: Pick<ProjectionStore, 'queryRows'>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  readonly tell: (reason: string | null) => void;
+  readonly report: (reason: string | null) => void;
 }): TablesWatch {
   const ending = new AbortController();
   const { signal } = ending;
-  let known: string | null = null;
+  let existing: string | null = null;
 
   const look = async (): Promise<void> => {
     const reason = await reasonOf(deps.store);
-    if (reason === known || signal.aborted) return;
-    known = reason;
-    deps.tell(reason);
+    if (reason === existing || signal.aborted) return;
+    existing = reason;
+    deps.report(reason);
     if (reason === null) deps.logger.info('ClickHouse answers again');
     else
       deps.logger.warn({ reason }, 'records cannot be read until ClickHouse answers; saves go on');
@@ -39,19 +39,19 @@ export function watchTables(deps: {
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
       await look();
-      const waitMs = known === null ? lookEveryMs : lookEveryAwayMs;
+      const waitMs = existing === null ? lookEveryMs : lookEveryAwayMs;
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   };
   const watching = watch();
   return {
     refuseAway() {
-      if (known !== null) throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
+      if (existing !== null) throw new GatewayError('projection_unavailable', { retryAfterS: 1 });
     },
-    async untilAnswers(given) {
-      if (known !== null) await look();
-      while (known !== null) {
-        await sleep(lookEveryAwayMs, undefined, { signal: given });
+    async untilAnswers(input) {
+      if (existing !== null) await look();
+      while (existing !== null) {
+        await sleep(lookEveryAwayMs, undefined, { signal: input });
         await look();
       }
     },

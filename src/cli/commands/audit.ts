@@ -156,9 +156,9 @@ async function verifyService(context: Context, wanted: string | undefined): Prom
   const chosen = wanted === undefined ? chains : [chainNamed(chains, wanted)];
   const verdicts: Verdict[] = [];
   for (const chain of chosen) {
-    const judge = new Judge(chain.environment);
-    for await (const line of eventsOf(client, chain.environment)) judge.take(line);
-    verdicts.push(judge.verdict(chain));
+    const verifier = new ChainVerifier(chain.environment);
+    for await (const line of eventsOf(client, chain.environment)) verifier.take(line);
+    verdicts.push(verifier.verdict(chain));
   }
   return verdicts;
 }
@@ -166,13 +166,13 @@ async function verifyService(context: Context, wanted: string | undefined): Prom
 /** An export is compared with nothing but itself. */
 async function verifyFile(file: string): Promise<Verdict[]> {
   const lines = linesOf(await readFile(file, 'utf8'));
-  const judge = new Judge(lines[0]?.environment ?? 'account');
-  for (const line of lines) judge.take(line);
-  return [judge.verdict(null)];
+  const verifier = new ChainVerifier(lines[0]?.environment ?? 'account');
+  for (const line of lines) verifier.take(line);
+  return [verifier.verdict(null)];
 }
 
 /** Follows one chain; the first event that does not fit decides. */
-class Judge {
+class ChainVerifier {
   readonly #environment: string;
   #events = 0;
   #last: Line | null = null;

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import type { FunctionKind } from '../../modules/functions/state.ts';
 import { functionNamePattern, integrationKeyPattern } from '../compiler/entries.ts';
-import { mayAsk, type Command, type Context } from '../context.ts';
+import { mayPrompt, type Command, type Context } from '../context.ts';
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
@@ -36,7 +36,7 @@ Examples
     if (positionals.length > 2) {
       throw new CommandFailure('create takes an integration and a name', { isUsage: true });
     }
-    const canAsk = mayAsk(context, values.interactive);
+    const canAsk = mayPrompt(context, values.interactive);
     const chosen = kinds.filter((kind) => values[kind] === true);
     if (chosen.length > 1) {
       throw new CommandFailure('Choose one of --sync, --action and --on-event', { isUsage: true });
@@ -74,13 +74,13 @@ function requireIndex(root: string): void {
 
 async function askKind(context: Context, canAsk: boolean): Promise<FunctionKind> {
   const answer = await askFor(context, canAsk, 'Kind (sync, action or on-event)');
-  const kind = kinds.find((known) => known === answer);
+  const kind = kinds.find((existing) => existing === answer);
   if (kind === undefined) throw new CommandFailure(`"${answer}" is no kind of function`);
   return kind;
 }
 
 async function askFor(context: Context, canAsk: boolean, what: string): Promise<string> {
-  const answer = canAsk ? await context.ask(`${what}: `) : '';
+  const answer = canAsk ? await context.prompt(`${what}: `) : '';
   if (answer === '') throw new CommandFailure(`Missing: ${what}`, { isUsage: true });
   return answer;
 }

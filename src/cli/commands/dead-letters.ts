@@ -17,7 +17,7 @@ const options = {
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
 /** Mirrors the answers of `/dead-letters` (modules/dead-letters/presenter.ts). */
-interface ShownLetter {
+interface ShownDeadLetter {
   readonly id: string;
   readonly state: string;
   readonly consumer: string;
@@ -95,19 +95,19 @@ async function list({ context, client, values }: Task): Promise<void> {
     'GET',
     `/dead-letters${query === '' ? '' : `?${query}`}`,
   )) as unknown as {
-    readonly data: readonly ShownLetter[];
+    readonly data: readonly ShownDeadLetter[];
     readonly next_cursor: string | null;
   };
   const { output } = context;
   if (values.json === true) output.result(JSON.stringify(page.data));
-  else for (const line of letterLines(page.data)) output.result(line);
+  else for (const line of deadLetterLines(page.data)) output.result(line);
   if (page.next_cursor !== null) output.note('There are more: raise --limit or filter.');
 }
 
 const heads = ['id', 'state', 'consumer', 'message', 'error', 'since'];
 
-function letterLines(letters: readonly ShownLetter[]): string[] {
-  const rows = letters.map(
+function deadLetterLines(deadLetters: readonly ShownDeadLetter[]): string[] {
+  const rows = deadLetters.map(
     ({ id, state, consumer, topic, partition, offset, error, parked_at }) => {
       return [
         id,
@@ -124,7 +124,9 @@ function letterLines(letters: readonly ShownLetter[]): string[] {
 
 async function show({ context, client, ids }: Task): Promise<void> {
   for (const id of ids) {
-    context.output.result(JSON.stringify(await letterOf(client.call('GET', pathOf(id))), null, 2));
+    context.output.result(
+      JSON.stringify(await deadLetterOf(client.call('GET', pathOf(id))), null, 2),
+    );
   }
 }
 
@@ -132,10 +134,10 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
   const { output } = context;
   const failed: string[] = [];
   for (const id of ids) {
-    const letter = await letterOf(client.call('POST', `${pathOf(id)}/retry`));
-    if (values.json === true) output.result(JSON.stringify(letter));
-    else for (const line of letterLines([letter]).slice(1)) output.result(line);
-    if (letter.state === 'parked') failed.push(`${id}: ${letter.error?.message ?? ''}`);
+    const deadLetter = await deadLetterOf(client.call('POST', `${pathOf(id)}/retry`));
+    if (values.json === true) output.result(JSON.stringify(deadLetter));
+    else for (const line of deadLetterLines([deadLetter]).slice(1)) output.result(line);
+    if (deadLetter.state === 'parked') failed.push(`${id}: ${deadLetter.error?.message ?? ''}`);
   }
   if (failed.length > 0) throw new CommandFailure(`Set aside again:\n  ${failed.join('\n  ')}`);
 }
@@ -151,6 +153,6 @@ async function drop({ context, client, values, ids }: Task): Promise<void> {
 const pathOf = (id: string): string => `/dead-letters/${encodeURIComponent(id)}`;
 
 /** The shape is the service's promise. */
-async function letterOf(answer: ReturnType<ApiClient['call']>): Promise<ShownLetter> {
-  return ((await answer) as unknown as { readonly data: ShownLetter }).data;
+async function deadLetterOf(answer: ReturnType<ApiClient['call']>): Promise<ShownDeadLetter> {
+  return ((await answer) as unknown as { readonly data: ShownDeadLetter }).data;
 }

@@ -1,9 +1,9 @@
-import { mayAsk, type Command } from '../context.ts';
+import { mayPrompt, type Command } from '../context.ts';
 import { packageFunctions } from '../deploy/package.ts';
 import { performDeployment } from '../deploy/perform.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
-import { showPhases } from '../phases.ts';
+import { showProgress } from '../progress.ts';
 import { requireProject } from '../project.ts';
 import { targetOf } from '../secret-key.ts';
 import { compileStep } from './compile.ts';
@@ -52,7 +52,7 @@ Examples
       throw new CommandFailure('deploy takes one environment', { isUsage: true });
     }
     requireProject(context.root);
-    const canAsk = mayAsk(context, values.interactive);
+    const canAsk = mayPrompt(context, values.interactive);
     const { secretKey } = await targetOf(context, positionals[0], {
       canAsk,
       question: 'Environment to deploy to',
@@ -60,7 +60,7 @@ Examples
     });
     const client = context.openClient(secretKey);
     await using sandbox = await context.openSandbox();
-    const progress = showPhases(context.output, phases);
+    const progress = showProgress(context.output, phases);
     const compiled = await compileStep(context, values, sandbox, progress);
     const deployment = packageFunctions(compiled.functions, values, values.version);
     const autoConfirm = values['auto-confirm'] === true || context.environment.deployAutoConfirm;

@@ -65,7 +65,7 @@ async function lookAround(context: Context, environment: string): Promise<Findin
   ];
 }
 
-function line({ output }: Context, { what, state, said, mend }: Finding): string {
-  const head = `${output.paint(colours[state], state.padEnd(4))}  ${what.padEnd(18)}  ${said}`;
+function line({ output }: Context, { what, state, reported: fields, mend }: Finding): string {
+  const head = `${output.paint(colours[state], state.padEnd(4))}  ${what.padEnd(18)}  ${fields}`;
   return mend === undefined ? head : `${head}\n      ${mend}`;
 }

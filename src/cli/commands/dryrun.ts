@@ -1,14 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
-import { mayAsk, stopOnInterrupt, type Command, type Context } from '../context.ts';
+import { mayPrompt, stopOnInterrupt, type Command, type Context } from '../context.ts';
 import { DryConnections } from '../dryrun/connections.ts';
 import { Journal } from '../dryrun/journal.ts';
 import { replaySaved } from '../dryrun/replay.ts';
 import { dryRun } from '../dryrun/run.ts';
 import { saveMocks } from '../dryrun/save.ts';
 import { failureOf, isOk, showEnd } from '../dryrun/show.ts';
-import type { DryOrder, DryWorld } from '../dryrun/world.ts';
+import type { DryRunRequest, DryRunSession } from '../dryrun/session.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { jsonOption } from '../json-option.ts';
 import { parseCommand } from '../options.ts';
@@ -94,15 +94,15 @@ Examples
       await replay(context, values, positionals);
       return;
     }
-    const given = givenOf(context, values);
-    const canAsk = mayAsk(context, values.interactive);
-    const ask = async (question: string): Promise<string> => {
-      const answer = canAsk ? await context.ask(`${question}: `) : '';
+    const input = givenOf(context, values);
+    const canAsk = mayPrompt(context, values.interactive);
+    const prompt = async (question: string): Promise<string> => {
+      const answer = canAsk ? await context.prompt(`${question}: `) : '';
       if (answer !== '') return answer;
       throw new CommandFailure(`Missing: ${question}`, { isUsage: true });
     };
-    const name = positionals[0] ?? (await ask('Function'));
-    const connectionId = positionals[1] ?? (await ask('Connection'));
+    const name = positionals[0] ?? (await prompt('Function'));
+    const connectionId = positionals[1] ?? (await prompt('Connection'));
     const { environment, secretKey } = await targetOf(context, values.environment, {
       canAsk,
       question: 'Environment',
@@ -114,7 +114,7 @@ Examples
     const isValidated = isSaved || values.validate === true || values.validation === true;
     using stopping = stopOnInterrupt(context);
     const client = context.openClient(secretKey);
-    const world: DryWorld = {
+    const session: DryRunSession = {
       client,
       host: context.environment.host,
       sandbox,
@@ -127,9 +127,9 @@ Examples
       signal: stopping.signal,
     };
     try {
-      const fn = await findFunction(world, name, connectionId, values['integration-id']);
-      const order = { fn, connectionId, ...given, depth: 0 };
-      await perform(context, world, order, { values, isSaved, canAsk });
+      const fn = await findFunction(session, name, connectionId, values['integration-id']);
+      const order = { fn, connectionId, ...input, depth: 0 };
+      await perform(context, session, order, { values, isSaved, canAsk });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       throw new CommandFailure(refusalText(error), failed);
@@ -145,18 +145,18 @@ interface Shown {
 
 async function perform(
   context: Context,
-  world: DryWorld,
-  order: DryOrder,
+  session: DryRunSession,
+  order: DryRunRequest,
   { values, isSaved, canAsk }: Shown,
 ): Promise<void> {
   const { output } = context;
   const started = performance.now();
-  const end = await dryRun(world, order);
-  if (world.signal.aborted) throw interrupted();
-  const ended = { kind: order.fn.entry.kind, end, batches: world.journal };
+  const end = await dryRun(session, order);
+  if (session.signal.aborted) throw interrupted();
+  const ended = { kind: order.fn.entry.kind, end, batches: session.journal };
   await showEnd(context, ended, showingOf(values, canAsk));
   if (isOk(end) && isSaved) {
-    output.note(`Saved ${await saveMocks(context.root, world, order, end)}`);
+    output.note(`Saved ${await saveMocks(context.root, session, order, end)}`);
   }
   if (values.diagnostics === true) {
     const seconds = (performance.now() - started) / 1000;
@@ -192,7 +192,7 @@ async function replay(context: Context, values: Values, words: readonly string[]
   using stopping = stopOnInterrupt(context);
   const ended = await replaySaved(context.root, sandbox, fn, stopping.signal);
   if (stopping.signal.aborted) throw interrupted();
-  await showEnd(context, ended, showingOf(values, mayAsk(context, values.interactive)));
+  await showEnd(context, ended, showingOf(values, mayPrompt(context, values.interactive)));
   if (!isOk(ended.end)) throw failureOf(ended.end);
 }
 
@@ -207,17 +207,17 @@ function say({ output }: Context, level: string, message: string): void {
 
 /** The function of that name; of several, the one whose integration has the connection. */
 async function findFunction(
-  world: DryWorld,
+  session: DryRunSession,
   name: string,
   connectionId: string,
   integrationKey: string | undefined,
 ): Promise<CompiledFunction> {
-  const found = functionsNamed(world.functions, name, integrationKey);
+  const found = functionsNamed(session.functions, name, integrationKey);
   if (found.length === 1) return found[0];
   const having: CompiledFunction[] = [];
   for (const fn of found) {
-    const of = { integrationKey: fn.entry.integrationKey, connectionId };
-    if (await isThere(world, of)) having.push(fn);
+    const ref = { integrationKey: fn.entry.integrationKey, connectionId };
+    if (await isThere(session, ref)) having.push(fn);
   }
   const [only, other] = having;
   if (only !== undefined && other === undefined) return only;
@@ -245,9 +245,9 @@ function unknownFunction(
   name: string,
   integrationKey: string | undefined,
 ): CommandFailure {
-  const of = integrationKey === undefined ? '' : ` of "${integrationKey}"`;
+  const ref = integrationKey === undefined ? '' : ` of "${integrationKey}"`;
   const files = functions.map(({ entry }) => `  ${entry.file.replace(/\.ts$/, '')}`);
-  const message = `index.ts names no function "${name}"${of}. It names\n${files.join('\n')}`;
+  const message = `index.ts names no function "${name}"${ref}. It names\n${files.join('\n')}`;
   return new CommandFailure(message, failed);
 }
 
@@ -258,7 +258,7 @@ function ambiguous(name: string, found: readonly CompiledFunction[]): CommandFai
 }
 
 async function isThere(
-  { connections }: DryWorld,
+  { connections }: DryRunSession,
   name: Parameters<DryConnections['connection']>[0],
 ): Promise<boolean> {
   try {
@@ -270,7 +270,7 @@ async function isThere(
   }
 }
 
-function givenOf(context: Context, values: Values): Pick<DryOrder, 'input' | 'stubs'> {
+function givenOf(context: Context, values: Values): Pick<DryRunRequest, 'input' | 'stubs'> {
   const metadata = jsonOption(context, 'metadata', values.metadata);
   const checkpoint = jsonOption(context, 'checkpoint', values.checkpoint);
   const last = values.lastSyncDate;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEntries, type Entry } from '../compiler/entries.ts';
 import { CompileError } from '../compiler/problem.ts';
-import { mayAsk, type Command, type Context } from '../context.ts';
+import { mayPrompt, type Command, type Context } from '../context.ts';
 import { alignTestRunner } from '../dependencies.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { hasMocks, testConfiguration, testPath, testText } from '../generate/tests.ts';
@@ -93,11 +93,11 @@ async function writeConfiguration(
     const isThere = existsSync(path);
     if (isThere && readFileSync(path, 'utf8') === text) continue;
     const asks = isThere && !isAgreed;
-    if (asks && !mayAsk(context, interactive)) {
+    if (asks && !mayPrompt(context, interactive)) {
       output.note(`${file} is left as it is: --auto-confirm replaces it`);
       continue;
     }
-    if (asks && !/^y(es)?$/i.test(await context.ask(`Replace ${file} y/n? `))) continue;
+    if (asks && !/^y(es)?$/i.test(await context.prompt(`Replace ${file} y/n? `))) continue;
     writeFileSync(path, text);
     output.result(`Wrote ${file}`);
   }

@@ -74,10 +74,10 @@ function show(
     output.result(JSON.stringify({ id, kind, payload, forwarded }));
     return;
   }
-  const of = deliveries[0];
-  const where = [of?.provider_config_key, of?.connection_id].filter(Boolean).join('/');
+  const ref = deliveries[0];
+  const where = [ref?.provider_config_key, ref?.connection_id].filter(Boolean).join('/');
   output.result(
-    [of?.created_at ?? '', kind, where, id, answerText(output, forwarded)].join('  ').trimEnd(),
+    [ref?.created_at ?? '', kind, where, id, answerText(output, forwarded)].join('  ').trimEnd(),
   );
 }
 

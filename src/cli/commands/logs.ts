@@ -122,8 +122,8 @@ async function follow(
   }
 }
 
-function followedLine({ createdAt, level, message, ...of }: FollowedMessage): string {
-  const where = [of.syncConfigName, of.connectionId].filter(Boolean).join(' of ');
+function followedLine({ createdAt, level, message, ...ref }: FollowedMessage): string {
+  const where = [ref.syncConfigName, ref.connectionId].filter(Boolean).join(' of ');
   return `${createdAt}  ${level.padEnd(5)}  ${where === '' ? '' : `${where}  `}${message}`;
 }
 
@@ -177,5 +177,5 @@ function conditionsOf({ search, limit, since }: Values): JsonObject {
 /** The entries of an answer; their shape is the service's promise. */
 const dataOf = (answer: Json): Json => (answer as JsonObject)['data'] ?? [];
 
-const listOf = (name: string, given: string | undefined): JsonObject =>
-  given === undefined ? {} : { [name]: given.split(',').map((part) => part.trim()) };
+const listOf = (name: string, input: string | undefined): JsonObject =>
+  input === undefined ? {} : { [name]: input.split(',').map((part) => part.trim()) };

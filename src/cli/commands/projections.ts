@@ -3,7 +3,7 @@ import type { ApiClient } from '../client.ts';
 import type { Command, Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
-import { followBuilding, followVerification } from '../projections/follow.ts';
+import { followBuilding, followVerification } from '../projections/watch.ts';
 import {
   besideOf,
   dropGeneration,

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FunctionKind } from '../../modules/functions/state.ts';
-import { mayAsk, type Command, type Context } from '../context.ts';
+import { mayPrompt, type Command, type Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 import { requireProject } from '../project.ts';
@@ -70,8 +70,8 @@ async function write(
   const isOther = existsSync(path) && readFileSync(path, 'utf8') !== code;
   if (isOther && !mayReplace) {
     const isAgreed =
-      mayAsk(context, interactive) &&
-      /^y(es)?$/i.test(await context.ask(`Replace ${file}, which is another, y/n? `));
+      mayPrompt(context, interactive) &&
+      /^y(es)?$/i.test(await context.prompt(`Replace ${file}, which is another, y/n? `));
     if (!isAgreed) {
       throw new CommandFailure(`${file} is there and another: --force replaces it`, {
         exitCode: exitCodes.refused,

@@ -97,9 +97,9 @@ Examples
 async function mustBeSaved(client: ApiClient, integration: string, model: string): Promise<void> {
   const models = await savedModels(client, integration);
   if (models === null || models.includes(model)) return;
-  const known =
+  const existing =
     models.length === 0 ? 'there are none that save records' : `there are: ${models.join(', ')}`;
-  throw new CommandFailure(`No function of ${integration} saves the model ${model}; ${known}.`);
+  throw new CommandFailure(`No function of ${integration} saves the model ${model}; ${existing}.`);
 }
 
 /** Null where the key may not list functions. */

@@ -65,7 +65,7 @@ Examples
     const client = accountClient(context);
     try {
       const shown =
-        word === 'show' ? await ask(client) : await rewrapAndFollow(context, client, values);
+        word === 'show' ? await prompt(client) : await rewrapAndFollow(context, client, values);
       say(context, shown, values);
     } catch (error) {
       throw asCommandFailure(error);
@@ -73,7 +73,8 @@ Examples
   },
 };
 
-const ask = (client: ApiClient): Promise<ShownRootKeys> => dataOf(client.call('GET', '/root-keys'));
+const prompt = (client: ApiClient): Promise<ShownRootKeys> =>
+  dataOf(client.call('GET', '/root-keys'));
 
 /** The shape is the service's promise. */
 async function dataOf(answer: ReturnType<ApiClient['call']>): Promise<ShownRootKeys> {
@@ -90,7 +91,7 @@ async function rewrapAndFollow(
   if (detach === true) return begun;
   using stopping = stopOnInterrupt(context);
   for (;;) {
-    const shown = await ask(client);
+    const shown = await prompt(client);
     if (shown.rewrap?.id !== begun.rewrap?.id) throw new CommandFailure('Another order took over.');
     const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
     if (state === 'ended') {

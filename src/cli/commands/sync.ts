@@ -22,8 +22,8 @@ const options = {
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
 /** What is said of syncs that were told to. */
-const told = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
-type Word = keyof typeof told;
+const published = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
+type Word = keyof typeof published;
 const paths = { run: '/sync/trigger', pause: '/sync/pause', start: '/sync/start' } as const;
 
 /** Mirrors an entry of `GET /sync/status`. */
@@ -82,12 +82,12 @@ Examples
     check(word, names, values);
     await inEnvironment(context, values, async (client) => {
       if (word === 'list') await list(context, client, names, values);
-      else await tell(context, client, { word, names }, values);
+      else await report(context, client, { word, names }, values);
     });
   },
 };
 
-const isWord = (word: string): word is Word => Object.hasOwn(told, word);
+const isWord = (word: string): word is Word => Object.hasOwn(published, word);
 
 function check(word: Word | 'list', names: readonly string[], values: Values): void {
   const refuse = (message: string): never => {
@@ -157,7 +157,7 @@ async function listedIntegrations(
   throw new CommandFailure(`${where} has the sync ${names.join(', ')}`);
 }
 
-async function tell(
+async function report(
   context: Context,
   client: ApiClient,
   { word, names }: { readonly word: Word; readonly names: readonly string[] },
@@ -176,7 +176,7 @@ async function tell(
     ...(word === 'run' ? { opts: { reset, emptyCache } } : {}),
   });
   if (values.json === true) context.output.result(JSON.stringify(answer));
-  else context.output.result(`${told[word]} ${shown} ${where}`);
+  else context.output.result(`${published[word]} ${shown} ${where}`);
   if (word !== 'pause') context.output.note('svc sync list and svc runs list show how it goes');
 }
 

@@ -66,8 +66,9 @@ export class Bundler implements AsyncDisposable {
   }
 
   async #outcomeOf(entry: Entry): Promise<Outcome> {
-    const known = this.#outcomes.get(entry.bundleName);
-    if (known !== undefined && 'inputs' in known && known.inputs.every(isUnchanged)) return known;
+    const existing = this.#outcomes.get(entry.bundleName);
+    if (existing !== undefined && 'inputs' in existing && existing.inputs.every(isUnchanged))
+      return existing;
     const outcome = await this.#build(entry);
     this.#outcomes.set(entry.bundleName, outcome);
     return outcome;
@@ -144,7 +145,7 @@ function problemOf(root: string, message: Message): Problem {
 }
 
 /** Marks a resolution that the guard itself asks for, so that it does not ask again. */
-const asked = { asked: true };
+const request = { asked: true };
 
 /** Lets through the modules of the sandbox and the project's own files, nothing else. */
 function guardImports(root: string): Plugin {
@@ -155,7 +156,7 @@ function guardImports(root: string): Plugin {
       builder.onResolve(
         { filter: /.*/ },
         async ({ path, kind, importer, resolveDir, pluginData }) => {
-          if (kind === 'entry-point' || pluginData === asked) return undefined;
+          if (kind === 'entry-point' || pluginData === request) return undefined;
           const offered = allowed.get(path);
           if (offered !== undefined) return { path: offered, external: true };
           if (!/^\.\.?(\/|$)/.test(path)) return { errors: [{ text: notAllowed(path) }] };
@@ -163,7 +164,7 @@ function guardImports(root: string): Plugin {
             kind,
             importer,
             resolveDir,
-            pluginData: asked,
+            pluginData: request,
           });
           if (found.errors.length > 0) return { errors: [{ text: `Could not resolve '${path}'` }] };
           const inside = relative(realRoot, realpathSync(found.path));

@@ -111,11 +111,11 @@ function repeatedEndpoints(root: string, all: readonly Loaded[]): Problem[] {
   const seen = new Set<string>();
   return all.flatMap((one) => {
     const { endpoint, endpoints } = one.definition;
-    const [option, given] =
+    const [option, input] =
       one.entry.kind === 'sync'
         ? ['endpoints', endpoints]
         : ['endpoint', endpoint === null ? [] : [endpoint]];
-    return given.flatMap((each) => {
+    return input.flatMap((each) => {
       const name = endpointName(each);
       const key = `${one.entry.integrationKey} ${name}`;
       const isRepeated = seen.has(key);

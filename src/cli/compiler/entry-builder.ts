@@ -88,9 +88,9 @@ export class EntryBuilder implements AsyncDisposable {
     );
     return checked.files.map((file) => {
       const entry = entryOf.get(file.fileName);
-      const known = this.#found.get(file.fileName);
-      const isAsKnown = known?.isEntry === (entry !== undefined);
-      if (known !== undefined && isAsKnown && !checked.affected.has(file)) return known;
+      const existing = this.#found.get(file.fileName);
+      const isAsKnown = existing?.isEntry === (entry !== undefined);
+      if (existing !== undefined && isAsKnown && !checked.affected.has(file)) return existing;
       const found = reviewFile(root, file, entry, checked.checker);
       this.#found.set(file.fileName, found);
       return found;
@@ -120,10 +120,10 @@ function reviewFile(
 
 /** TypeScript's problems without the missing modules that the bundler has reported on the same line. */
 function saidOnce(problems: readonly Problem[], bundler: readonly Problem[]): Problem[] {
-  const told = new Set(bundler.map(({ file, line }) => `${file}:${line}`));
+  const published = new Set(bundler.map(({ file, line }) => `${file}:${line}`));
   return problems.filter(
     ({ file, line, message }) =>
-      !message.startsWith(cannotFindModule) || !told.has(`${file}:${line}`),
+      !message.startsWith(cannotFindModule) || !published.has(`${file}:${line}`),
   );
 }
 

@@ -120,11 +120,11 @@ export class TypeChecker {
     const message = ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n');
     if (diagnostic.file === undefined) return { file: 'index.ts', line: 1, message };
     const { file, start = 0, length = 0 } = diagnostic;
-    const place = file.getLineAndCharacterOfPosition(start);
+    const position = file.getLineAndCharacterOfPosition(start);
     return {
       file: inProject(this.#root, file.fileName),
-      line: place.line + 1,
-      column: place.character + 1,
+      line: position.line + 1,
+      column: position.character + 1,
       length,
       message,
     };
@@ -155,14 +155,14 @@ function projectHost(root: string, options: ts.CompilerOptions): ts.CompilerHost
     getCurrentDirectory: () => root,
     getSourceFile: (path, languageVersion) => {
       const kept = isOwn(path) ? parsed : installed;
-      const known = kept.get(path);
-      if (known !== undefined && kept === installed) return known;
+      const existing = kept.get(path);
+      if (existing !== undefined && kept === installed) return existing;
       const text = host.readFile(path);
       if (text === undefined) {
         kept.delete(path);
         return undefined;
       }
-      if (known?.text === text) return known;
+      if (existing?.text === text) return existing;
       const file: ts.SourceFile & { version?: string } = ts.createSourceFile(
         path,
         text,

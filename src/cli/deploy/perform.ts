@@ -26,7 +26,7 @@ export interface Telling {
  * @throws CommandFailure when the service or the user refuses
  */
 export async function performDeployment(
-  context: Pick<Context, 'output' | 'ask'>,
+  context: Pick<Context, 'output' | 'prompt'>,
   client: ApiClient,
   deployment: Deployment,
   consent: Consent,
@@ -57,7 +57,7 @@ export async function performDeployment(
 
 /** @throws CommandFailure unless the plan removes nothing, or somebody agreed to it */
 async function confirm(
-  context: Pick<Context, 'ask'>,
+  context: Pick<Context, 'prompt'>,
   plan: DeployPlan,
   consent: Consent,
 ): Promise<void> {
@@ -70,7 +70,7 @@ async function confirm(
       deployFailed,
     );
   }
-  const answer = await context.ask('Are you sure you want to continue y/n? ');
+  const answer = await context.prompt('Are you sure you want to continue y/n? ');
   if (/^y(es)?$/i.test(answer)) return;
   throw new CommandFailure('Not deployed', deployFailed);
 }

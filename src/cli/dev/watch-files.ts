@@ -17,7 +17,7 @@ export class FileWatch implements Disposable {
   /** One watcher a folder: a recursive one would also follow everything that is installed. */
   #add(folder: string): void {
     if (this.#folders.has(folder)) return;
-    const watcher = watch(folder, (event, name) => this.#told(folder, event, name));
+    const watcher = watch(folder, (event, name) => this.#notified(folder, event, name));
     watcher.on('error', () => this.#drop(folder));
     this.#folders.set(folder, watcher);
     for (const entry of this.#entriesOf(folder)) {
@@ -25,7 +25,7 @@ export class FileWatch implements Disposable {
     }
   }
 
-  #told(folder: string, event: string, name: string | null): void {
+  #notified(folder: string, event: string, name: string | null): void {
     if (name?.endsWith('.ts') === true) this.#onChange();
     else if (event === 'rename') this.#rescan(folder);
   }

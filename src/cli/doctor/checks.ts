@@ -12,7 +12,7 @@ import { missingDependencies } from '../dependencies.ts';
 export interface Finding {
   readonly what: string;
   readonly state: 'ok' | 'warn' | 'fail';
-  readonly said: string;
+  readonly reported: string;
   /** What to do about it; absent when all is well. */
   readonly mend?: string;
 }
@@ -22,13 +22,13 @@ const nodeMajorMin = 24;
 const skewWarnMs = 5_000;
 const skewFailMs = 60_000;
 
-const ok = (what: string, said: string): Finding => ({ what, state: 'ok', said });
+const ok = (what: string, fields: string): Finding => ({ what, state: 'ok', reported: fields });
 
 export function nodeFinding(): Finding {
   const major = Number(process.versions.node.split('.')[0]);
   if (major >= nodeMajorMin) return ok('node', process.versions.node);
   const mend = 'install the dependencies of svc again: they bring Node 24';
-  return { what: 'node', state: 'fail', said: process.versions.node, mend };
+  return { what: 'node', state: 'fail', reported: process.versions.node, mend };
 }
 
 /** What can be said of the folder without compiling it. */
@@ -36,7 +36,7 @@ export function projectFindings({ root, own }: Context): Finding[] {
   const what = 'project';
   if (!existsSync(join(root, '.svc'))) {
     const mend = 'go to a project, or make one with svc init';
-    return [{ what, state: 'warn', said: `${root} is no svc folder`, mend }];
+    return [{ what, state: 'warn', reported: `${root} is no svc folder`, mend }];
   }
   const missing = missingDependencies(root, own);
   return [
@@ -46,7 +46,7 @@ export function projectFindings({ root, own }: Context): Finding[] {
       : {
           what: 'dependencies',
           state: 'warn',
-          said: `package.json should have ${missing}`,
+          reported: `package.json should have ${missing}`,
           mend: 'run svc compile outside of CI: it writes and installs them',
         },
   ];
@@ -57,13 +57,23 @@ function entriesFinding(root: string): Finding {
   try {
     const entries = readEntries(root);
     const isCompiled = existsSync(join(root, '.svc', 'svc.json'));
-    const said = `index.ts names ${entries.length}`;
-    if (isCompiled) return ok(what, said);
-    return { what, state: 'warn', said: `${said}, none compiled yet`, mend: 'run svc compile' };
+    const fields = `index.ts names ${entries.length}`;
+    if (isCompiled) return ok(what, fields);
+    return {
+      what,
+      state: 'warn',
+      reported: `${fields}, none compiled yet`,
+      mend: 'run svc compile',
+    };
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
     const [problem] = error.problems;
-    return { what, state: 'fail', said: problem?.message ?? error.message, mend: 'mend index.ts' };
+    return {
+      what,
+      state: 'fail',
+      reported: problem?.message ?? error.message,
+      mend: 'mend index.ts',
+    };
   }
 }
 
@@ -76,12 +86,14 @@ export async function serviceFindings(client: ApiClient, host: string): Promise<
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const mend = 'start it with npm start, or set SVC_HOSTPORT to its address';
-    return [{ what: 'service', state: 'fail', said: error.message, mend }];
+    return [{ what: 'service', state: 'fail', reported: error.message, mend }];
   }
   const took = systemClock.now() - started;
   if (health.status !== 200) {
     const mend = 'set SVC_HOSTPORT to the address of svc';
-    return [{ what: 'service', state: 'fail', said: `${host} answered ${health.status}`, mend }];
+    return [
+      { what: 'service', state: 'fail', reported: `${host} answered ${health.status}`, mend },
+    ];
   }
   return [
     ok('service', `${host} answered in ${took} ms`),
@@ -94,8 +106,13 @@ async function readyFinding(client: ApiClient): Promise<Finding> {
   const { status, body } = await client.send({ method: 'GET', path: '/ready' });
   if (status === 200) return ok('ready', 'it can do its work');
   const { reasons } = jsonOf(body);
-  const said = Array.isArray(reasons) ? reasons.map(String).join('; ') : `answered ${status}`;
-  return { what: 'ready', state: 'fail', said, mend: 'read the log of the service for the cause' };
+  const fields = Array.isArray(reasons) ? reasons.map(String).join('; ') : `answered ${status}`;
+  return {
+    what: 'ready',
+    state: 'fail',
+    reported: fields,
+    mend: 'read the log of the service for the cause',
+  };
 }
 
 function skewFinding(date: string | undefined, now: number): Finding {
@@ -105,15 +122,15 @@ function skewFinding(date: string | undefined, now: number): Finding {
     return {
       what,
       state: 'warn',
-      said: 'the service names no time',
+      reported: 'the service names no time',
       mend: 'look at what stands before it',
     };
   // The header has whole seconds.
   const skewMs = Math.max(0, Math.abs(there + 500 - now) - 500);
-  const said = `${(skewMs / 1000).toFixed(1)} s apart`;
-  if (skewMs < skewWarnMs) return ok(what, said);
+  const fields = `${(skewMs / 1000).toFixed(1)} s apart`;
+  if (skewMs < skewWarnMs) return ok(what, fields);
   const mend = 'set the clocks of both machines by NTP';
-  return { what, state: skewMs < skewFailMs ? 'warn' : 'fail', said, mend };
+  return { what, state: skewMs < skewFailMs ? 'warn' : 'fail', reported: fields, mend };
 }
 
 /** Whether the key of an environment is taken, by a question that most keys may ask. */
@@ -126,28 +143,28 @@ export async function keyFinding(
   const key = context.environment.secretKey(environment);
   const variable = context.environment.secretKeyVariable(environment);
   if (key === null) {
-    return { what, state: 'warn', said: 'none is set', mend: `set ${variable} in .env` };
+    return { what, state: 'warn', reported: 'none is set', mend: `set ${variable} in .env` };
   }
   const { status } = await open(key).send({ method: 'GET', path: '/integrations' });
   if (status === 200) return ok(what, 'is taken');
   if (status === 403) return ok(what, 'is taken; it may not list integrations');
   const mend = `make a new key in the environment ${environment} and set ${variable}`;
-  return { what, state: 'fail', said: `the service answered ${status}`, mend };
+  return { what, state: 'fail', reported: `the service answered ${status}`, mend };
 }
 
 /** What only an operator sees: tables that lag, messages that were set aside. */
 export async function operatorFindings(client: ApiClient): Promise<Finding[]> {
-  const asked = await client.send({ method: 'GET', path: '/projections' });
-  if (asked.status !== 200) {
-    const said = `the service answered ${asked.status}`;
+  const request = await client.send({ method: 'GET', path: '/projections' });
+  if (request.status !== 200) {
+    const fields = `the service answered ${request.status}`;
     const mend = 'set SVC_ACCOUNT_KEY to a key of the account';
-    return [{ what: 'account key', state: 'fail', said, mend }];
+    return [{ what: 'account key', state: 'fail', reported: fields, mend }];
   }
   const parked = await client.send({ method: 'GET', path: '/dead-letters?state=parked&limit=1' });
   return [
     ok('account key', 'is taken'),
-    ...projectionFindings(jsonOf(asked.body)['data'] ?? []),
-    lettersFinding(jsonOf(parked.body)['data'] ?? []),
+    ...projectionFindings(jsonOf(request.body)['data'] ?? []),
+    deadLettersFinding(jsonOf(parked.body)['data'] ?? []),
   ];
 }
 
@@ -159,25 +176,30 @@ function projectionFindings(data: Json): Finding[] {
     const generations = Array.isArray(projection['generations']) ? projection['generations'] : [];
     const failed = generations.filter(isJsonObject).find(({ state }) => state === 'failed');
     if (failed !== undefined) {
-      const said = typeof failed['failure'] === 'string' ? failed['failure'] : 'a rebuild failed';
-      return { what, state: 'fail', said, mend: `svc projections list, then rebuild ${name}` };
+      const fields = typeof failed['failure'] === 'string' ? failed['failure'] : 'a rebuild failed';
+      return {
+        what,
+        state: 'fail',
+        reported: fields,
+        mend: `svc projections list, then rebuild ${name}`,
+      };
     }
     const active = generations
       .filter(isJsonObject)
       .find(({ generation }) => generation === projection['active_generation']);
     if (active !== undefined && active['schema_version'] !== projection['latest_schema_version']) {
-      const said = 'its table is of an older version';
-      return { what, state: 'warn', said, mend: `svc projections rebuild ${name}` };
+      const reported = 'its table is of an older version';
+      return { what, state: 'warn', reported, mend: `svc projections rebuild ${name}` };
     }
     return ok(what, 'is fed');
   });
 }
 
-function lettersFinding(data: Json): Finding {
+function deadLettersFinding(data: Json): Finding {
   const what = 'dead letters';
   if (!Array.isArray(data) || data.length === 0) return ok(what, 'none is parked');
   const mend = 'svc dead-letters list --state parked, then retry or drop';
-  return { what, state: 'warn', said: 'some messages were set aside', mend };
+  return { what, state: 'warn', reported: 'some messages were set aside', mend };
 }
 
 function jsonOf(body: Buffer): Record<string, Json> {
@@ -199,5 +221,5 @@ export function envFinding({ root, environment }: Context): Finding | null {
   if (!/=\S/.test(text) || /^\.env$/m.test(ignored))
     return ok('.env', 'is read, and ignored by git');
   const mend = 'add .env to .gitignore: it holds keys';
-  return { what: '.env', state: 'warn', said: 'git would take it', mend };
+  return { what: '.env', state: 'warn', reported: 'git would take it', mend };
 }

@@ -9,7 +9,7 @@ export function checkpointCalls(first: JsonObject | null): HostCalls {
     getCheckpoint: async () => JSON.stringify(checkpoint),
     saveCheckpoint: async (args) => {
       // The runtime has looked at it: only flat objects come so far.
-      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint as JsonObject;
+      checkpoint = parseArgs(shapes.saveCheckpoint, args).checkpoint;
       return 'null';
     },
     clearCheckpoint: async () => {

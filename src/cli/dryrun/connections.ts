@@ -28,8 +28,8 @@ export class DryConnections {
   async connection(name: ConnectionName, options?: Options): Promise<JsonObject> {
     const key = JSON.stringify([name.integrationKey, name.connectionId]);
     const isPlain = options?.forceRefresh !== true && options?.refreshToken !== true;
-    const known = this.#connections.get(key);
-    if (known !== undefined && isPlain) return known;
+    const existing = this.#connections.get(key);
+    if (existing !== undefined && isPlain) return existing;
     const query = new URLSearchParams({ provider_config_key: name.integrationKey });
     if (options?.forceRefresh === true) query.set('force_refresh', 'true');
     if (options?.refreshToken === true) query.set('refresh_token', 'true');
@@ -64,8 +64,8 @@ export class DryConnections {
   }
 
   async #data(path: string): Promise<JsonObject> {
-    const known = this.#answers.get(path);
-    if (known !== undefined) return known;
+    const existing = this.#answers.get(path);
+    if (existing !== undefined) return existing;
     const data = objectOf(objectOf(await this.#client.call('GET', path))['data']);
     this.#answers.set(path, data);
     return data;

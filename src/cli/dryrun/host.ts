@@ -10,7 +10,7 @@ import { checkpointCalls } from './checkpoint-calls.ts';
 import type { ConnectionName } from './connections.ts';
 import { providerCalls } from './provider-calls.ts';
 import type { DryRecords } from './record-calls.ts';
-import type { DryEnd, DryOrder, DryWorld, Stubs } from './world.ts';
+import type { DryRunResult, DryRunRequest, DryRunSession, Stubs } from './session.ts';
 
 /** Actions that set off one another, before it is taken for a circle. */
 const depthMax = 10;
@@ -25,28 +25,28 @@ export interface DryScope {
 
 /** The host side of a dry run: reads from the service, writes nothing anywhere. */
 export function dryHost(
-  world: DryWorld,
+  session: DryRunSession,
   scope: DryScope,
-  runOther: (order: DryOrder) => Promise<DryEnd>,
+  runOther: (order: DryRunRequest) => Promise<DryRunResult>,
 ): HostCalls {
   const { name, records } = scope;
   const calls: HostCalls = {
-    ...providerCalls(world, name),
-    ...connectionCalls(world, scope),
+    ...providerCalls(session, name),
+    ...connectionCalls(session, scope),
     ...checkpointCalls(scope.stubs.checkpoint),
-    ...lockCalls(world),
-    ...otherRuns(world, scope, runOther),
+    ...lockCalls(session),
+    ...otherRuns(session, scope, runOther),
     ...(scope.fn.entry.kind === 'sync' ? records.calls : {}),
     log: async (args) => {
       for (const { level, message, payload } of parseArgs(shapes.log, args).lines) {
-        world.say(level, payload === null ? message : `${message} ${payload}`);
+        session.say(level, payload === null ? message : `${message} ${payload}`);
       }
       return 'null';
     },
   };
   const guarded = Object.entries(calls).map(([method, call]) => [
     method,
-    guard(method, call, world),
+    guard(method, call, session),
   ]);
   return Object.fromEntries(guarded) as HostCalls;
 }
@@ -62,14 +62,18 @@ const kept = new Set([
 
 /** What the service refuses reaches the function as the service's own refusal. */
 const guard =
-  (method: string, call: HostCall, { signal, journal }: DryWorld): HostCall =>
+  (method: string, call: HostCall, { signal, journal }: DryRunSession): HostCall =>
   async (args) => {
     if (signal.aborted) throw new GatewayError('script_aborted');
     try {
       const answer = await call(args);
       if (kept.has(method) && typeof answer === 'string') {
-        const said = JSON.parse(answer) as Json;
-        journal.noteCall(method, savedArgs(JSON.parse(args) as Json), withoutValues(method, said));
+        const fields = JSON.parse(answer) as Json;
+        journal.noteCall(
+          method,
+          savedArgs(JSON.parse(args) as Json),
+          withoutValues(method, fields),
+        );
       }
       return answer;
     } catch (error) {
@@ -88,28 +92,28 @@ function withoutValues(method: string, answer: Json): Json {
 }
 
 /** Metadata that was written stays here, and is seen by this run. */
-function connectionCalls(world: DryWorld, { name, stubs }: DryScope): HostCalls {
+function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): HostCalls {
   let metadata: JsonObject | null = stubs.metadata;
   const isOwn = (other: ConnectionName): boolean =>
     other.integrationKey === name.integrationKey && other.connectionId === name.connectionId;
   const own = async (): Promise<JsonObject> => {
-    const stored = (await world.connections.connection(name))['metadata'];
+    const stored = (await session.connections.connection(name))['metadata'];
     return metadata ?? ((stored ?? {}) as JsonObject);
   };
   return {
     getConnection: async (args) => {
-      const given = parseArgs(shapes.getConnection, args);
-      const of = {
-        integrationKey: given.providerConfigKey ?? name.integrationKey,
-        connectionId: given.connectionId ?? name.connectionId,
+      const input = parseArgs(shapes.getConnection, args);
+      const ref = {
+        integrationKey: input.providerConfigKey ?? name.integrationKey,
+        connectionId: input.connectionId ?? name.connectionId,
       };
-      const { forceRefresh = false, refreshToken = false } = given;
-      const connection = await world.connections.connection(of, { forceRefresh, refreshToken });
-      return JSON.stringify(isOwn(of) ? { ...connection, metadata: await own() } : connection);
+      const { forceRefresh = false, refreshToken = false } = input;
+      const connection = await session.connections.connection(ref, { forceRefresh, refreshToken });
+      return JSON.stringify(isOwn(ref) ? { ...connection, metadata: await own() } : connection);
     },
     getIntegration: async (args) => {
       const include = [...parseArgs(shapes.getIntegration, args).include].sort();
-      const found = await world.connections.integration(name.integrationKey, include);
+      const found = await session.connections.integration(name.integrationKey, include);
       return JSON.stringify(found);
     },
     setMetadata: async (args) => {
@@ -121,11 +125,11 @@ function connectionCalls(world: DryWorld, { name, stubs }: DryScope): HostCalls 
       return 'null';
     },
     getEnvironmentVariables: async () =>
-      JSON.stringify(await world.client.call('GET', '/environment-variables')),
+      JSON.stringify(await session.client.call('GET', '/environment-variables')),
   };
 }
 
-function lockCalls({ say }: DryWorld): HostCalls {
+function lockCalls({ say }: DryRunSession): HostCalls {
   const skipped = (method: string): void => say('debug', `${method}() does nothing in a dry run`);
   return {
     tryAcquireLock: async (args) => {
@@ -140,16 +144,16 @@ function lockCalls({ say }: DryWorld): HostCalls {
 
 /** Other functions of the project run here, too. */
 function otherRuns(
-  world: DryWorld,
+  session: DryRunSession,
   scope: DryScope,
-  runOther: (order: DryOrder) => Promise<DryEnd>,
+  runOther: (order: DryRunRequest) => Promise<DryRunResult>,
 ): HostCalls {
   const find = (
     kind: 'sync' | 'action',
     integrationKey: string,
     name: string,
   ): CompiledFunction => {
-    const found = world.functions.find(
+    const found = session.functions.find(
       ({ entry }) =>
         entry.kind === kind && entry.integrationKey === integrationKey && entry.name === name,
     );
@@ -171,11 +175,11 @@ function otherRuns(
   };
   return {
     triggerAction: async (args) => {
-      const given = parseArgs(shapes.triggerAction, args);
-      const integrationKey = given.providerConfigKey ?? scope.name.integrationKey;
-      const connectionId = given.connectionId ?? scope.name.connectionId;
-      const fn = find('action', integrationKey, given.name);
-      const output = await run(fn, { integrationKey, connectionId }, given.input);
+      const supplied = parseArgs(shapes.triggerAction, args);
+      const integrationKey = supplied.providerConfigKey ?? scope.name.integrationKey;
+      const connectionId = supplied.connectionId ?? scope.name.connectionId;
+      const fn = find('action', integrationKey, supplied.name);
+      const output = await run(fn, { integrationKey, connectionId }, supplied.input);
       return JSON.stringify(output === undefined ? {} : { output });
     },
     triggerSync: async (args) => {
@@ -188,7 +192,7 @@ function otherRuns(
       return 'null';
     },
     startSync: async () => {
-      world.say('debug', 'startSync() does nothing in a dry run');
+      session.say('debug', 'startSync() does nothing in a dry run');
       return 'null';
     },
   };

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import { savedRequest, type AskedCall } from '../mocks/identity.ts';
+import { savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { SavedAnswer, SavedAnswers, SavedCall } from '../mocks/mocks.ts';
 
 /** What a sync would have stored: one call of a batch method. */
@@ -29,7 +29,7 @@ export class Journal {
   readonly #fetch: [string, string, SavedAnswer][] = [];
   readonly #calls = new Map<string, SavedCall[]>();
 
-  noteAnswer(where: 'api' | 'fetch', call: AskedCall, answered: Answered): void {
+  noteAnswer(where: 'api' | 'fetch', call: RequestedCall, answered: Answered): void {
     const { method, path, request, hash } = savedRequest(call);
     const headers = Object.entries(answered.headers).filter(([name]) => !momentary.test(name));
     const answer = {

@@ -9,7 +9,7 @@ import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
 import type { ApiReply } from '../client.ts';
 import { fillEndpoint, type ConnectionName } from './connections.ts';
 import type { Answered } from './journal.ts';
-import type { DryWorld } from './world.ts';
+import type { DryRunSession } from './session.ts';
 
 const retriesMax = 10;
 /** What the proxy itself refuses a call with; any other answer is the provider's. */
@@ -29,29 +29,29 @@ const refusals: ReadonlySet<string> = new Set<ErrorCode>([
 
 /** Requests of a function: to its provider through the proxy of the service, and plain ones from here. */
 export function providerCalls(
-  world: DryWorld,
+  session: DryRunSession,
   own: ConnectionName,
 ): Pick<HostCalls, 'http' | 'fetch'> {
   return {
     http: async (text) => {
       const call = parseArgs(shapes.http, text);
-      const { url, headers, body } = await proxied(world, own, call);
+      const { url, headers, body } = await proxied(session, own, call);
       const path = `${url.pathname}${url.search}`;
-      const sent = await world.client.send({ method: call.method, path, headers, body });
+      const sent = await session.client.send({ method: call.method, path, headers, body });
       refuseFor(sent);
       const reply = { ...sent, headers: providerHeaders(sent.headers) };
       const shown = `${call.method} ${call.endpoint.split('?', 1)[0] ?? ''}`;
       const failure = failureOf(reply);
       if (failure !== null) {
-        world.say('info', `http [${failure.code}] ${shown}`);
+        session.say('info', `http [${failure.code}] ${shown}`);
         return { json: JSON.stringify({ ...failure, url: call.endpoint } satisfies HttpAnswer) };
       }
-      world.say('info', `http [${reply.status}] ${shown}`);
+      session.say('info', `http [${reply.status}] ${shown}`);
       return answerOf(reply, call.endpoint, call.bodyAs === 'binary', (answered) =>
-        world.journal.noteAnswer('api', wireOf(call), answered),
+        session.journal.noteAnswer('api', wireOf(call), answered),
       );
     },
-    fetch: async (text) => plainFetch(world, text),
+    fetch: async (text) => plainFetch(session, text),
   };
 }
 
@@ -69,28 +69,28 @@ function wireOf({ method, endpoint, params, headers, body }: HttpArgs) {
 }
 
 /** The request to the proxy that stands for the call. */
-async function proxied(world: DryWorld, own: ConnectionName, call: HttpArgs) {
+async function proxied(session: DryRunSession, own: ConnectionName, call: HttpArgs) {
   const name = {
     integrationKey: call.providerConfigKey ?? own.integrationKey,
     connectionId: call.connectionId ?? own.connectionId,
   };
-  const connection = await world.connections.connection(name);
+  const connection = await session.connections.connection(name);
   const filled = fillEndpoint(call.endpoint, connection);
   if (filled === null) {
     const message = 'The endpoint names a value that this connection does not have.';
     throw new GatewayError('missing_api_url', { message });
   }
-  const base = call.baseUrlOverride ?? (await world.connections.baseUrl(connection));
+  const base = call.baseUrlOverride ?? (await session.connections.baseUrl(connection));
   const endpoint = base !== null && filled.startsWith(base) ? filled.slice(base.length) : filled;
-  const given: Record<string, string> = { ...call.headers };
-  const body = encodeBody(dataOf(call.body), undefined, given);
-  const { 'content-type': type, ...others } = given;
+  const input: Record<string, string> = { ...call.headers };
+  const body = encodeBody(dataOf(call.body), undefined, input);
+  const { 'content-type': type, ...others } = input;
   const forwarded = Object.entries(others).map(([key, value]): [string, string] => [
     `${proxyPrefix}${key}`,
     value,
   ]);
   return {
-    url: withParams(joinUrl(`${world.host}/proxy`, endpoint), call.params),
+    url: withParams(joinUrl(`${session.host}/proxy`, endpoint), call.params),
     body,
     headers: {
       'provider-config-key': name.integrationKey,
@@ -145,7 +145,7 @@ function answerOf(
 }
 
 /** From this machine: there is nothing to protect in a dry run that the user could not reach. */
-async function plainFetch(world: DryWorld, text: string): Promise<HostAnswer> {
+async function plainFetch(session: DryRunSession, text: string): Promise<HostAnswer> {
   const call = parseArgs(shapes.fetch, text);
   if (!URL.canParse(call.url)) throw new GatewayError('url_not_allowed');
   const headers: Record<string, string> = { ...call.headers };
@@ -158,28 +158,28 @@ async function plainFetch(world: DryWorld, text: string): Promise<HostAnswer> {
       method: call.method,
       headers,
       ...sent,
-      signal: world.signal,
+      signal: session.signal,
     });
-    world.say('info', `http [${reply.status}] ${shown}`);
+    session.say('info', `http [${reply.status}] ${shown}`);
     const answered = {
       status: reply.status,
       statusText: reply.statusText,
       headers: Object.fromEntries(reply.headers),
       body: Buffer.from(await reply.arrayBuffer()),
     };
-    const asked = {
+    const request = {
       method: call.method,
       endpoint: call.url,
       headers: call.headers,
       body: call.body,
     };
     return answerOf(answered, call.url, true, (one) =>
-      world.journal.noteAnswer('fetch', asked, one),
+      session.journal.noteAnswer('fetch', request, one),
     );
   } catch (error) {
     const cause: unknown = error instanceof Error ? (error.cause ?? error) : error;
     const { code = 'ECONNRESET', message } = cause as { code?: string; message: string };
-    world.say('info', `http [${code}] ${shown}`);
+    session.say('info', `http [${code}] ${shown}`);
     const answer = { outcome: 'failure', code, message, url: call.url } satisfies HttpAnswer;
     return { json: JSON.stringify(answer) };
   }

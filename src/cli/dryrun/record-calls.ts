@@ -7,7 +7,7 @@ import { ApiError } from '../client.ts';
 import type { ConnectionName } from './connections.ts';
 import type { Batch } from './journal.ts';
 import { schemaCheck, type Violation } from './schema.ts';
-import type { DryWorld, Stubs } from './world.ts';
+import type { DryRunSession, Stubs } from './session.ts';
 
 /** Cursors of the service's own pages, after those of this run. */
 const storedPrefix = 'stored:';
@@ -27,7 +27,7 @@ type Calls = Pick<
 
 /** Records of one run: noted, never stored. What was stored before can be read where the key may. */
 export class DryRecords {
-  readonly #world: DryWorld;
+  readonly #world: DryRunSession;
   readonly #name: ConnectionName;
   readonly #variant: string;
   readonly #checks: ReadonlyMap<string, (value: Json) => readonly string[]>;
@@ -38,12 +38,12 @@ export class DryRecords {
   violation: Violation | null = null;
 
   constructor(
-    world: DryWorld,
+    session: DryRunSession,
     name: ConnectionName,
     { models }: Pick<FunctionDefinition, 'models'>,
     { variant }: Stubs,
   ) {
-    this.#world = world;
+    this.#world = session;
     this.#name = name;
     this.#variant = variant;
     this.#checks = new Map(
@@ -117,9 +117,9 @@ export class DryRecords {
   }
 
   #savedOf(model: string): Map<string, JsonObject> {
-    const known = this.#saved.get(model) ?? new Map<string, JsonObject>();
-    this.#saved.set(model, known);
-    return known;
+    const existing = this.#saved.get(model) ?? new Map<string, JsonObject>();
+    this.#saved.set(model, existing);
+    return existing;
   }
 
   #deletesNone(method: string, args: string): string {

@@ -44,4 +44,5 @@ const batchesOf = (
   kind: Batch['kind'],
   records: Readonly<Record<string, readonly JsonObject[]>>,
   { run: { variant } }: Mocks,
-): Batch[] => Object.entries(records).map(([model, of]) => ({ kind, model, variant, records: of }));
+): Batch[] =>
+  Object.entries(records).map(([model, ref]) => ({ kind, model, variant, records: ref }));

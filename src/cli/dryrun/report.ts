@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { RunFailure } from '../../ports/sandbox.ts';
 import type { Batch, Journal } from './journal.ts';
-import type { DryEnd } from './world.ts';
+import type { DryRunResult } from './session.ts';
 
 const pretty = (value: Json | undefined): string => JSON.stringify(value, null, 2);
 const verbs = { save: 'save', update: 'update', delete: 'delete' } as const;
@@ -20,10 +20,10 @@ export function syncMessages(journal: Pick<Journal, 'batches' | 'count'>): strin
 }
 
 function batchMessages({ kind, model, variant, records }: Batch): string[] {
-  const of = variant === 'base' ? '' : ` (variant: ${variant})`;
+  const ref = variant === 'base' ? '' : ` (variant: ${variant})`;
   const verb = verbs[kind];
   return [
-    `A batch ${verb} call would ${verb} the following data to the ${model} model${of}:`,
+    `A batch ${verb} call would ${verb} the following data to the ${model} model${ref}:`,
     ...records.map(pretty),
   ];
 }
@@ -33,7 +33,7 @@ export const outputText = (output: Json | undefined): string =>
   output === undefined || output === null ? 'no output' : pretty(output);
 
 /** Why a dry run did not end well, for a person (contract/cli.md 4.5). */
-export function failureLines({ failure, violation }: DryEnd): string[] {
+export function failureLines({ failure, violation }: DryRunResult): string[] {
   const head = 'An error occurred during execution';
   if (violation !== null) {
     const { code, lines, value } = violation;

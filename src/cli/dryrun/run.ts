@@ -4,7 +4,7 @@ import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
 import { dryHost } from './host.ts';
 import { DryRecords } from './record-calls.ts';
 import { schemaCheck, type Violation } from './schema.ts';
-import type { DryEnd, DryOrder, DryWorld } from './world.ts';
+import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
 
 /** Between Ctrl-C and the forced end: somebody waits. */
 const graceMs = 1_000;
@@ -13,17 +13,17 @@ const graceMs = 1_000;
  * Runs a function here, in the sandbox of the service, on a connection of the service.
  * @throws ApiError when connection or integration cannot be read
  */
-export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> {
+export async function dryRun(session: DryRunSession, order: DryRunRequest): Promise<DryRunResult> {
   const { fn, connectionId, input, stubs } = order;
   const { definition, entry } = fn;
   const name = { integrationKey: entry.integrationKey, connectionId };
-  const connection = await world.connections.connection(name);
-  const refused = violationOf(world, 'invalid_action_input', definition.input, input, entry.kind);
+  const connection = await session.connections.connection(name);
+  const refused = violationOf(session, 'invalid_action_input', definition.input, input, entry.kind);
   if (refused !== null) return { output: undefined, failure: null, violation: refused };
 
-  const records = new DryRecords(world, name, definition, stubs);
+  const records = new DryRecords(session, name, definition, stubs);
   const type = functionTypeOf(entry.kind);
-  const result = await world.sandbox.run(
+  const result = await session.sandbox.run(
     {
       bundle: fn.bundle,
       fileName: `${entry.bundleName}.cjs`,
@@ -34,24 +34,24 @@ export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> 
         connectionId,
         providerConfigKey: entry.integrationKey,
         provider: textOf(connection, 'provider'),
-        environmentName: world.environment,
+        environmentName: session.environment,
         environmentId: 0,
         variant: stubs.variant,
         lastSyncDate: stubs.lastSyncDate,
         models: Object.keys(definition.models),
         loggerLevel: 'debug',
-        paginate: await world.connections.pagination(textOf(connection, 'provider')),
+        paginate: await session.connections.pagination(textOf(connection, 'provider')),
         // Checked here, against the schemas of the definition.
         validation: 'off',
       },
       limits: { ...runLimits[entry.kind], graceMs },
-      signal: world.signal,
+      signal: session.signal,
     },
-    dryHost(world, { fn, name, stubs, records, depth: order.depth }, (other) =>
-      dryRun(world, other),
+    dryHost(session, { fn, name, stubs, records, depth: order.depth }, (other) =>
+      dryRun(session, other),
     ),
   );
-  if (world.isValidated && records.violation !== null) {
+  if (session.isValidated && records.violation !== null) {
     return { output: undefined, failure: null, violation: records.violation };
   }
   if (result.status === 'error') {
@@ -59,13 +59,13 @@ export async function dryRun(world: DryWorld, order: DryOrder): Promise<DryEnd> 
   }
   const output = result.output === undefined ? undefined : (JSON.parse(result.output) as Json);
   const code = 'invalid_action_output';
-  const violation = violationOf(world, code, definition.output, output, entry.kind);
+  const violation = violationOf(session, code, definition.output, output, entry.kind);
   return { output, failure: null, violation };
 }
 
 /** Null also where a violation is only warned of. */
 function violationOf(
-  world: DryWorld,
+  session: DryRunSession,
   code: Violation['code'],
   schema: JsonObject | null,
   value: Json | undefined,
@@ -74,8 +74,8 @@ function violationOf(
   if (kind !== 'action' || schema === null) return null;
   const lines = schemaCheck(schema)(value);
   if (lines.length === 0) return null;
-  if (world.isValidated) return { code, lines, value: value ?? null };
-  world.say('warn', `${code}: ${lines.join('; ')}`);
+  if (session.isValidated) return { code, lines, value: value ?? null };
+  session.say('warn', `${code}: ${lines.join('; ')}`);
   return null;
 }
 

@@ -2,19 +2,19 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';
-import type { DryEnd, DryOrder, DryWorld } from './world.ts';
+import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
 
 /** Writes what the run was given, asked for and did, for `svc generate:tests`. Resolves with the file's path. */
 export async function saveMocks(
   root: string,
-  world: DryWorld,
-  order: DryOrder,
-  end: DryEnd,
+  session: DryRunSession,
+  order: DryRunRequest,
+  end: DryRunResult,
 ): Promise<string> {
   const { fn, connectionId, input, stubs } = order;
   const { integrationKey, name } = fn.entry;
-  const { journal } = world;
-  const connection = await world.connections.connection({ integrationKey, connectionId });
+  const { journal } = session;
+  const connection = await session.connections.connection({ integrationKey, connectionId });
   const provider = connection['provider'];
   const metadata = stubs.metadata ?? connection['metadata'] ?? {};
   const mocks: Mocks = {
@@ -24,7 +24,7 @@ export async function saveMocks(
       provider: typeof provider === 'string' ? provider : '',
       variant: stubs.variant,
       lastSyncDate: stubs.lastSyncDate,
-      paginate: await world.connections.pagination(typeof provider === 'string' ? provider : ''),
+      paginate: await session.connections.pagination(typeof provider === 'string' ? provider : ''),
     },
     svc: {
       getConnection: withoutSecrets({ ...connection, metadata }),

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';
 import type { Journal } from './journal.ts';
 import { failureBody, failureLines, outputText, syncMessages } from './report.ts';
-import type { DryEnd } from './world.ts';
+import type { DryRunResult } from './session.ts';
 
 /** Messages of a sync that are shown before somebody is asked for more. */
 const messagesPerScreen = 10;
@@ -12,7 +12,7 @@ const messagesPerScreen = 10;
 /** A dry run, or its replay, that is over. */
 export interface Ended {
   readonly kind: FunctionKind;
-  readonly end: DryEnd;
+  readonly end: DryRunResult;
   readonly batches: Pick<Journal, 'batches' | 'count'>;
 }
 
@@ -30,11 +30,11 @@ export async function showEnd(
   } else output.result(outputText(ended.end.output));
 }
 
-export const isOk = ({ failure, violation }: DryEnd): boolean =>
+export const isOk = ({ failure, violation }: DryRunResult): boolean =>
   failure === null && violation === null;
 
 /** The end of the command where the function did not end well. */
-export const failureOf = (end: DryEnd): CommandFailure =>
+export const failureOf = (end: DryRunResult): CommandFailure =>
   new CommandFailure(failureLines(end).join('\n'), { exitCode: exitCodes.dryRunFailed });
 
 function documentOf({ kind, end, batches }: Ended): JsonObject {
@@ -67,7 +67,7 @@ async function showMessages(
   for (const [at, message] of messages.entries()) {
     if (isAsked && at > 0 && at % messagesPerScreen === 0) {
       const left = messages.length - at;
-      if (!/^(y(es)?)?$/i.test(await context.ask(`${left} more: go on y/n? `))) return;
+      if (!/^(y(es)?)?$/i.test(await context.prompt(`${left} more: go on y/n? `))) return;
     }
     context.output.result(message);
   }

@@ -10,9 +10,9 @@ export function docsText(fn: CompiledFunction, before: string | null): string {
   const block = `${begin}\n${blockText(fn)}\n${end}`;
   if (before === null) return `${block}\n`;
   const from = before.indexOf(begin);
-  const to = before.indexOf(end);
-  if (from === -1 || to < from) return `${before.trimEnd()}\n\n${block}\n`;
-  return `${before.slice(0, from)}${block}${before.slice(to + end.length)}`;
+  const target = before.indexOf(end);
+  if (from === -1 || target < from) return `${before.trimEnd()}\n\n${block}\n`;
+  return `${before.slice(0, from)}${block}${before.slice(target + end.length)}`;
 }
 
 function blockText({ entry, definition }: CompiledFunction): string {

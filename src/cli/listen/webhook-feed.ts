@@ -38,14 +38,16 @@ export async function* webhookFeed(
 ): AsyncGenerator<HeardWebhook> {
   const [newest] = await listed(client, { ...filter, limit: '1' });
   let since = newest?.created_at;
-  let known = await idsSince(client, filter, since);
+  let existing = await idsSince(client, filter, since);
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     await pause(askEveryMs, undefined, { signal }).catch(() => undefined);
     if (isOver()) return;
     const found = await all(client, { ...filter, since });
-    const fresh = [...new Set(found.map(({ id }) => id).reverse())].filter((id) => !known.has(id));
-    known = new Set(found.map(({ id }) => id));
+    const fresh = [...new Set(found.map(({ id }) => id).reverse())].filter(
+      (id) => !existing.has(id),
+    );
+    existing = new Set(found.map(({ id }) => id));
     const last = found[0]?.created_at;
     if (last !== undefined) since = new Date(Date.parse(last) - overlapMs).toISOString();
     for (const id of fresh) yield await shown(client, id);

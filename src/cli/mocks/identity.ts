@@ -26,7 +26,7 @@ const secretParams = /^(access_?token|api_?key|client_secret|key|password|secret
 const defaultTypes = /^(application\/json|application\/x-www-form-urlencoded)\b/;
 
 /** What a call of the sandbox asks for, whoever answers it. */
-export type AskedCall = Pick<HttpCall, 'method' | 'endpoint' | 'params' | 'headers' | 'body'>;
+export type RequestedCall = Pick<HttpCall, 'method' | 'endpoint' | 'params' | 'headers' | 'body'>;
 
 /** What tells a call of the handle that is no request from others; one of an action, by name and input. */
 export function savedArgs(args: Json): Json {
@@ -35,7 +35,7 @@ export function savedArgs(args: Json): Json {
 }
 
 /** Method and path by which a mock is found, and the request with all that tells it from others. */
-export function savedRequest(call: AskedCall): {
+export function savedRequest(call: RequestedCall): {
   readonly method: string;
   readonly path: string;
   readonly request: SavedRequest;

@@ -3,7 +3,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import { parseArgs, parseJson, shapes } from '../../modules/runs/runtime/arguments.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
 import { checkpointCalls } from '../dryrun/checkpoint-calls.ts';
-import { savedArgs, savedRequest, type AskedCall } from '../mocks/identity.ts';
+import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 
 /** Records by model, in the order in which they were given. */
@@ -77,8 +77,8 @@ class Recorded {
     this.#mocks = mocks;
   }
 
-  answer(where: 'api' | 'fetch', call: AskedArgs, args: string): HostAnswer {
-    const { method, path, request, hash } = savedRequest(asked(call));
+  answer(where: 'api' | 'fetch', call: RequestedArgs, args: string): HostAnswer {
+    const { method, path, request, hash } = savedRequest(requested(call));
     const answers = answersTo(this.#mocks[where], method, path);
     const same = answers.filter((answer) => answer.hash === hash);
     const found = this.#next(`${where} ${hash}`, same);
@@ -125,13 +125,13 @@ const textOf = (response: Json): string =>
 const answersTo = (saved: SavedAnswers, method: string, path: string): readonly SavedAnswer[] =>
   saved[method]?.[path] ?? [];
 
-type AskedArgs = Pick<
+type RequestedArgs = Pick<
   ReturnType<typeof parseArgs<typeof shapes.http>>,
   'endpoint' | 'params' | 'headers' | 'body'
 > & { readonly method: string };
 
 /** Without fields that are absent, as the mocks were saved. */
-function asked({ method, endpoint, params, headers, body }: AskedArgs): AskedCall {
+function requested({ method, endpoint, params, headers, body }: RequestedArgs): RequestedCall {
   return {
     method,
     endpoint,

@@ -10,15 +10,15 @@ const ofFormats: Readonly<Record<string, string>> = {
 
 /** A value that a schema allows: its own example where it has one, otherwise one made of its parts. */
 export function exampleOf(schema: JsonObject, components: JsonObject): Json {
-  const known = resolved(schema, components);
-  const { examples, default: standard, enum: values, anyOf, oneOf } = known;
-  if ('const' in known) return known['const'] ?? null;
+  const existing = resolved(schema, components);
+  const { examples, default: standard, enum: values, anyOf, oneOf } = existing;
+  if ('const' in existing) return existing['const'] ?? null;
   const first = [examples, values].find(isFilled)?.[0];
   if (first !== undefined) return first;
   if (standard !== undefined) return standard;
   const choice = [anyOf, oneOf].find(isFilled)?.[0];
   if (isJsonObject(choice)) return exampleOf(choice, components);
-  return ofType(known, components);
+  return ofType(existing, components);
 }
 
 const isFilled = (value: Json | undefined): value is Json[] =>

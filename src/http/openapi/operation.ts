@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import type { Answers, AnswerShape } from '../answers.ts';
+import type { Responses, ResponseShape } from '../responses.ts';
 import type { AnyRoute } from '../define-route.ts';
 import type { StreamRoute } from '../stream-route.ts';
 import { exampleOf } from './examples.ts';
@@ -41,7 +41,7 @@ export function streamOperation(route: StreamRoute, method: string, pool: Schema
 /** One that answers of its own accord. */
 function ownStreamOperation(
   route: StreamRoute,
-  answered: Answers,
+  answered: Responses,
   method: string,
   pool: SchemaPool,
 ): JsonObject {
@@ -80,8 +80,11 @@ function passingOperation(route: StreamRoute, method: string, pool: SchemaPool):
 const anyBeside = (refusals: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(refusals).map(([status, response]) => {
-      const { content, ...known } = response as JsonObject;
-      return [status, { ...known, content: { ...(content as JsonObject), '*/*': { schema: {} } } }];
+      const { content, ...existing } = response as JsonObject;
+      return [
+        status,
+        { ...existing, content: { ...(content as JsonObject), '*/*': { schema: {} } } },
+      ];
     }),
   );
 
@@ -119,16 +122,16 @@ function parameters(schema: z.ZodType | undefined, place: Place, pool: SchemaPoo
   return Object.entries(isJsonObject(properties) ? properties : {})
     .filter(([name]) => !reserved.has(name))
     .map(([name, member]) => {
-      const known = member as JsonObject;
-      const isObject = known['type'] === 'object';
+      const existing = member as JsonObject;
+      const isObject = existing['type'] === 'object';
       const isNeeded = place === 'path' || needed.includes(name);
       return {
         name,
         in: place,
         required: isNeeded,
         ...(isObject && place === 'query' ? { style: 'deepObject', explode: true } : {}),
-        schema: known,
-        ...(isNeeded ? { example: exampleOf(known, pool.components) } : {}),
+        schema: existing,
+        ...(isNeeded ? { example: exampleOf(existing, pool.components) } : {}),
       };
     });
 }
@@ -160,14 +163,14 @@ function answers(route: AnyRoute, pool: SchemaPool): JsonObject {
   return Object.fromEntries(entries);
 }
 
-function answer({ description, type, schema }: AnswerShape, pool: SchemaPool): JsonObject {
+function answer({ description, type, schema }: ResponseShape, pool: SchemaPool): JsonObject {
   if (type === null) return { description };
   if (schema === null) {
     return { description, content: { [type]: { schema: { type: 'string' } } } };
   }
-  const known = pool.output(schema);
-  const example = exampleOf(known, pool.components);
-  return { description, content: { [type]: { schema: known, example } } };
+  const existing = pool.output(schema);
+  const example = exampleOf(existing, pool.components);
+  return { description, content: { [type]: { schema: existing, example } } };
 }
 
 /** Of refusals that most operations have word for word. */
@@ -187,7 +190,7 @@ function refusals(route: AnyRoute | StreamRoute, pool: SchemaPool): JsonObject {
   const entries = [...refusalCodes(route)].map(([status, codes]) => {
     const response = refusalResponse(status, codes, error);
     const own =
-      'answers' in route ? (route.answers as Answers | undefined)?.[status]?.schema : undefined;
+      'answers' in route ? (route.answers as Responses | undefined)?.[status]?.schema : undefined;
     const withOwn = own ? besides(response, pool.output(own)) : response;
     const whole = isShownToPeople(route) ? withPage(withOwn) : withOwn;
     return [String(status), isStream ? whole : pool.shared(sharedNames[status], whole)] as const;

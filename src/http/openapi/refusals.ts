@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { catalogue, type ErrorCode } from '../../kernel/errors.ts';
-import { remedies } from '../../kernel/remedies.ts';
+import { errorHints } from '../../kernel/error-hints.ts';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import { anyJson } from '../answers.ts';
+import { anyJson } from '../responses.ts';
 import type { AnyRoute } from '../define-route.ts';
-import { gateErrors } from '../gate-errors.ts';
+import { pipelineErrors } from '../pipeline-errors.ts';
 import { codeOf, statusOf } from '../route-errors.ts';
 import type { StreamRoute } from '../stream-route.ts';
 
@@ -34,7 +34,7 @@ export const refusalShape = z
 /** Every code that the route answers, by status. */
 export function refusalCodes(route: AnyRoute | StreamRoute): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const error of [...gateErrors(route), ...route.errors]) {
+  for (const error of [...pipelineErrors(route), ...route.errors]) {
     const [status, code] = [statusOf(error), codeOf(error)];
     const codes = byStatus.get(status) ?? [];
     if (!codes.includes(code)) codes.push(code);
@@ -59,7 +59,7 @@ export function refusalResponse(
   const named = { properties: { code: { enum: codes } } };
   const [first = 'server_error'] = codes;
   const { message } = catalogue[first];
-  const example = { error: { code: first, message, fix: remedies[first] } };
+  const example = { error: { code: first, message, fix: errorHints[first] } };
   const schema = { ...error, properties: { error: named } };
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].message}`).join('\n\n'),

@@ -41,8 +41,8 @@ export function createSchemaPool(): SchemaPool {
     responses,
     shared(name, response) {
       if (name === undefined) return response;
-      const known = (responses[name] ??= response);
-      const isSame = JSON.stringify(known) === JSON.stringify(response);
+      const existing = (responses[name] ??= response);
+      const isSame = JSON.stringify(existing) === JSON.stringify(response);
       return isSame ? { $ref: `#/components/responses/${name}` } : response;
     },
   };
@@ -50,8 +50,8 @@ export function createSchemaPool(): SchemaPool {
 
 function keep(components: Record<string, Json>, name: string, schema: JsonObject): void {
   const { id: _name, ...made } = referring(schema) as Record<string, Json>;
-  const known = components[name];
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(made)) {
+  const existing = components[name];
+  if (existing !== undefined && JSON.stringify(existing) !== JSON.stringify(made)) {
     throw new Error(`two schemas are named ${name}`);
   }
   components[name] = made;

@@ -42,10 +42,10 @@ function operationType(name: string, operation: JsonObject): string {
 /** The key of an operation that may be repeated is an option of every request. */
 const optionHeader = 'idempotency-key';
 
-function parametersPart(field: string, place: string, operation: JsonObject): string[] {
+function parametersPart(field: string, position: string, operation: JsonObject): string[] {
   const found = listOf(operation['parameters'])
     .map(objectOf)
-    .filter((one) => one['in'] === place && one['name'] !== optionHeader);
+    .filter((one) => one['in'] === position && one['name'] !== optionHeader);
   if (found.length === 0) return [];
   const needed = found.filter((one) => one['required'] === true).map(({ name }) => name ?? '');
   const properties = found.map((one) => [textOf(one['name']), one['schema'] ?? {}] as const);

@@ -10,15 +10,15 @@ import { action, actionDueAt, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';
 
-export const actionRunRef = (of: {
+export const actionRunRef = (ref: {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly connectionId: string;
   readonly runId: string;
 }): EntityRef => ({
   kind: 'action-run',
-  scope: joinKey(of.environmentUid, of.integrationKey, of.connectionId),
-  path: [of.environmentUid, of.runId],
+  scope: joinKey(ref.environmentUid, ref.integrationKey, ref.connectionId),
+  path: [ref.environmentUid, ref.runId],
 });
 
 /** How the owner treats runs that are called for (`action-run` entities). */
@@ -84,8 +84,8 @@ function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): 
       const body_offset = output?.offset ?? null;
       const error_code = error?.code ?? null;
       const error_message = error === null ? null : scrub(error.message);
-      const bodies = { output_hash: outputHash, body_partition, body_offset };
-      const end = { ...bodies, duration_ms, counts, positions, error_code, error_message };
+      const payloads = { output_hash: outputHash, body_partition, body_offset };
+      const end = { ...payloads, duration_ms, counts, positions, error_code, error_message };
       return { ...base, ...end, action: status };
     }
     case 'ActionHeartbeatReceived':

@@ -8,19 +8,19 @@ import { requireConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
 import { requireFunction } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
-import type { BodyOwner, RunBodies } from '../runs/bodies.ts';
+import type { BodyOwner, PayloadStore } from '../runs/payload-store.ts';
 import type { ActionRequest, EventRequest, RunsClient } from '../runs/client.ts';
 import type { CalledRun, DirectRuns, TakenRun } from '../runs/direct-runs.ts';
 import type { BodyPlace, RunChanged } from '../runs/events.ts';
-import type { RunEnds } from '../runs/run-ends.ts';
+import type { RunCompletions } from '../runs/run-completions.ts';
 import { actionRunRef } from './entity.ts';
 import { readOutput } from './output.ts';
 import { kindOf, type ActionRun, type CalledKind } from './state.ts';
 
 export interface RunsClientDeps {
   readonly control: ControlPlane;
-  readonly bodies: RunBodies;
-  readonly ends: RunEnds;
+  readonly bodies: PayloadStore;
+  readonly ends: RunCompletions;
   readonly direct: DirectRuns;
 }
 
@@ -42,14 +42,14 @@ const eventWaitMs = limits.eventStartByMs + limits.eventRunMaxMs + noticeMs;
 export function createRunsClient(deps: RunsClientDeps): RunsClient {
   return {
     async triggerAction(request, signal) {
-      const ground = await findGround(deps.control, request);
+      const context = await findRunTarget(deps.control, request);
       const { name, input, actor, depth = 0, runId } = request;
-      const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
+      const called = { ...context, kind: 'action', name, input, actor, depth } as const;
       return awaited(deps, called, { signal, waitMs: actionWaitMs, runId });
     },
 
     async queueAction(request, { retries }) {
-      const ground = await findGround(deps.control, request);
+      const ground = await findRunTarget(deps.control, request);
       const { name, input, actor, depth = 0, runId = randomUUID() } = request;
       const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
       await queue(deps, called, { runId, isAsync: true, retries });
@@ -84,10 +84,10 @@ export function createRunsClient(deps: RunsClientDeps): RunsClient {
     },
 
     async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
-      const of = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
+      const ref = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
       // What the order leaves out is left out.
       const input = order as unknown as Json;
-      const called = { ...of, connection, fn: { version: '' }, input, actor };
+      const called = { ...ref, connection, fn: { version: '' }, input, actor };
       await queue(deps, called, { runId, isAsync: true });
       return runId;
     },
@@ -141,13 +141,13 @@ async function awaited(
   }
 }
 
-interface Ground {
+interface RunTarget {
   readonly connection: Connection;
   readonly fn: DeployedFunction;
 }
 
 /** @throws GatewayError `unknown_connection` and `unknown_provider_config` (400), `not_found`, `disabled_resource` */
-async function findGround(control: ControlPlane, request: ActionRequest): Promise<Ground> {
+async function findRunTarget(control: ControlPlane, request: ActionRequest): Promise<RunTarget> {
   const { environmentUid, integrationKey, connectionId, name } = request;
   const where = [control, environmentUid, integrationKey] as const;
   const connection = await requireConnection(...where, connectionId, { status: 400 });
@@ -211,10 +211,10 @@ async function queue(
     });
   }
   const input = await keepInput(deps.bodies, { runId, environmentUid, connectionUid }, json, taken);
-  const of = { runId, environmentUid, integrationKey, connectionId };
+  const ref = { runId, environmentUid, integrationKey, connectionId };
   const body = {
     type: 'Queue',
-    ...of,
+    ...ref,
     kind,
     ...(event === undefined ? {} : { event }),
     ...(models === undefined ? {} : { models }),
@@ -230,7 +230,7 @@ async function queue(
     ...(taken === null ? {} : { runner: taken.runner }),
   };
   // Nobody looks for a taken run in the view: it goes on here.
-  const queued = await deps.control.ask<ActionRun>(actionRunRef(of), body, {
+  const queued = await deps.control.execute<ActionRun>(actionRunRef(ref), body, {
     actor,
     isViewAwaited: taken === null,
     isDirect: true,
@@ -242,38 +242,38 @@ async function queue(
 }
 
 /** Of a run that had ended before it was asked for again. @throws GatewayError what it ended with */
-async function keptOutput(bodies: RunBodies, run: ActionRun): Promise<Json | undefined> {
+async function keptOutput(payloads: PayloadStore, run: ActionRun): Promise<Json | undefined> {
   const { runId, environmentUid, connectionUid, output, error } = run;
   // It did what it did, but what it answered is lost.
   if (output === null && error === null) throw new GatewayError('run_interrupted');
-  return readEnd(bodies, { runId, environmentUid, connectionUid }, output, error);
+  return readEnd(payloads, { runId, environmentUid, connectionUid }, output, error);
 }
 
 /** What is run here is given its input here. */
 async function keepInput(
-  bodies: RunBodies,
+  payloads: PayloadStore,
   owner: BodyOwner,
   json: string | null,
   taken: TakenRun | null,
 ): Promise<{ readonly place: BodyPlace | null; readonly hash: string } | null> {
   if (json === null) return null;
-  if (taken !== null) return { place: null, hash: bodies.hash(json) };
-  return bodies.put(owner, 'input', json);
+  if (taken !== null) return { place: null, hash: payloads.hash(json) };
+  return payloads.put(owner, 'input', json);
 }
 
 /** The runner of this process may know of the end before this node has read of it. */
 function firstOutput(
-  bodies: RunBodies,
+  payloads: PayloadStore,
   end: Promise<RunChanged>,
   taken: TakenRun | null,
 ): Promise<Json | undefined> {
-  const outputs = [end.then((ended) => outputOf(bodies, ended, taken))];
+  const outputs = [end.then((ended) => outputOf(payloads, ended, taken))];
   if (taken !== null) outputs.push(taken.ended.then(({ json }) => readOutput(json)));
   return Promise.race(outputs);
 }
 
 async function outputOf(
-  bodies: RunBodies,
+  payloads: PayloadStore,
   end: RunChanged,
   taken: TakenRun | null,
 ): Promise<Json | undefined> {
@@ -283,19 +283,19 @@ async function outputOf(
   if (own !== null && own.hash === end.output_hash) return readOutput(own.json);
   const { run_id, environment_id: environmentUid, connection_uid: connectionUid } = end;
   const { body_partition: partition, body_offset: offset, error_code: code } = end;
-  const place = partition === null || offset === null ? null : { partition, offset };
+  const position = partition === null || offset === null ? null : { partition, offset };
   const error = code === null ? null : { code, message: end.error_message ?? '' };
-  return readEnd(bodies, { runId: run_id ?? '', environmentUid, connectionUid }, place, error);
+  return readEnd(payloads, { runId: run_id ?? '', environmentUid, connectionUid }, position, error);
 }
 
 /** The body says it whole; an end without one (a lost runner) says it in its code. */
 async function readEnd(
-  bodies: RunBodies,
-  owner: Parameters<RunBodies['get']>[0],
-  place: BodyPlace | null,
+  payloads: PayloadStore,
+  owner: Parameters<PayloadStore['get']>[0],
+  position: BodyPlace | null,
   error: { readonly code: string; readonly message: string } | null,
 ): Promise<Json | undefined> {
-  if (place !== null) return readOutput(await bodies.get(owner, 'output', place));
+  if (position !== null) return readOutput(await payloads.get(owner, 'output', position));
   if (error === null) return undefined;
   throw GatewayError.from({ code: error.code, details: { message: error.message } });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { errorAnswer } from '../../http/error-response.ts';
 import {

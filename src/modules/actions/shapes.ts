@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson } from '../../http/answers.ts';
+import { anyJson } from '../../http/responses.ts';
 import { jsonObject } from '../../http/fields.ts';
 
 /** Whatever the action returns. */

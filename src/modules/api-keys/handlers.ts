@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Instant } from '../../kernel/time.ts';
@@ -7,7 +7,7 @@ import { sealingContext } from '../credentials/sealing.ts';
 import { accountKeyRef, apiKeyRef } from './entity.ts';
 import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
-import { tellRevoked } from './revocations.ts';
+import { notifyRevoked } from './revocations.ts';
 import type { ApiKey } from './state.ts';
 
 type Deps = Pick<Services, 'control' | 'vault'>;
@@ -30,7 +30,7 @@ export async function createKey(
     /** Made when absent. */
     readonly secret?: string | undefined;
   },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {
   const { environmentUid, displayName } = wanted;
   const secret = wanted.secret ?? newSecret(environmentUid === null ? 'account' : 'environment');
@@ -51,7 +51,7 @@ export async function createKey(
     lastFour: secret.slice(-4),
   };
   const requestHash = vault.fingerprint('request', JSON.stringify([displayName, scopes]));
-  const key = await control.ask<ApiKey>(refOf(environmentUid, id), body, {
+  const key = await control.execute<ApiKey>(refOf(environmentUid, id), body, {
     requestHash,
     ...options,
   });
@@ -74,14 +74,14 @@ export async function deleteKey(
   { control, coordination, logger }: Pick<Services, 'control' | 'coordination' | 'logger'>,
   environmentUid: string | null,
   id: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   if (findKey(control, environmentUid, id) === null) await control.view.caughtUp();
   if (findKey(control, environmentUid, id) === null) {
     throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
   }
-  await control.ask(refOf(environmentUid, id), { type: 'Delete' }, options);
-  await tellRevoked(coordination, id).catch((err: unknown) => {
+  await control.execute(refOf(environmentUid, id), { type: 'Delete' }, options);
+  await notifyRevoked(coordination, id).catch((err: unknown) => {
     logger.warn({ err, keyId: id }, 'the other nodes hear of a deleted key from the log alone');
   });
 }
@@ -94,8 +94,8 @@ export async function authenticate(
   if (!isKeyFormat(secret)) return null;
   const hash = hashOf(vault, secret);
   const kind = isKeyOf('account', secret) ? 'account-key' : 'api-key';
-  const known = control.view.findBy<ApiKey>(kind, 'hash', hash);
-  if (known !== null) return known.state;
+  const existing = control.view.findBy<ApiKey>(kind, 'hash', hash);
+  if (existing !== null) return existing.state;
   await control.view.caughtUp();
   return control.view.findBy<ApiKey>(kind, 'hash', hash)?.state ?? null;
 }
@@ -127,7 +127,7 @@ export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' |
       if (now - last < useNotedEveryMs) return;
       noted.set(key.id, now);
       const ref = refOf(key.environmentUid, key.id);
-      await control.tell(ref, { type: 'ObserveUse', usedAt: now }, { actor: 'system' });
+      await control.enqueue(ref, { type: 'ObserveUse', usedAt: now }, { actor: 'system' });
     },
     async lastUsedAt(key: ApiKey): Promise<Instant | null> {
       const recent = Number((await coordination.get(usedName(key.id)).catch(unlessAway)) ?? 0);

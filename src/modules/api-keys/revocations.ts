@@ -24,5 +24,5 @@ export async function openRevocations(coordination: Coordination): Promise<Revoc
 }
 
 /** Tells every node. @throws GatewayError `coordination_unavailable`: they hear it from the log alone */
-export const tellRevoked = (coordination: Coordination, keyId: string): Promise<void> =>
+export const notifyRevoked = (coordination: Coordination, keyId: string): Promise<void> =>
   coordination.publish(channel, keyId);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { displayName, wholeNumber } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
@@ -172,8 +172,8 @@ async function requireById({ control }: Services, id: string): Promise<ApiKey> {
     const found = control.view.list<ApiKey>('api-key', []).find(({ state }) => state.id === id);
     return found ? findKey(control, found.state.environmentUid, id) : null;
   };
-  const known = find();
-  if (known) return known;
+  const existing = find();
+  if (existing) return existing;
   await control.view.caughtUp();
   const found = find();
   if (found) return found;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What there is to grant within an environment (specification section 5), without `environment:`. */
-const known = [
+const existing = [
   'integrations:list',
   'integrations:list_credentials',
   'integrations:list_functions',
@@ -42,8 +42,8 @@ const known = [
 /** A key with a scope that nothing asks for would be of no use, and its owner would learn it too late. */
 function isKnown(scope: string): boolean {
   return scope.endsWith(':*')
-    ? known.some((name) => name.startsWith(scope.slice(0, -1)))
-    : known.includes(scope);
+    ? existing.some((name) => name.startsWith(scope.slice(0, -1)))
+    : existing.includes(scope);
 }
 
 /** A scope of an environment, or a group of them: `environment:connections:*`. */

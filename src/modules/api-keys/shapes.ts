@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 const named = {
   id: z.uuid(),
@@ -13,8 +13,8 @@ export const keysShape = data(
       .strictObject({
         ...named,
         secret: z.string().meta({ examples: ['****a1B2'] }),
-        last_used_at: moment.nullable(),
-        created_at: moment,
+        last_used_at: timestamp.nullable(),
+        created_at: timestamp,
       })
       .meta({ id: 'ApiKey' }),
   ),
@@ -26,7 +26,7 @@ export const secretKeyShape = data(
     .strictObject({
       ...named,
       secret: z.string().meta({ examples: ['svc_env_…'] }),
-      created_at: moment,
+      created_at: timestamp,
     })
     .meta({ id: 'ApiKeyWithSecret' }),
 );

@@ -136,8 +136,8 @@ export function auditRule(route: {
   readonly credential: string;
 }): AuditRule | null {
   const name = `${route.method} ${route.path}`;
-  const known = rules[name];
-  if (known !== undefined) return known;
+  const existing = rules[name];
+  if (existing !== undefined) return existing;
   const isKeyed = route.credential === 'environment' || route.credential === 'account';
   if (!isKeyed || route.method === 'GET' || notAudited.includes(name)) return null;
   return { action: actionOf(route.method, route.path), target: named };
@@ -152,8 +152,8 @@ function actionOf(method: string, path: string): string {
 
 /** The names in the path and in the query, else what was made. */
 function named(call: AuditedCall): string {
-  const given = [...Object.values(call.params), ...Object.values(call.query)];
-  const names = given.filter((part): part is string => typeof part === 'string');
+  const input = [...Object.values(call.params), ...Object.values(call.query)];
+  const names = input.filter((part): part is string => typeof part === 'string');
   if (names.length > 0) return names.join('/');
   const ids = ['id', 'unique_key', 'connection_id', 'name', 'display_name'];
   const found = ids.map((id) => field(call.body, id) || field(dataOf(call.answer), id));

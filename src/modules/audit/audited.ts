@@ -27,22 +27,22 @@ export interface AuditCall {
 export async function audited(
   services: Pick<Services, 'audit' | 'logger'>,
   call: AuditCall,
-  work: () => Promise<RouteAnswer>,
+  task: () => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
   try {
-    const answer = await work();
-    await tell(services, call, 'success', jsonOf(answer.body));
+    const answer = await task();
+    await record(services, call, 'success', jsonOf(answer.body));
     return answer;
   } catch (error) {
     const outcome = error instanceof GatewayError ? error.code : 'server_error';
     // What was never a valid request did nothing and is nobody's attempt.
     if (call.given === null && outcome !== 'forbidden') throw error;
-    await tell(services, call, outcome, null);
+    await record(services, call, outcome, null);
     throw error;
   }
 }
 
-async function tell(
+async function record(
   { audit, logger }: Pick<Services, 'audit' | 'logger'>,
   { rule, caller, address, given }: AuditCall,
   outcome: string,
@@ -53,7 +53,7 @@ async function tell(
   const target = rule.target({ caller, ...parts, answer });
   if (target === null) return;
   const fields = Object.keys(parts.body);
-  const said = {
+  const details = {
     actor: caller.actor,
     action: rule.action,
     target: target.slice(0, targetCharsMax),
@@ -64,11 +64,11 @@ async function tell(
   };
   const environment = caller.environmentUid === '' ? 'account' : caller.environmentUid;
   if (rule.isRead === true) {
-    audit.read(environment, said);
+    audit.read(environment, details);
     return;
   }
-  await audit.change(environment, said).catch((err: unknown) => {
-    logger.error({ err, environment, audit: said }, 'an audit event was lost');
+  await audit.change(environment, details).catch((err: unknown) => {
+    logger.error({ err, environment, audit: details }, 'an audit event was lost');
   });
 }
 

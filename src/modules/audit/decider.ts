@@ -1,13 +1,13 @@
 import type { Decider } from '../../kernel/decider.ts';
 import { chainHash, chainStart } from '../../kernel/audit-chain.ts';
 import type { Instant } from '../../kernel/time.ts';
-import type { AuditChainEvent, Told } from './events.ts';
+import type { AuditChainEvent, Published } from './events.ts';
 import type { AuditChain } from './state.ts';
 
 export interface AuditCommand {
   readonly type: 'Append';
   readonly environment: string;
-  readonly told: Told;
+  readonly told: Published;
   readonly at: Instant;
 }
 

@@ -2,7 +2,7 @@ import type { PublicFields } from '../../kernel/public-fields.ts';
 import type { ChainedEntry } from '../../kernel/audit-chain.ts';
 
 /** What is told of an event before it has its place in the chain. */
-export type Told = Omit<ChainedEntry, 'seq' | 'environment'>;
+export type Published = Omit<ChainedEntry, 'seq' | 'environment'>;
 
 export interface AuditChainEvent {
   readonly type: 'Chained';

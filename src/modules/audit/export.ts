@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { z } from 'zod';
-import { content } from '../../http/answers.ts';
+import { content } from '../../http/responses.ts';
 import { text, wholeNumber } from '../../http/fields.ts';
-import { checkQuery } from '../../http/gate.ts';
+import { checkQuery } from '../../http/request-pipeline.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { exportedEvent } from './presenter.ts';
 import { chainFrom } from './queries.ts';
@@ -28,8 +28,8 @@ export const auditExportRoute: StreamRoute = {
   answers: { 200: content('One event a line.', 'application/x-ndjson') },
   errors: ['invalid_query_params'],
   async handle(call) {
-    const asked = checkQuery(query, call.target.split('?', 2)[1] ?? '');
-    const { environment, from = 1, limit = Infinity } = asked;
+    const request = checkQuery(query, call.target.split('?', 2)[1] ?? '');
+    const { environment, from = 1, limit = Infinity } = request;
     await send(call, { environment, from, limit });
   },
 };

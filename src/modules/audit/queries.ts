@@ -51,7 +51,7 @@ export async function findEvents(
   filter: AuditFilter,
   { before, limit }: { readonly before: AuditPlace | null; readonly limit: number },
 ): Promise<AuditRow[]> {
-  const given: readonly (readonly [string, string | number | undefined, string])[] = [
+  const input: readonly (readonly [string, string | number | undefined, string])[] = [
     ['environment', filter.environment, 'environment_id = {environment:String}'],
     ['actor', filter.actor, 'actor = {actor:String}'],
     ['action', filter.action, 'action = {action:String}'],
@@ -60,10 +60,10 @@ export async function findEvents(
     ['from', filter.from, 'occurred_at >= fromUnixTimestamp64Micro({from:Int64})'],
     ['to', filter.to, 'occurred_at <= fromUnixTimestamp64Micro({to:Int64})'],
   ];
-  const used = given.filter(([, value]) => value !== undefined);
-  const place =
+  const used = input.filter(([, value]) => value !== undefined);
+  const position =
     '(occurred_at, environment_id, seq) < (fromUnixTimestamp64Micro({at:Int64}), {chain:String}, {seq:UInt64})';
-  const wheres = ['1', ...used.map(([, , condition]) => condition), ...(before ? [place] : [])];
+  const wheres = ['1', ...used.map(([, , condition]) => condition), ...(before ? [position] : [])];
   const params: SqlParams = {
     ...Object.fromEntries(used.map(([name, value]) => [name, value ?? ''])),
     ...(before === null ? {} : { at: before.at, chain: before.environment, seq: before.seq }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -10,7 +10,7 @@ import { chainsShape, eventsShape } from './shapes.ts';
 
 const pageSizeDefault = 100;
 const word = text(1, 1_000).optional();
-const moment = z.iso.datetime({ offset: true }).optional();
+const timestamp = z.iso.datetime({ offset: true }).optional();
 
 const list = defineRoute({
   method: 'GET',
@@ -24,8 +24,8 @@ const list = defineRoute({
     action: word,
     target: word,
     outcome: word,
-    from: moment,
-    to: moment,
+    from: timestamp,
+    to: timestamp,
     cursor: word,
     limit: wholeNumber(1, 1000).optional(),
   }),
@@ -58,27 +58,27 @@ const chains = defineRoute({
   },
 });
 
-const micros = (given: string | undefined): number | undefined => {
-  if (given === undefined) return undefined;
-  return Math.max(0, microsOf(given) ?? 0);
+const micros = (input: string | undefined): number | undefined => {
+  if (input === undefined) return undefined;
+  return Math.max(0, microsOf(input) ?? 0);
 };
 
-const place = z.tuple([z.int().min(0), z.string().max(255), z.int().min(0)]);
+const position = z.tuple([z.int().min(0), z.string().max(255), z.int().min(0)]);
 
 const cursorOf = ({ at, environment, seq }: AuditPlace): string =>
   Buffer.from(JSON.stringify([at, environment, seq])).toString('base64url');
 
 /** @throws GatewayError `invalid_cursor_value` */
 function placeOf(cursor: string): AuditPlace {
-  const parsed = place.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString()));
+  const parsed = position.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString()));
   if (!parsed.success) throw new GatewayError('invalid_cursor_value');
   const [at, environment, seq] = parsed.data;
   return { at, environment, seq };
 }
 
-function jsonOf(given: string): unknown {
+function jsonOf(input: string): unknown {
   try {
-    return JSON.parse(given);
+    return JSON.parse(input);
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });
   }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 const eventShape = z
   .strictObject({
     environment: z.string(),
     seq: z.int(),
-    at: moment,
+    at: timestamp,
     actor: z.string().meta({ examples: ['key:0198c1a2-7d30-7000-8000-000000000001'] }),
     action: z.string().meta({ examples: ['api_key.create'] }),
     target: z.string(),

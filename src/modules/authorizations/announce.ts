@@ -26,7 +26,7 @@ type Failed = Pick<
  */
 export async function announceFailure(
   deps: Deps,
-  { environmentUid, integrationKey, connectionId, reconnectsUid, endUser, ...of }: Failed,
+  { environmentUid, integrationKey, connectionId, reconnectsUid, endUser, ...ref }: Failed,
   { code, message }: GatewayError,
 ): Promise<void> {
   const { control, providers, vault, publisher, logger } = deps;
@@ -37,21 +37,21 @@ export async function announceFailure(
   if (!isAuthWanted(event, environment.webhookFlags)) return;
   const integration = findIntegration(control, environmentUid, integrationKey);
   const provider = integration === null ? null : providers.find(integration.provider);
-  const known = findConnection(control, environmentUid, integrationKey, connectionId);
+  const existing = findConnection(control, environmentUid, integrationKey, connectionId);
   const named = {
     integrationKey,
     connectionId,
     endUser,
     provider: provider?.name ?? 'unknown',
     authMode: provider?.auth_mode ?? 'unknown',
-    webhookUrlOverride: of.webhookUrlOverride ?? known?.webhookUrlOverride ?? null,
+    webhookUrlOverride: ref.webhookUrlOverride ?? existing?.webhookUrlOverride ?? null,
   };
   const payload = authPayload(event, environment, named);
   try {
-    const ofSession = await openUrl(vault, urlOfSession(environmentUid), of.webhookUrlOverride);
+    const ofSession = await openUrl(vault, urlOfSession(environmentUid), ref.webhookUrlOverride);
     const address =
       ofSession ??
-      (known && (await openUrl(vault, urlOfConnection(known), known.webhookUrlOverride)));
+      (existing && (await openUrl(vault, urlOfConnection(existing), existing.webhookUrlOverride)));
     const messages = await deliveriesOf(
       { control, vault },
       { environment, connection: named, address, kind: 'auth' },

@@ -32,7 +32,7 @@ export interface Attempt {
   readonly connectionConfig: JsonObject;
 }
 
-export interface AttemptWish {
+export interface AttemptRequest {
   readonly session: ConnectSession;
   readonly integrationKey: string;
   readonly params: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface AttemptWish {
  */
 export async function beginAttempt(
   { control, providers, vault }: Pick<Services, 'control' | 'providers' | 'vault'>,
-  { session, integrationKey, params, isFor, unknownStatus: status = 404 }: AttemptWish,
+  { session, integrationKey, params, isFor, unknownStatus: status = 404 }: AttemptRequest,
 ): Promise<Attempt> {
   const code = 'unknown_provider_config';
   const { environmentUid } = session;
@@ -67,15 +67,15 @@ export async function beginAttempt(
   if (allowedIntegrations.length > 0 && !allowedIntegrations.includes(integrationKey)) {
     throw new GatewayError('integration_not_allowed');
   }
-  const known = reconnected({ control }, session);
+  const existing = reconnected({ control }, session);
   const defaults = await defaultsOf(vault, session, integrationKey);
   const fixed = withoutEmpty({
     ...defaults.connectionConfig,
     ...tokenParamsOf(provider, defaults),
   });
-  const stored = known === null ? {} : await openConnectionConfig(vault, known);
-  const given = checkedParams(provider, params, { ...stored, ...fixed });
-  const askedConfig = { ...given, ...fixed };
+  const stored = existing === null ? {} : await openConnectionConfig(vault, existing);
+  const input = checkedParams(provider, params, { ...stored, ...fixed });
+  const askedConfig = { ...input, ...fixed };
   return {
     id: randomUUID(),
     session,
@@ -83,8 +83,8 @@ export async function beginAttempt(
     integration,
     provider,
     rules: authModeRules[provider.auth_mode],
-    connectionId: known?.connectionId ?? randomUUID(),
-    known,
+    connectionId: existing?.connectionId ?? randomUUID(),
+    known: existing,
     askedConfig,
     connectionConfig: { ...stored, ...askedConfig },
   };
@@ -106,9 +106,9 @@ function reconnected(
 ): Connection | null {
   if (reconnects === null) return null;
   const { uid, integrationKey, connectionId } = reconnects;
-  const known = findConnection(control, environmentUid, integrationKey, connectionId);
-  if (known?.uid !== uid) throw new GatewayError('invalid_connection');
-  return known;
+  const existing = findConnection(control, environmentUid, integrationKey, connectionId);
+  if (existing?.uid !== uid) throw new GatewayError('invalid_connection');
+  return existing;
 }
 
 export const withoutEmpty = (config: JsonObject): JsonObject =>

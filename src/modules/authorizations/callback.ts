@@ -10,7 +10,7 @@ import {
 } from './finish-redirect.ts';
 import { logged } from './log.ts';
 import type { Authorization } from './state.ts';
-import { showFailure, showSuccess } from './tell.ts';
+import { showFailure, notifySuccess } from './notify-outcome.ts';
 
 export interface Callback extends RedirectedBack {
   readonly cookies: string | undefined;
@@ -18,7 +18,7 @@ export interface Callback extends RedirectedBack {
   readonly unknownStatus: number;
 }
 
-const nobody = { socketId: null, integrationKey: '', connectionId: '' };
+const anonymous = { socketId: null, integrationKey: '', connectionId: '' };
 
 export const cookieName = (state: string): string => `oauth2-${state}`;
 
@@ -29,13 +29,13 @@ export async function answerCallback(services: Services, callback: Callback): Pr
     found = await taken(services, callback);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return showFailure(services, nobody, error);
+    return showFailure(services, anonymous, error);
   }
   try {
     const connection = await logged(services, found, () =>
       finishRedirect(services, found, callback),
     );
-    return await showSuccess(services, found, connection);
+    return await notifySuccess(services, found, connection);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     // What a function refused of a known connection is told of with the connection's mark.

@@ -25,8 +25,8 @@ export const authorization: Decider<
     switch (command.type) {
       case 'Begin': {
         if (state !== null) throw new GatewayError('conflict');
-        const { type: _type, at, ...given } = command;
-        const begun = { ...given, createdAt: at, expiresAt: at + limits.authorizationMs };
+        const { type: _type, at, ...input } = command;
+        const begun = { ...input, createdAt: at, expiresAt: at + limits.authorizationMs };
         return [{ type: 'AuthorizationBegun', authorization: begun }];
       }
       case 'Take':

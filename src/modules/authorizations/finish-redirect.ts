@@ -39,7 +39,7 @@ export async function takeAuthorization(
   { control }: Pick<Services, 'control'>,
   { environmentUid, id, actor }: Authorization,
 ): Promise<void> {
-  await control.ask(authorizationRef(environmentUid, id), { type: 'Take' }, { actor });
+  await control.execute(authorizationRef(environmentUid, id), { type: 'Take' }, { actor });
 }
 
 /** The query of the redirect back. */
@@ -69,18 +69,18 @@ export async function finishRedirect(
   if (provider === null) throw new GatewayError('unknown_provider_template');
   const { redirect } = authModeRules[provider.auth_mode];
   if (redirect === null) throw new GatewayError('invalid_auth_mode');
-  const known =
+  const existing =
     reconnectsUid === null
       ? null
       : findConnection(control, environmentUid, integrationKey, connectionId);
-  if (reconnectsUid !== null && known?.uid !== reconnectsUid) {
+  if (reconnectsUid !== null && existing?.uid !== reconnectsUid) {
     throw new GatewayError('invalid_connection');
   }
   await vault.ready(environmentUid);
   // It was sealed from this type.
   const opened: unknown = vault.open(environmentUid, taken.details, detailsContext(taken));
   const { kept, askedConfig, ...flow } = opened as RedirectDetails;
-  const stored = known === null ? {} : await openConnectionConfig(vault, known);
+  const stored = existing === null ? {} : await openConnectionConfig(vault, existing);
   const config = { ...stored, ...askedConfig };
   const context = await modeContext(services, integration, provider, config);
   checkIssuer(iss, context);
@@ -95,7 +95,7 @@ export async function finishRedirect(
   });
   return saveAuthorized(
     services,
-    { ...taken, provider, known },
+    { ...taken, provider, known: existing },
     { obtained: accepted, askedConfig },
     { actor: taken.actor },
   );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyIssues } from '../../http/error-response.ts';
 import { integrationKey, jsonObject, mapOf, text } from '../../http/fields.ts';
@@ -47,20 +47,20 @@ interface FormEndpoint {
 type Obtaining = (services: Services) => Promise<Obtained>;
 
 /** One way for a person to give credentials without leaving the page (contract/http.md section 5.2). */
-const formRoute = (of: FormEndpoint): AnyRoute =>
+const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
   defineRoute({
     method: 'POST',
-    path: `${of.path}/{providerConfigKey}`,
+    path: `${formEndpoint.path}/{providerConfigKey}`,
     credential: 'connect',
     tokenIn: 'query',
     scopes: [],
-    summary: of.summary,
+    summary: formEndpoint.summary,
     params: path,
     query,
     body: fields,
     answers: { 200: json('The connection.', connectedShape) },
     errors: [
-      errorAt(of.unknownStatus ?? 404, 'unknown_provider_config'),
+      errorAt(formEndpoint.unknownStatus ?? 404, 'unknown_provider_config'),
       'unknown_provider_template',
       'invalid_auth_mode',
       'integration_not_allowed',
@@ -68,19 +68,19 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
       'connection_validation_failed',
       'run_interrupted',
       'url_not_allowed',
-      ...of.errors,
+      ...formEndpoint.errors,
     ],
     async handle(input) {
-      const { params, query: asked, body, caller, services } = input;
+      const { params, query: request, body, caller, services } = input;
       const session = requireSession(caller);
       const attempt = await beginAttempt(services, {
         session,
         integrationKey: params.providerConfigKey,
-        params: asked.params ?? {},
-        isFor: of.isFor,
-        unknownStatus: of.unknownStatus,
+        params: request.params ?? {},
+        isFor: formEndpoint.isFor,
+        unknownStatus: formEndpoint.unknownStatus,
       });
-      const obtain = of.obtain(attempt, body);
+      const obtain = formEndpoint.obtain(attempt, body);
       const { integration, connectionId, known, askedConfig } = attempt;
       const { environmentUid, endUser, tags, webhookUrlOverride } = session;
       const { uniqueKey: key } = integration;
@@ -89,7 +89,14 @@ const formRoute = (of: FormEndpoint): AnyRoute =>
         const obtained = await obtain(services);
         await saveAuthorized(
           services,
-          { ...owner, endUser, tags, webhookUrlOverride, provider: attempt.provider, known },
+          {
+            ...owner,
+            endUser,
+            tags,
+            webhookUrlOverride,
+            provider: attempt.provider,
+            known,
+          },
           { obtained, askedConfig },
           repeatableOptions(input),
         );

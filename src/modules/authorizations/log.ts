@@ -8,8 +8,8 @@ type Deps = Pick<Services, 'logs' | 'logger'>;
 type Named = Pick<Authorization, 'id' | 'environmentUid' | 'integrationKey' | 'connectionId'>;
 
 /** The operation `auth:create_connection` of an authorization; beginning it again goes on with it. */
-export function beginOperation({ logs }: Deps, of: Named, message: string): Operation {
-  const { id, environmentUid, integrationKey: integration, connectionId } = of;
+export function beginOperation({ logs }: Deps, named: Named, message: string): Operation {
+  const { id, environmentUid, integrationKey: integration, connectionId } = named;
   const operationType = 'auth:create_connection';
   return logs.begin(
     { operationId: id, operationType, environmentUid, integration, connectionId },
@@ -24,20 +24,21 @@ export function beginOperation({ logs }: Deps, of: Named, message: string): Oper
  */
 export async function logged<T>(
   deps: Deps,
-  of: Named,
-  work: () => Promise<T>,
+  named: Named,
+  task: () => Promise<T>,
   { isEndedLater = false } = {},
 ): Promise<T> {
-  const operation = beginOperation(deps, of, 'Authorizing a connection.');
+  const operation = beginOperation(deps, named, 'Authorizing a connection.');
   try {
-    const result = await work();
+    const result = await task();
     if (!isEndedLater) operation.end('success', 'The connection is authorized.');
     return result;
   } catch (error) {
-    const told = toldOf(error, of.id);
-    if (told.status >= 500) deps.logger.error({ err: error, logId: of.id }, 'authorization failed');
-    operation.end('failed', told.message);
-    throw told;
+    const published = toldOf(error, named.id);
+    if (published.status >= 500)
+      deps.logger.error({ err: error, logId: named.id }, 'authorization failed');
+    operation.end('failed', published.message);
+    throw published;
   }
 }
 

@@ -19,16 +19,16 @@ const dropped = 'webhook_url';
 /**
  * The configuration that a person gives (`params[name]=value`), against the provider's fields
  * (contract/providers-format.md section 3); other names are data. A field that is not given takes its default.
- * @param known what is configured already: by the application, or in the connection that is authorized again
+ * @param existing what is configured already: by the application, or in the connection that is authorized again
  * @throws GatewayError `invalid_query_params` naming each field
  */
 export function checkedParams(
   provider: Provider,
   params: Readonly<Record<string, string>>,
-  known: JsonObject,
+  existing: JsonObject,
 ): Readonly<Record<string, string>> {
   const fields = provider.connection_config ?? {};
-  const given: Record<string, string> = {};
+  const input: Record<string, string> = {};
   const errors: Issue[] = [];
   const refuse = (name: string, message: string) =>
     void errors.push({ code: 'custom', message, path: ['params', name] });
@@ -37,16 +37,16 @@ export function checkedParams(
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const problem = problemOf(name, field, value);
     if (problem !== null) refuse(name, problem);
-    else given[name] = value;
+    else input[name] = value;
   }
-  const all = { ...given, ...known };
+  const all = { ...input, ...existing };
   for (const [name, field] of Object.entries(fields)) {
     if (isGiven(all[name]) || isGiven(params[name])) continue;
-    if (field.default_value !== undefined) given[name] = field.default_value;
+    if (field.default_value !== undefined) input[name] = field.default_value;
     else if (isNeeded(field, all)) refuse(name, 'The field is required.');
   }
   if (errors.length > 0) throw new GatewayError('invalid_query_params', { errors });
-  return given;
+  return input;
 }
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== '';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
-import { content, nothing } from '../../http/answers.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
+import { content, nothing } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { integrationKey, mapOf, text } from '../../http/fields.ts';
 import { repeatableOptions } from '../../http/options.ts';
@@ -17,7 +17,7 @@ import { answerCallback, cookieName } from './callback.ts';
 import { logged } from './log.ts';
 import { saveAuthorized } from './save.ts';
 import { callbackPath, startRedirect } from './start-redirect.ts';
-import { failurePage, showSuccess, tellFailure } from './tell.ts';
+import { failurePage, notifySuccess, notifyFailure } from './notify-outcome.ts';
 
 const cookieSeconds = 3600;
 const values = mapOf(text(1, 255), text(0, 8192));
@@ -76,13 +76,18 @@ const connect = defineRoute({
         isFor: isRedirected,
       });
       waiting.connectionId = attempt.connectionId;
-      const asked = { ...ownClientOf(query.credentials ?? {}), socketId: waiting.socketId };
-      return asked.refreshToken === undefined
-        ? await redirected(services, attempt, asked, options)
-        : await renewed(services, attempt, { ...asked, refreshToken: asked.refreshToken }, options);
+      const request = { ...ownClientOf(query.credentials ?? {}), socketId: waiting.socketId };
+      return request.refreshToken === undefined
+        ? await redirected(services, attempt, request, options)
+        : await renewed(
+            services,
+            attempt,
+            { ...request, refreshToken: request.refreshToken },
+            options,
+          );
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      await tellFailure(services, waiting, error);
+      await notifyFailure(services, waiting, error);
       throw error;
     }
   },
@@ -105,18 +110,18 @@ function ownClientOf(sent: z.output<typeof ownClient>): OwnClient {
   };
 }
 
-type Asked = OwnClient & { readonly socketId: string | null };
+type CallbackRequest = OwnClient & { readonly socketId: string | null };
 
 async function redirected(
   services: Services,
   attempt: Attempt,
-  asked: Asked,
-  options: AskOptions,
+  request: CallbackRequest,
+  options: ExecuteOptions,
 ): Promise<RouteAnswer> {
   const { url, state } = await logged(
     services,
     namesOf(attempt),
-    () => startRedirect(services, attempt, asked, options),
+    () => startRedirect(services, attempt, request, options),
     { isEndedLater: true },
   );
   const isSecure = services.settings.publicUrl.startsWith('https:');
@@ -129,8 +134,8 @@ async function redirected(
 async function renewed(
   services: Services,
   attempt: Attempt,
-  { override, refreshToken, socketId }: Asked & { readonly refreshToken: string },
-  options: AskOptions,
+  { override, refreshToken, socketId }: CallbackRequest & { readonly refreshToken: string },
+  options: ExecuteOptions,
 ): Promise<RouteAnswer> {
   const { rules, integration, provider, session, askedConfig, known } = attempt;
   const { renewal } = rules;
@@ -155,7 +160,7 @@ async function renewed(
     const owner = { ...named, endUser, tags, webhookUrlOverride, provider, known };
     return saveAuthorized(services, owner, { obtained, askedConfig }, options);
   });
-  return showSuccess(services, { ...named, socketId }, connection);
+  return notifySuccess(services, { ...named, socketId }, connection);
 }
 
 const namesOf = ({ id, session, integration, connectionId }: Attempt) => ({

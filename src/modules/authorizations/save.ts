@@ -23,12 +23,12 @@ type Owned = Pick<
  */
 export async function saveAuthorized(
   services: Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>,
-  of: Owned & { readonly provider: Provider; readonly known: Connection | null },
-  asked: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
+  ref: Owned & { readonly provider: Provider; readonly known: Connection | null },
+  request: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
   options: RequestOptions,
 ): Promise<Connection> {
-  const { provider, known, tags, endUser, webhookUrlOverride, ...name } = of;
-  const { obtained, askedConfig } = asked;
+  const { provider, known, tags, endUser, webhookUrlOverride, ...name } = ref;
+  const { obtained, askedConfig } = request;
   const stored = known === null ? {} : await openConnectionConfig(services.vault, known);
   const url = await openUrl(services.vault, urlOfSession(name.environmentUid), webhookUrlOverride);
   const hasTags = known === null || Object.keys(tags).length > 0;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { modeContext } from '../credentials/mode-context.ts';
@@ -25,11 +25,11 @@ export interface StartedRedirect {
 export async function startRedirect(
   services: Pick<Services, 'control' | 'vault' | 'http' | 'clock' | 'settings'>,
   attempt: Attempt,
-  asked: {
+  request: {
     readonly socketId: string | null;
     readonly override: RedirectDetails['override'];
   },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<StartedRedirect> {
   const { control, vault, settings } = services;
   const { rules, integration, provider, connectionConfig, session } = attempt;
@@ -40,7 +40,7 @@ export async function startRedirect(
     callbackUrl: settings.publicUrl + callbackPath,
     scopes: scopesOf(connectionConfig, context.client?.scopes),
     authorizationParams: paramsOf(attempt),
-    override: asked.override,
+    override: request.override,
   };
   const { url, kept } = await rules.redirect.start({ ...context, ...flow, state });
   const { environmentUid, endUser, tags, webhookUrlOverride } = session;
@@ -54,7 +54,7 @@ export async function startRedirect(
     integrationKey: integration.uniqueKey,
     connectionId: attempt.connectionId,
     reconnectsUid: attempt.known?.uid ?? null,
-    socketId: asked.socketId,
+    socketId: request.socketId,
     endUser,
     tags,
     webhookUrlOverride,
@@ -65,7 +65,7 @@ export async function startRedirect(
       detailsContext({ environmentUid, id: attempt.id }),
     ),
   };
-  await control.ask(authorizationRef(environmentUid, attempt.id), body, options);
+  await control.execute(authorizationRef(environmentUid, attempt.id), body, options);
   return { url, state };
 }
 

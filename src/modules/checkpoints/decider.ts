@@ -19,8 +19,8 @@ export const checkpoint: Decider<Checkpoint | null, CheckpointCommand, Checkpoin
   decide(command, state) {
     if (command.type === 'Delete') return state === null ? [] : [{ type: 'CheckpointDeleted' }];
     const { connectionUid, kind, functionName, value, version } = command;
-    const known = state?.connectionUid === connectionUid ? state.version : 0;
-    if (version !== known) throw new GatewayError('checkpoint_conflict');
+    const existing = state?.connectionUid === connectionUid ? state.version : 0;
+    if (version !== existing) throw new GatewayError('checkpoint_conflict');
     const written = { connectionUid, kind, functionName, value, version: version + 1 };
     return [{ type: 'CheckpointWritten', checkpoint: written }];
   },

@@ -6,9 +6,9 @@ import type { Checkpoint } from './state.ts';
 
 export function checkpointRef(
   connection: readonly [string, string, string],
-  of: Pick<Checkpoint, 'kind' | 'functionName'>,
+  ref: Pick<Checkpoint, 'kind' | 'functionName'>,
 ): EntityRef {
-  const path = [...connection, of.kind, of.functionName];
+  const path = [...connection, ref.kind, ref.functionName];
   return { kind: 'checkpoint', scope: joinKey(...connection), path };
 }
 

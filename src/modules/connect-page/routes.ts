@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { content, nothing } from '../../http/answers.ts';
+import { content, nothing } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import { codingFor } from '../../http/negotiate.ts';
 import { GatewayError } from '../../kernel/errors.ts';

@@ -24,8 +24,8 @@ export const connectSession: Decider<
     switch (command.type) {
       case 'Create': {
         if (state !== null) throw new GatewayError('conflict');
-        const { type: _type, at, ...given } = command;
-        const session = { ...given, createdAt: at, expiresAt: at + limits.connectSessionMs };
+        const { type: _type, at, ...input } = command;
+        const session = { ...input, createdAt: at, expiresAt: at + limits.connectSessionMs };
         return [{ type: 'SessionCreated', session }];
       }
       case 'End':

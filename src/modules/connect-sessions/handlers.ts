@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import { findCaughtUp } from '../../control-plane/lookup.ts';
 import type { Caller } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
@@ -20,7 +20,7 @@ const tokenPattern = /^svc_connect_session_[0-9a-f]{64}$/;
 /** Whether the text claims to be the token of a session; it is then never tried as an API key. */
 export const isConnectToken = (text: string): boolean => text.startsWith(prefix);
 
-export interface SessionWish {
+export interface SessionRequest {
   readonly environmentUid: string;
   readonly endUser: EndUser | null;
   /** Of an end user who is not named. */
@@ -40,29 +40,33 @@ export interface SessionWish {
  */
 export async function createSession(
   { control, vault }: Deps,
-  wish: SessionWish,
-  options: AskOptions,
+  request: SessionRequest,
+  options: ExecuteOptions,
 ): Promise<{ readonly session: ConnectSession; readonly token: string }> {
-  const { environmentUid, organization, defaults, tags, ...given } = wish;
+  const { environmentUid, organization, defaults, tags, ...input } = request;
   const id = randomUUID();
   const token = newToken(vault, environmentUid, options);
   await vault.ready(environmentUid);
   const hasDefaults = Object.keys(defaults).length > 0;
   const body = {
-    ...given,
+    ...input,
     type: 'Create',
     id,
     environmentUid,
-    webhookUrlOverride: await sealUrl(vault, urlOfSession(environmentUid), wish.webhookUrlOverride),
+    webhookUrlOverride: await sealUrl(
+      vault,
+      urlOfSession(environmentUid),
+      request.webhookUrlOverride,
+    ),
     hash: hashOf(vault, token),
-    tags: normaliseTags({ ...describingTags(given.endUser, organization), ...tags }),
+    tags: normaliseTags({ ...describingTags(input.endUser, organization), ...tags }),
     defaults: hasDefaults
-      ? vault.seal(environmentUid, defaults as unknown as JsonObject, defaultsContext(wish))
+      ? vault.seal(environmentUid, defaults as unknown as JsonObject, defaultsContext(request))
       : null,
   };
-  const requestHash = vault.fingerprint('request', JSON.stringify(wish));
+  const requestHash = vault.fingerprint('request', JSON.stringify(request));
   const ref = connectSessionRef(environmentUid, id);
-  const session = await control.ask<ConnectSession>(ref, body, { requestHash, ...options });
+  const session = await control.execute<ConnectSession>(ref, body, { requestHash, ...options });
   if (session === null) throw new GatewayError('server_error');
   return { session, token };
 }
@@ -71,7 +75,7 @@ export async function createSession(
 function newToken(
   vault: Deps['vault'],
   environmentUid: string,
-  { idempotencyKey, requestHash = '', actor }: AskOptions,
+  { idempotencyKey, requestHash = '', actor }: ExecuteOptions,
 ): string {
   if (idempotencyKey === undefined) return prefix + randomBytes(32).toString('hex');
   const request = [environmentUid, actor, idempotencyKey, requestHash].join('\n');
@@ -91,9 +95,9 @@ function describingTags(
 export async function endSession(
   { control }: Pick<Deps, 'control'>,
   { environmentUid, id }: ConnectSession,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
-  await control.ask(connectSessionRef(environmentUid, id), { type: 'End' }, options);
+  await control.execute(connectSessionRef(environmentUid, id), { type: 'End' }, options);
 }
 
 /**

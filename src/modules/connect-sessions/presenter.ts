@@ -17,13 +17,15 @@ export function presentSession(
   environment: Environment,
 ): JsonObject {
   const { endUser, allowedIntegrations, docs, reconnects } = session;
-  const shownDefaults = Object.entries(defaults).map(([key, of]) => [
+  const shownDefaults = Object.entries(defaults).map(([key, integrationDefaults]) => [
     key,
     {
-      ...(of.connectionConfig === undefined ? {} : { connection_config: of.connectionConfig }),
-      ...(of.authorizationParams === undefined
+      ...(integrationDefaults.connectionConfig === undefined
         ? {}
-        : { authorization_params: of.authorizationParams }),
+        : { connection_config: integrationDefaults.connectionConfig }),
+      ...(integrationDefaults.authorizationParams === undefined
+        ? {}
+        : { authorization_params: integrationDefaults.authorizationParams }),
     },
   ]);
   const overrides = Object.entries(docs).map(([key, url]) => [key, { docs_connect: url }]);

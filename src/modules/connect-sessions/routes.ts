@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findCaughtUp } from '../../control-plane/lookup.ts';
-import { json, nothing } from '../../http/answers.ts';
+import { json, nothing } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute, type RouteAnswer } from '../../http/define-route.ts';
 import {
   connectionId,
@@ -27,7 +27,7 @@ import {
   endSession,
   openDefaults,
   requireSession,
-  type SessionWish,
+  type SessionRequest,
 } from './handlers.ts';
 import { connectLink, presentSession } from './presenter.ts';
 import type { ConnectSession, SessionDefaults } from './state.ts';
@@ -93,8 +93,8 @@ const create = defineRoute({
     const { allowed_integrations: allowed = [], ...rest } = body;
     const { environmentUid } = caller;
     await refuseUnknownIntegrations(services, environmentUid, rest, allowed);
-    const wish = { ...wishOf(environmentUid, rest), allowedIntegrations: allowed };
-    return made(services, await createSession(services, wish, askOptions(input)));
+    const request = { ...requestOf(environmentUid, rest), allowedIntegrations: allowed };
+    return made(services, await createSession(services, request, askOptions(input)));
   },
 });
 
@@ -112,20 +112,20 @@ const reconnect = defineRoute({
     const { connection_id, integration_id, ...rest } = body;
     const { environmentUid } = caller;
     await refuseUnknownIntegrations(services, environmentUid, rest, []);
-    const known = await findCaughtUp(services.control.view, () =>
+    const existing = await findCaughtUp(services.control.view, () =>
       findConnection(services.control, environmentUid, integration_id, connection_id),
     );
-    if (known === null) {
+    if (existing === null) {
       const message = `No connection "${connection_id}" of the integration "${integration_id}".`;
       throw bodyRefused(['connection_id'], message);
     }
-    const { uid } = known;
-    const wish = {
-      ...wishOf(environmentUid, rest),
+    const { uid } = existing;
+    const request = {
+      ...requestOf(environmentUid, rest),
       allowedIntegrations: [integration_id],
       reconnects: { uid, integrationKey: integration_id, connectionId: connection_id },
     };
-    return made(services, await createSession(services, wish, askOptions(input)));
+    return made(services, await createSession(services, request, askOptions(input)));
   },
 });
 
@@ -174,7 +174,7 @@ function made(
   return { status: 201, body: { data }, headers: noStore };
 }
 
-function wishOf(environmentUid: string, body: CommonBody): SessionWish {
+function requestOf(environmentUid: string, body: CommonBody): SessionRequest {
   const { end_user: user, organization: sent, overrides = {} } = body;
   const organization =
     sent === undefined ? null : { id: sent.id, displayName: sent.display_name ?? null };
@@ -212,15 +212,15 @@ function defaultsOf({ integrations_config_defaults: sent = {} }: CommonBody): {
   readonly webhookUrl: string | undefined;
 } {
   let hoisted: string | undefined;
-  const entries = Object.entries(sent).map(([key, of]) => {
-    const { webhook_url: url, ...config } = of.connection_config ?? {};
+  const entries = Object.entries(sent).map(([key, ref]) => {
+    const { webhook_url: url, ...config } = ref.connection_config ?? {};
     if (typeof url === 'string') hoisted ??= url;
     const defaults = {
-      ...(of.user_scopes === undefined ? {} : { userScopes: of.user_scopes }),
-      ...(of.authorization_params === undefined
+      ...(ref.user_scopes === undefined ? {} : { userScopes: ref.user_scopes }),
+      ...(ref.authorization_params === undefined
         ? {}
-        : { authorizationParams: of.authorization_params }),
-      ...(of.connection_config === undefined ? {} : { connectionConfig: config }),
+        : { authorizationParams: ref.authorization_params }),
+      ...(ref.connection_config === undefined ? {} : { connectionConfig: config }),
     };
     return [key, defaults] as const;
   });

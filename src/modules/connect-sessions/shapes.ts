@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 import { jsonObject } from '../../http/fields.ts';
 import { endUserShape } from '../connections/shapes.ts';
 
 /** What the application hands to its user. */
 export const madeSessionShape = data(
-  z.strictObject({ token: z.string(), connect_link: z.string(), expires_at: moment }).meta({
+  z.strictObject({ token: z.string(), connect_link: z.string(), expires_at: timestamp }).meta({
     id: 'ConnectToken',
     examples: [
       {

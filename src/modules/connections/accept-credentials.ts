@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { ModeContext, Obtained } from '../credentials/modes/mode.ts';
 import type { Integration } from '../integrations/state.ts';
-import { askAfterConnecting } from '../providers/post-connection.ts';
+import { callAfterConnecting } from '../providers/post-connection.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 
 /**
@@ -31,8 +31,11 @@ export async function acceptCredentials(
     clientSecret: client?.clientSecret,
     integrationConfig: integration.integrationConfig,
   };
-  const told = await askAfterConnecting(services, provider, connection, opened);
-  const whole = { ...connection, connectionConfig: { ...connection.connectionConfig, ...told } };
+  const published = await callAfterConnecting(services, provider, connection, opened);
+  const whole = {
+    ...connection,
+    connectionConfig: { ...connection.connectionConfig, ...published },
+  };
   await verifyCredentials(services, provider, whole, opened);
-  return { ...credentials, connectionConfig: { ...credentials.connectionConfig, ...told } };
+  return { ...credentials, connectionConfig: { ...credentials.connectionConfig, ...published } };
 }

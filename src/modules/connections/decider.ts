@@ -142,8 +142,8 @@ export const connection: Decider<Connection | null, ConnectionCommand, Connectio
       case 'SetMetadata':
         return metadataChanged(command, live(state, command.uid), command.metadata);
       case 'MergeMetadata': {
-        const known = live(state, command.uid);
-        return metadataChanged(command, known, { ...known.metadata, ...command.metadata });
+        const existing = live(state, command.uid);
+        return metadataChanged(command, existing, { ...existing.metadata, ...command.metadata });
       }
       case 'StoreCredentials':
         return stored(command, live(state, command.uid));

@@ -1,4 +1,4 @@
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import type {
   ConnectionId,
@@ -22,7 +22,7 @@ import type { Connection } from './state.ts';
 export async function deleteConnection(
   { control, vault, records, clock }: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
   connection: Connection,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);

@@ -31,10 +31,10 @@ export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, C
     if (subject === null || event.type === 'ConnectionFetched') return [];
     if (event.type === 'RefreshBegun' || isUntold(event, before, after)) return [];
     const recovers = isRecovery(event, before);
-    const of = { isGone: after === null, recovers };
-    const said = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, of, meta);
+    const ref = { isGone: after === null, recovers };
+    const fields = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, ref, meta);
     const credentials = credentialsMessage(event, subject, recovers);
-    return credentials === null ? said : [...said, credentials];
+    return credentials === null ? fields : [...fields, credentials];
   },
 };
 

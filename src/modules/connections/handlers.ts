@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { uuidV5 } from '../../kernel/ids.ts';
@@ -48,18 +48,18 @@ const conflictTriesMax = 5;
 export async function importConnection(
   deps: Deps,
   wanted: ConnectionImport,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<{ readonly connection: Connection; readonly wasCreated: boolean }> {
   const { environmentUid, integrationKey } = wanted;
   checkMetadata(wanted.metadata);
   const connectionId = wanted.connectionId ?? newConnectionId(environmentUid, options);
   for (let tries = 1; ; tries += 1) {
-    const known = findConnection(deps.control, environmentUid, integrationKey, connectionId);
-    if (wanted.reconnects !== undefined && wanted.reconnects !== known?.uid) {
+    const existing = findConnection(deps.control, environmentUid, integrationKey, connectionId);
+    if (wanted.reconnects !== undefined && wanted.reconnects !== existing?.uid) {
       throw new GatewayError('invalid_connection');
     }
     try {
-      return await importOnce(deps, { ...wanted, connectionId }, known, options);
+      return await importOnce(deps, { ...wanted, connectionId }, existing, options);
     } catch (error) {
       // Created or deleted by another in between: seal again, under the key that counts now.
       const isConflict = error instanceof GatewayError && error.code === 'conflict';
@@ -70,33 +70,33 @@ export async function importConnection(
 }
 
 /** A repeated request must come to the same connection, so that its id follows from the Idempotency-Key. */
-function newConnectionId(environmentUid: string, { idempotencyKey }: AskOptions): string {
+function newConnectionId(environmentUid: string, { idempotencyKey }: ExecuteOptions): string {
   return idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
 }
 
 async function importOnce(
   { control, vault }: Deps,
   wanted: ConnectionImport & { readonly connectionId: string },
-  known: Connection | null,
-  options: AskOptions,
+  existing: Connection | null,
+  options: ExecuteOptions,
 ): Promise<{ readonly connection: Connection; readonly wasCreated: boolean }> {
   const { environmentUid, integrationKey, connectionId } = wanted;
-  const uid = known?.uid ?? randomUUID();
-  await (known === null ? vault.create(uid) : vault.ready(uid));
+  const uid = existing?.uid ?? randomUUID();
+  await (existing === null ? vault.create(uid) : vault.ready(uid));
   const url = wanted.webhookUrlOverride;
   const urlOwner = urlOfConnection({ environmentUid, uid });
   const body = {
     ...importBody(vault, wanted, uid),
     ...(url === undefined ? {} : { webhookUrlOverride: await sealUrl(vault, urlOwner, url) }),
   };
-  const { provider, ...asked } = wanted;
-  const requestHash = vault.fingerprint('request', JSON.stringify([provider.name, asked]));
+  const { provider, ...request } = wanted;
+  const requestHash = vault.fingerprint('request', JSON.stringify([provider.name, request]));
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
   let connection: Connection | null;
   try {
-    connection = await control.ask<Connection>(ref, body, { requestHash, ...options });
+    connection = await control.execute<Connection>(ref, body, { requestHash, ...options });
   } catch (error) {
-    if (known === null && isRefusal(error)) await vault.shred(uid);
+    if (existing === null && isRefusal(error)) await vault.shred(uid);
     throw error;
   }
   if (connection === null) {
@@ -105,8 +105,8 @@ async function importOnce(
     throw new GatewayError('conflict', { message });
   }
   // A repeated request was answered with what the first one made: nothing is sealed under this key.
-  if (known === null && connection.uid !== uid) await vault.shred(uid);
-  return { connection, wasCreated: known === null };
+  if (existing === null && connection.uid !== uid) await vault.shred(uid);
+  return { connection, wasCreated: existing === null };
 }
 
 /** Whether it is certain that the command had no effect. */
@@ -168,30 +168,35 @@ function checkMetadata(metadata: JsonObject | undefined): void {
  */
 export async function patchConnection(
   { control, vault }: Deps,
-  known: Connection,
+  existing: Connection,
   patch: {
     readonly endUser?: EndUser | null | undefined;
     readonly tags?: Readonly<Record<string, string>> | undefined;
     /** In clear; null clears. */
     readonly webhookUrlOverride?: string | null | undefined;
   },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<Connection> {
   const { tags, webhookUrlOverride } = patch;
-  const endUser = patch.endUser === undefined ? known.endUser : patch.endUser;
+  const endUser = patch.endUser === undefined ? existing.endUser : patch.endUser;
   const derived = endUser === null ? {} : normaliseTags(endUserTags(endUser));
   const url = () =>
-    changedUrl(vault, urlOfConnection(known), webhookUrlOverride ?? null, known.webhookUrlOverride);
+    changedUrl(
+      vault,
+      urlOfConnection(existing),
+      webhookUrlOverride ?? null,
+      existing.webhookUrlOverride,
+    );
   const changes = {
-    ...(patch.endUser === undefined ? {} : { endUser, tags: { ...known.tags, ...derived } }),
+    ...(patch.endUser === undefined ? {} : { endUser, tags: { ...existing.tags, ...derived } }),
     ...(tags === undefined ? {} : { tags: { ...derived, ...normaliseTags(tags) } }),
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride: await url() }),
   };
-  const { environmentUid, integrationKey, connectionId } = known;
+  const { environmentUid, integrationKey, connectionId } = existing;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
   const body = { type: 'Patch', changes };
   const requestHash = vault.fingerprint('request', JSON.stringify(patch));
-  const patched = await control.ask<Connection>(ref, body, { requestHash, ...options });
+  const patched = await control.execute<Connection>(ref, body, { requestHash, ...options });
   if (patched === null) throw new GatewayError('unknown_connection');
   return patched;
 }
@@ -210,7 +215,7 @@ export async function writeMetadata(
     readonly metadata: JsonObject;
     readonly how: 'replace' | 'merge';
   },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   const { environmentUid, integrationKey, metadata, how } = wanted;
   checkMetadata(metadata);
@@ -226,7 +231,7 @@ export async function writeMetadata(
       const sealed = connectionSealer(vault, connection).metadata(metadata);
       const type = how === 'replace' ? 'SetMetadata' : 'MergeMetadata';
       const ref = connectionRef(environmentUid, integrationKey, connectionId);
-      await control.ask(ref, { type, uid, metadata: sealed }, options);
+      await control.execute(ref, { type, uid, metadata: sealed }, options);
     }),
   );
 }
@@ -237,22 +242,22 @@ export async function writeMetadata(
  */
 export async function storeCredentials(
   { control, vault }: Deps,
-  known: Connection,
+  existing: Connection,
   renewed: Obtained & { readonly rotatesToken?: boolean | null },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<Connection> {
-  const { environmentUid, integrationKey, connectionId, uid } = known;
+  const { environmentUid, integrationKey, connectionId, uid } = existing;
   await vault.ready(uid);
   const { credentials, expiresAt, connectionConfig, rotatesToken = null } = renewed;
-  const seal = connectionSealer(vault, known);
+  const seal = connectionSealer(vault, existing);
   const config =
     connectionConfig === undefined || Object.keys(connectionConfig).length === 0
       ? null
-      : { ...(await openConnectionConfig(vault, known)), ...connectionConfig };
+      : { ...(await openConnectionConfig(vault, existing)), ...connectionConfig };
   const body = {
     type: 'StoreCredentials',
     uid,
-    ifVersion: known.credentialsVersion,
+    ifVersion: existing.credentialsVersion,
     credentials: credentials === null ? null : seal.credentials(credentials),
     fingerprint: credentials === null ? null : credentialsFingerprint(vault, credentials),
     expiresAt,
@@ -260,7 +265,7 @@ export async function storeCredentials(
     connectionConfig: config === null ? null : seal.connectionConfig(config),
   };
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  const stored = await control.ask<Connection>(ref, body, options);
+  const stored = await control.execute<Connection>(ref, body, options);
   if (stored === null) throw new GatewayError('unknown_connection');
   return stored;
 }
@@ -275,5 +280,5 @@ export async function noteFetched(
   const now = clock.now();
   if (lastFetchedAt !== null && now - lastFetchedAt < fetchNotedEveryMs) return;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
-  await control.tell(ref, { type: 'ObserveFetch', uid, fetchedAt: now }, { actor: 'system' });
+  await control.enqueue(ref, { type: 'ObserveFetch', uid, fetchedAt: now }, { actor: 'system' });
 }

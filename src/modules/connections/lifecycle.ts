@@ -50,10 +50,10 @@ export async function connectValidated(
   } catch (error) {
     const refused = refusalOf(error, 'connection_validation_failed');
     if (connection.validating.isNew) await deleteConnection(deps, connection, { actor });
-    else await deps.control.ask(ref, { type: 'Refuse', uid, logId: randomUUID() }, { actor });
+    else await deps.control.execute(ref, { type: 'Refuse', uid, logId: randomUUID() }, { actor });
     throw refused;
   }
-  const valid = await deps.control.ask<Connection>(ref, { type: 'Confirm', uid }, { actor });
+  const valid = await deps.control.execute<Connection>(ref, { type: 'Confirm', uid }, { actor });
   if (valid === null) throw new GatewayError('unknown_connection');
   return valid;
 }
@@ -83,7 +83,7 @@ async function runInOrder(
   functions: readonly DeployedFunction[],
   {
     workId,
-    ...of
+    ...ref
   }: {
     readonly connection: Connection;
     readonly event: LifecycleEvent;
@@ -94,8 +94,8 @@ async function runInOrder(
   // Who asked may go away; what was begun comes to its end.
   const { signal } = new AbortController();
   for (const fn of functions) {
-    const runId = workId === undefined ? undefined : uuidV5(workId, `${of.event}/${fn.name}`);
-    await runs.runEvent({ ...of, fn, runId }, signal);
+    const runId = workId === undefined ? undefined : uuidV5(workId, `${ref.event}/${fn.name}`);
+    await runs.runEvent({ ...ref, fn, runId }, signal);
   }
 }
 
@@ -109,9 +109,11 @@ function refusalOf(
 ): unknown {
   if (!(error instanceof GatewayError) || error.code === 'run_interrupted') return error;
   const { payload } = error.details;
-  const said = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
+  const fields = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
   const isActionError = error.code === 'action_script_failure';
-  const own = [said.message, said.error].find((text) => typeof text === 'string' && text !== '');
+  const own = [fields.message, fields.error].find(
+    (text) => typeof text === 'string' && text !== '',
+  );
   if (isActionError) {
     const message = own as string | undefined;
     return new GatewayError(code, message === undefined ? {} : { message }, { cause: error });

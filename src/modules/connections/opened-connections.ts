@@ -20,7 +20,7 @@ export interface ConnectionName {
 export interface OpenedConnections extends Disposable {
   /**
    * The connection with fresh credentials; at once where it has been opened.
-   * @throws GatewayError `unknown_provider_config` (404), `unknown_connection` (400), and as `openForCall`
+   * @throws GatewayError `unknown_provider_config` (404), `unknown_connection` (400), and as `decryptForCall`
    */
   open(name: ConnectionName, options?: FreshOptions): OpenedForCall | Promise<OpenedForCall>;
 }

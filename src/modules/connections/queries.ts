@@ -52,8 +52,8 @@ export async function requireConnection(
 ): Promise<Connection> {
   const find = (): Connection | null =>
     findConnection(control, environmentUid, integrationKey, connectionId);
-  const known = find();
-  if (known !== null) return known;
+  const existing = find();
+  if (existing !== null) return existing;
   await control.view.caughtUp();
   const found = find();
   if (found !== null) return found;

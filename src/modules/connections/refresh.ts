@@ -42,9 +42,9 @@ export function createRefresher(deps: RefreshDeps): Refresher {
         if (!isForced) refuseWithoutTrying(connection, deps.clock.now());
         return await shared(connection.uid, () => refreshOnce(deps, connection, plan));
       } catch (error) {
-        const known = isForced || isRejected ? null : stillGood(deps, connection, error);
-        if (known === null) throw error;
-        return known;
+        const existing = isForced || isRejected ? null : stillGood(deps, connection, error);
+        if (existing === null) throw error;
+        return existing;
       }
     },
   };
@@ -59,11 +59,11 @@ export function createRefresher(deps: RefreshDeps): Refresher {
 }
 
 /** A refresh ahead of the end that did not reach the provider leaves credentials that still work. */
-function stillGood(deps: RefreshDeps, asked: Connection, error: unknown): Connection | null {
+function stillGood(deps: RefreshDeps, request: Connection, error: unknown): Connection | null {
   if (!(error instanceof GatewayError) || error.code === 'unknown_connection') return null;
-  const known = current(deps, asked);
-  const isRefused = known.errors.some(({ type }) => type === 'auth');
-  return isRefused || isExpired(known, deps.clock.now()) ? null : known;
+  const existing = current(deps, request);
+  const isRefused = existing.errors.some(({ type }) => type === 'auth');
+  return isRefused || isExpired(existing, deps.clock.now()) ? null : existing;
 }
 
 interface Plan {
@@ -96,16 +96,20 @@ function refuseWithoutTrying(connection: Connection, now: number): void {
 }
 
 /** Under the lease: what another node has done meanwhile is seen first. */
-async function refreshOnce(deps: RefreshDeps, asked: Connection, plan: Plan): Promise<Connection> {
+async function refreshOnce(
+  deps: RefreshDeps,
+  request: Connection,
+  plan: Plan,
+): Promise<Connection> {
   const deadline = deps.clock.now() + limits.refreshWaitMs;
   for (;;) {
-    const lease = await acquire(deps, asked, deadline);
+    const lease = await acquire(deps, request, deadline);
     try {
       await deps.control.view.caughtUp();
-      const known = current(deps, asked);
-      if (known.credentialsVersion !== asked.credentialsVersion) return known;
-      if (hasFailedSince(known, asked)) throw failureOf(known);
-      return await renew(deps, known, plan);
+      const existing = current(deps, request);
+      if (existing.credentialsVersion !== request.credentialsVersion) return existing;
+      if (hasFailedSince(existing, request)) throw failureOf(existing);
+      return await renew(deps, existing, plan);
     } catch (error) {
       // The owner has an intent that is young: its request may be under way, whoever has the lease.
       const isBusy = error instanceof GatewayError && error.code === 'conflict';
@@ -118,21 +122,21 @@ async function refreshOnce(deps: RefreshDeps, asked: Connection, plan: Plan): Pr
   }
 }
 
-const hasFailedSince = (known: Connection, asked: Connection): boolean =>
-  known.refresh.failedAt !== null && known.refresh.failedAt !== asked.refresh.failedAt;
+const hasFailedSince = (existing: Connection, request: Connection): boolean =>
+  existing.refresh.failedAt !== null && existing.refresh.failedAt !== request.refresh.failedAt;
 
-function failureOf(known: Connection): GatewayError {
+function failureOf(existing: Connection): GatewayError {
   return new GatewayError(
-    isExhausted(known) ? 'connection_refresh_exhausted' : 'connection_refresh_backoff',
+    isExhausted(existing) ? 'connection_refresh_exhausted' : 'connection_refresh_backoff',
   );
 }
 
 /** @throws GatewayError `unknown_connection`: deleted meanwhile, or another under the same id */
-function current({ control }: RefreshDeps, asked: Connection): Connection {
-  const { environmentUid, integrationKey, connectionId, uid } = asked;
-  const known = findConnection(control, environmentUid, integrationKey, connectionId);
-  if (known?.uid !== uid) throw new GatewayError('unknown_connection');
-  return known;
+function current({ control }: RefreshDeps, request: Connection): Connection {
+  const { environmentUid, integrationKey, connectionId, uid } = request;
+  const existing = findConnection(control, environmentUid, integrationKey, connectionId);
+  if (existing?.uid !== uid) throw new GatewayError('unknown_connection');
+  return existing;
 }
 
 /**
@@ -141,11 +145,11 @@ function current({ control }: RefreshDeps, asked: Connection): Connection {
  */
 async function acquire(
   deps: RefreshDeps,
-  asked: Connection,
+  request: Connection,
   deadline: number,
 ): Promise<Lease | null> {
   const { coordination, logger, clock } = deps;
-  const name = `refresh/${asked.uid}`;
+  const name = `refresh/${request.uid}`;
   for (;;) {
     let lease: Lease | null;
     try {
@@ -155,12 +159,13 @@ async function acquire(
       return null;
     }
     if (lease !== null) return lease;
-    const known = current(deps, asked);
+    const existing = current(deps, request);
     const isDecided =
-      known.credentialsVersion !== asked.credentialsVersion || hasFailedSince(known, asked);
+      existing.credentialsVersion !== request.credentialsVersion ||
+      hasFailedSince(existing, request);
     if (isDecided) return null;
     if (clock.now() >= deadline) throw new GatewayError('connection_refresh_backoff');
-    await changed(deps, asked);
+    await changed(deps, request);
   }
 }
 
@@ -187,20 +192,20 @@ async function release({ coordination, logger }: RefreshDeps, lease: Lease): Pro
 }
 
 /** Intent, provider, outcome. @throws GatewayError `conflict` (an intent is young), `invalid_credentials`, 424 */
-async function renew(deps: RefreshDeps, known: Connection, plan: Plan): Promise<Connection> {
+async function renew(deps: RefreshDeps, existing: Connection, plan: Plan): Promise<Connection> {
   const { control, faultPoint } = deps;
-  const held = await openCredentials(deps.vault, known);
+  const held = await openCredentials(deps.vault, existing);
   const id = randomUUID();
-  const operation = beginOperation(deps, known, id);
-  const ref = refOf(known);
+  const operation = beginOperation(deps, existing, id);
+  const ref = refOf(existing);
   await faultPoint?.('refresh:before-intent');
-  const begun = await control.ask<Connection>(
+  const begun = await control.execute<Connection>(
     ref,
     {
       type: 'BeginRefresh',
-      uid: known.uid,
+      uid: existing.uid,
       id,
-      ifVersion: known.credentialsVersion,
+      ifVersion: existing.credentialsVersion,
       spendsToken: plan.renewal.spendsToken(held, plan.provider),
       logId: id,
     },
@@ -208,69 +213,69 @@ async function renew(deps: RefreshDeps, known: Connection, plan: Plan): Promise<
   );
   if (begun?.refresh.intent?.id !== id) {
     operation.end('failed', 'An earlier refresh has no outcome: the refresh token counts as used.');
-    throw failureOf(begun ?? known);
+    throw failureOf(begun ?? existing);
   }
   await faultPoint?.('refresh:after-intent');
   try {
-    const obtained = await ask(deps, known, held, plan);
-    const stored = await store(deps, known, { ...obtained, ...rotationOf(held, obtained) });
+    const obtained = await requestRefresh(deps, existing, held, plan);
+    const stored = await store(deps, existing, { ...obtained, ...rotationOf(held, obtained) });
     operation.end('success', 'The credentials were refreshed.');
     return stored;
   } catch (error) {
     operation.end('failed', error instanceof Error ? error.message : 'The refresh failed.');
-    throw await refused(deps, known, id, error);
+    throw await refused(deps, existing, id, error);
   }
 }
 
 const refOf = ({ environmentUid, integrationKey, connectionId }: Connection) =>
   connectionRef(environmentUid, integrationKey, connectionId);
 
-function beginOperation({ logs }: RefreshDeps, known: Connection, operationId: string) {
-  const { environmentUid, integrationKey: integration, connectionId } = known;
-  const of = {
+function beginOperation({ logs }: RefreshDeps, existing: Connection, operationId: string) {
+  const { environmentUid, integrationKey: integration, connectionId } = existing;
+  const ref = {
     operationId,
     operationType: 'auth:refresh_token',
     environmentUid,
     integration,
     connectionId,
   };
-  return logs.begin(of, 'Refreshing the credentials.');
+  return logs.begin(ref, 'Refreshing the credentials.');
 }
 
-async function ask(
+async function requestRefresh(
   deps: RefreshDeps,
-  known: Connection,
+  existing: Connection,
   held: Credentials,
   { provider, renewal }: Plan,
 ): Promise<Obtained> {
-  const { environmentUid, integrationKey } = known;
+  const { environmentUid, integrationKey } = existing;
   const integration = await requireIntegration(deps.control, environmentUid, integrationKey);
-  const config = await openConnectionConfig(deps.vault, known);
+  const config = await openConnectionConfig(deps.vault, existing);
   return renewal.renew(held, await modeContext(deps, integration, provider, config));
 }
 
 /** Whether the provider gave another refresh token than it was shown; null when none was shown. */
 function rotationOf(held: Credentials, { credentials }: Obtained) {
   const shown = held['refresh_token'];
-  const given = credentials?.['refresh_token'];
-  return { rotatesToken: shown === undefined || given === undefined ? null : shown !== given };
+  const input = credentials?.['refresh_token'];
+  return { rotatesToken: shown === undefined || input === undefined ? null : shown !== input };
 }
 
 /** The provider has given them: they are stored whatever it takes. */
 async function store(
   deps: RefreshDeps,
-  known: Connection,
+  existing: Connection,
   renewed: Obtained & { readonly rotatesToken: boolean | null },
 ): Promise<Connection> {
   const giveUpAt = deps.clock.now() + storeTriesMs;
   for (;;) {
     try {
-      return await storeCredentials(deps, known, renewed, { actor });
+      return await storeCredentials(deps, existing, renewed, { actor });
     } catch (error) {
       const mayPass =
         error instanceof GatewayError && error.status === 503 && deps.clock.now() < giveUpAt;
       if (!mayPass) throw error;
-      deps.logger.warn({ err: error, connectionUid: known.uid }, 'storing credentials again');
+      deps.logger.warn({ err: error, connectionUid: existing.uid }, 'storing credentials again');
       await pause(lookAgainMs);
     }
   }
@@ -279,15 +284,15 @@ async function store(
 /** Notes the failure, and says what the caller is told. */
 async function refused(
   deps: RefreshDeps,
-  known: Connection,
+  existing: Connection,
   id: string,
   error: unknown,
 ): Promise<unknown> {
-  const told = failureFacts(error);
-  if (told === null) return error;
-  await deps.control.ask<Connection>(
-    refOf(known),
-    { type: 'RefreshFailed', uid: known.uid, id, logId: id, ...told },
+  const published = failureFacts(error);
+  if (published === null) return error;
+  await deps.control.execute<Connection>(
+    refOf(existing),
+    { type: 'RefreshFailed', uid: existing.uid, id, logId: id, ...published },
     { actor },
   );
   const message = error instanceof Error ? error.message : undefined;

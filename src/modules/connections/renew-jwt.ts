@@ -15,24 +15,24 @@ type Deps = Pick<Services, 'control' | 'vault' | 'providers' | 'http' | 'clock'>
  * given back as it is. The provider is not asked, so that nobody has to take turns.
  * @throws GatewayError `invalid_credentials` (the key of the app cannot sign), `unknown_connection`
  */
-export async function renewJwt(deps: Deps, known: Connection): Promise<Connection> {
+export async function renewJwt(deps: Deps, existing: Connection): Promise<Connection> {
   const { control, vault, providers } = deps;
-  const { environmentUid, integrationKey, connectionId, expiresAt } = known;
-  const provider = providers.find(known.provider);
-  if (provider === null || known.credentials === null) return known;
-  const held = await openCredentials(vault, known);
+  const { environmentUid, integrationKey, connectionId, expiresAt } = existing;
+  const provider = providers.find(existing.provider);
+  if (provider === null || existing.credentials === null) return existing;
+  const held = await openCredentials(vault, existing);
   const integration = await requireIntegration(control, environmentUid, integrationKey);
-  const config = await openConnectionConfig(vault, known);
+  const config = await openConnectionConfig(vault, existing);
   const credentials = await withNewJwt(
     held,
     await modeContext(deps, integration, provider, config),
   );
-  if (credentials === null) return known;
+  if (credentials === null) return existing;
   try {
-    return await storeCredentials(deps, known, { credentials, expiresAt }, { actor: 'system' });
+    return await storeCredentials(deps, existing, { credentials, expiresAt }, { actor: 'system' });
   } catch (error) {
     // Another fetch stored credentials meanwhile: their JWT is as new.
     if (!(error instanceof GatewayError) || error.code !== 'conflict') throw error;
-    return findConnection(control, environmentUid, integrationKey, connectionId) ?? known;
+    return findConnection(control, environmentUid, integrationKey, connectionId) ?? existing;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute, type Caller } from '../../http/define-route.ts';
 import {
   connectionId,
@@ -58,8 +58,8 @@ const list = defineRoute({
     const { integrationId, limit, page, ...conditions } = query;
     const integrationKeys = integrationId?.flatMap((keys) => keys.split(','));
     const { environmentUid } = caller;
-    const asked = { ...conditions, environmentUid, integrationKeys, limit, page };
-    const found = queryConnections(services.control, asked);
+    const request = { ...conditions, environmentUid, integrationKeys, limit, page };
+    const found = queryConnections(services.control, request);
     const withCredentials = caller.has('environment:connections:list_credentials');
     const connections: JsonObject[] = [];
     for (const connection of found) {
@@ -167,8 +167,8 @@ const get = defineRoute({
   async handle({ params, query, caller, services }) {
     const withCredentials = maySeeCredentials(caller);
     const { force_refresh, refresh_token, refresh_github_app_jwt_token } = query;
-    const asked = [force_refresh, refresh_token, refresh_github_app_jwt_token].includes(true);
-    if (asked && !withCredentials) {
+    const request = [force_refresh, refresh_token, refresh_github_app_jwt_token].includes(true);
+    if (request && !withCredentials) {
       const message = 'Token options need the scope environment:connections:read_credentials.';
       throw new GatewayError('forbidden', { message });
     }
@@ -322,9 +322,9 @@ async function freshOrRefused(
     if (!(error instanceof GatewayError) || !refreshRefusals.has(error.code)) throw error;
     const { environmentUid, integrationKey, connectionId } = connection;
     const view = { withCredentials: false, withRefreshToken: false };
-    const known =
+    const existing =
       findConnection(services.control, environmentUid, integrationKey, connectionId) ?? connection;
-    const payload = { connection: await presentConnection(services.vault, known, view) };
+    const payload = { connection: await presentConnection(services.vault, existing, view) };
     const details = { message: error.message, payload, status: error.status };
     throw new GatewayError('invalid_credentials', details, { cause: error });
   }
@@ -361,12 +361,12 @@ function cleared(url: string | undefined): string | null | undefined {
   return url === '' ? null : url;
 }
 
-function endUserOf(given: z.output<typeof endUserInput>): EndUser {
+function endUserOf(input: z.output<typeof endUserInput>): EndUser {
   return {
-    id: given.id,
-    email: given.email ?? null,
-    displayName: given.display_name ?? null,
-    tags: given.tags ?? {},
+    id: input.id,
+    email: input.email ?? null,
+    displayName: input.display_name ?? null,
+    tags: input.tags ?? {},
     organization: null,
   };
 }

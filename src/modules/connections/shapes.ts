@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moment } from '../../http/answers.ts';
+import { timestamp } from '../../http/responses.ts';
 import { jsonObject } from '../../http/fields.ts';
 
 const text = z.record(z.string(), z.string());
@@ -36,9 +36,9 @@ export const connectionShape = z
     metadata: jsonObject,
     connection_config: jsonObject,
     webhook_url_override: z.string().nullable(),
-    created_at: moment,
-    updated_at: moment,
-    last_fetched_at: moment,
+    created_at: timestamp,
+    updated_at: timestamp,
+    last_fetched_at: timestamp,
     credentials,
   })
   .meta({
@@ -70,7 +70,7 @@ const entryShape = z
     connection_id: z.string(),
     provider: z.string(),
     provider_config_key: z.string(),
-    created: moment,
+    created: timestamp,
     metadata: jsonObject.nullable(),
     tags: text,
     errors: failures,

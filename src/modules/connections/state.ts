@@ -158,12 +158,16 @@ export function normaliseTags(
   return Object.fromEntries(normal);
 }
 
-function tagProblem(key: string, value: string, known: ReadonlyMap<string, string>): string | null {
+function tagProblem(
+  key: string,
+  value: string,
+  existing: ReadonlyMap<string, string>,
+): string | null {
   const lower = key.toLowerCase();
   if (!tagKey.test(key) || key.length > tagKeyCharsMax) {
     return 'A tag starts with a letter and has up to 64 letters, digits, "_", "-", "." and "/".';
   }
-  if (known.has(lower)) return `The tag "${lower}" is given twice; case does not matter.`;
+  if (existing.has(lower)) return `The tag "${lower}" is given twice; case does not matter.`;
   if (value.length === 0 || value.length > tagValueCharsMax) {
     return `The value has 1 to ${tagValueCharsMax} characters.`;
   }

@@ -6,7 +6,7 @@ import {
   isConsumerGroup,
   type ConsumerGroupName,
 } from '../../../streams/consumer-groups.ts';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { consumerGroupRef } from './entity.ts';
@@ -36,9 +36,9 @@ export function listGroups(deps: Deps): Promise<GroupFacts[]> {
 /** @throws GatewayError `not_found` */
 export function findGroup(deps: Deps, name: string): Promise<GroupFacts> {
   if (isConsumerGroup(name)) return factsOf(deps, name);
-  const known = Object.keys(consumerGroups).join(', ');
+  const existing = Object.keys(consumerGroups).join(', ');
   throw new GatewayError('not_found', {
-    message: `No consumer group ${name}: there are ${known}.`,
+    message: `No consumer group ${name}: there are ${existing}.`,
   });
 }
 
@@ -97,7 +97,7 @@ export async function resetGroup(
   deps: Deps,
   name: string,
   wanted: WantedReset,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<MadeReset> {
   const moves = await planReset(deps, name, wanted);
   const skipped = moves.reduce((sum, move) => sum + move.skipped, 0);
@@ -107,7 +107,12 @@ export async function resetGroup(
     });
   }
   const ref = consumerGroupRef(name);
-  const ordered = moves.map(({ partition, from, to, until }) => ({ partition, from, to, until }));
+  const ordered = moves.map(({ partition, from, to, until }) => ({
+    partition,
+    from,
+    to,
+    until,
+  }));
   const { isRepeat } = wanted;
   const body = {
     type: 'Reset',
@@ -117,7 +122,7 @@ export async function resetGroup(
     isRepeat,
     by: options.actor,
   };
-  const group = await deps.control.ask<ConsumerGroup>(ref, body, options);
+  const group = await deps.control.execute<ConsumerGroup>(ref, body, options);
   // A repeated Idempotency-Key is answered with the first order.
   const id = group?.resets[String(moves[0]?.partition)]?.id ?? body.id;
   return { id, moves, applied: await appliedSoon(deps, name, id) };

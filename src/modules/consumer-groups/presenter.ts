@@ -23,8 +23,8 @@ export function presentGroup({ name, positions, resets }: GroupFacts) {
 }
 
 function presentReset({ id, from, to, isRepeat, by, at, appliedAt }: PartitionReset) {
-  const asked = { id, from, to, repeat: isRepeat, by, asked_at: isoMillis(at) };
-  return { ...asked, applied_at: appliedAt === null ? null : isoMillis(appliedAt) };
+  const request = { id, from, to, repeat: isRepeat, by, asked_at: isoMillis(at) };
+  return { ...request, applied_at: appliedAt === null ? null : isoMillis(appliedAt) };
 }
 
 export const presentPlan = (moves: readonly Move[]) => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 const reset = z.strictObject({
   id: z.string(),
@@ -7,8 +7,8 @@ const reset = z.strictObject({
   to: z.int(),
   repeat: z.boolean(),
   by: z.string(),
-  asked_at: moment,
-  applied_at: moment.nullable(),
+  asked_at: timestamp,
+  applied_at: timestamp.nullable(),
 });
 
 const groupShape = z

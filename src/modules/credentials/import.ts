@@ -23,9 +23,9 @@ export async function importCredentials(context: ModeContext, body: unknown): Pr
 }
 
 /** What a provider refuses is the caller's to know. */
-export async function askedOf<T>(ask: () => Promise<T>): Promise<T> {
+export async function askedOf<T>(request: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
     throw error instanceof ProviderAuthError ? error.toGatewayError() : error;
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { followOn } from '../../control-plane/follow.ts';
+import { consume } from '../../control-plane/consume.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { EventLog, TransactionalWriter } from '../../ports/event-log.ts';
@@ -41,7 +41,7 @@ export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing):
   const waiting = new Set<{ readonly end: number; readonly arrived: () => void }>();
   let applied = 0;
 
-  const running = followOn(
+  const running = consume(
     log,
     [{ topic: keysTopic, partition: 0, offset: 0 }],
     (batch) => {
@@ -107,8 +107,8 @@ export function createKeyWriter(
   const commit = createCommit(deps, codec, follower);
   let last: Promise<unknown> = Promise.resolve();
 
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work, work);
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = last.then(task, task);
     last = turn.catch(() => undefined);
     return turn;
   };
@@ -170,8 +170,8 @@ function createCommit(deps: Deps, codec: Codec<WrappedKey>, follower: KeyFollowe
         const changes = wanted();
         if (changes.length === 0) return 0;
         const messages = changes.map((change) => toMessage(codec, change));
-        const [place] = await holder.commit([{ topic: keysTopic, partition: 0, messages }]);
-        await follower.reached((place?.offset ?? 0) + messages.length);
+        const [position] = await holder.commit([{ topic: keysTopic, partition: 0, messages }]);
+        await follower.reached((position?.offset ?? 0) + messages.length);
         return changes.length;
       } catch (error) {
         await discard();

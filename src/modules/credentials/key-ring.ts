@@ -52,11 +52,11 @@ export class KeyRing {
     if (wrapped.root_id !== this.#roots[0]?.id) this.#outdated.add(keyId);
   }
 
-  #count(of: WrappedKey | undefined, by: 1 | -1): void {
-    if (of === undefined) return;
-    const count = (this.#wrappedBy.get(of.root_id) ?? 0) + by;
-    if (count === 0) this.#wrappedBy.delete(of.root_id);
-    else this.#wrappedBy.set(of.root_id, count);
+  #count(ref: WrappedKey | undefined, by: 1 | -1): void {
+    if (ref === undefined) return;
+    const count = (this.#wrappedBy.get(ref.root_id) ?? 0) + by;
+    if (count === 0) this.#wrappedBy.delete(ref.root_id);
+    else this.#wrappedBy.set(ref.root_id, count);
   }
 
   has(keyId: string): boolean {
@@ -81,8 +81,8 @@ export class KeyRing {
   }
 
   use(): RootKeyUse {
-    const known = this.#roots.map(({ id }) => id);
-    return { sealing: known[0] ?? '', known, wrapped: new Map(this.#wrappedBy) };
+    const existing = this.#roots.map(({ id }) => id);
+    return { sealing: existing[0] ?? '', known: existing, wrapped: new Map(this.#wrappedBy) };
   }
 
   /** Some of the keys that another than the first root key wrapped. */
@@ -97,8 +97,8 @@ export class KeyRing {
   }
 
   #open(keyId: string): { readonly bytes: Buffer; readonly cipher: Cipher } {
-    const known = this.#opened.get(keyId);
-    if (known !== undefined) return known;
+    const existing = this.#opened.get(keyId);
+    if (existing !== undefined) return existing;
     const wrapped = this.#wrapped.get(keyId);
     if (wrapped === undefined) {
       throw new GatewayError('invalid_credentials', { message: 'The key of this secret is gone.' });

@@ -33,4 +33,4 @@ export interface DeadLetterStep {
 export type DeadLetterValue = PublicFields & DeadLetterStep;
 
 /** Header of a command that is given to its owner again: the id of its letter. */
-export const letterHeader = 'svc-dead-letter';
+export const deadLetterHeader = 'svc-dead-letter';

@@ -3,7 +3,7 @@ import type { IdempotentCall } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { shownMessage, type ShownMessage } from './content.ts';
-import { aboutLetter, stepMessage } from './messages.ts';
+import { aboutDeadLetter, stepMessage } from './messages.ts';
 import type { DeadLetter } from './state.ts';
 import type { DeadLetters } from './view.ts';
 
@@ -18,28 +18,28 @@ export interface Ordering {
 const outcomeWithinMs = 5_000;
 
 /** @throws GatewayError `not_found` */
-export async function findLetter({ deadLetters }: Deps, id: string): Promise<DeadLetter> {
+export async function findDeadLetter({ deadLetters }: Deps, id: string): Promise<DeadLetter> {
   await deadLetters.caughtUp();
-  const letter = deadLetters.get(id);
-  if (letter !== null) return letter;
+  const deadLetter = deadLetters.get(id);
+  if (deadLetter !== null) return deadLetter;
   throw new GatewayError('not_found', { message: `No dead letter ${id}.` });
 }
 
 /** The message of the letter; null once the log has let go of it. */
 export async function messageOf(
   { deadLetters, schemas }: Deps,
-  letter: DeadLetter,
+  deadLetter: DeadLetter,
 ): Promise<ShownMessage | null> {
-  const content = await deadLetters.open(letter);
-  return content === null ? null : shownMessage(schemas, letter.topic, content);
+  const content = await deadLetters.open(deadLetter);
+  return content === null ? null : shownMessage(schemas, deadLetter.topic, content);
 }
 
 /**
  * Has the consumer that gave the message up try once more, and waits a while for what comes of it.
  * @throws GatewayError `not_found`; `conflict` unless it is parked
  */
-export async function retryLetter(deps: Deps, id: string, by: Ordering): Promise<DeadLetter> {
-  const { consumer } = await findLetter(deps, id);
+export async function retryDeadLetter(deps: Deps, id: string, by: Ordering): Promise<DeadLetter> {
+  const { consumer } = await findDeadLetter(deps, id);
   const reason = isConsumerGroup(consumer) ? consumerGroup(consumer).noRetry : undefined;
   if (reason !== undefined) {
     throw new GatewayError('conflict', {
@@ -51,9 +51,9 @@ export async function retryLetter(deps: Deps, id: string, by: Ordering): Promise
 }
 
 /** @throws GatewayError `not_found`; `conflict` unless it is parked or dropped */
-export async function dropLetter(deps: Deps, id: string, by: Ordering): Promise<void> {
-  const letter = await findLetter(deps, id);
-  if (letter.state !== 'dropped') await order(deps, id, 'svc.dead-letter.dropped', by);
+export async function dropDeadLetter(deps: Deps, id: string, by: Ordering): Promise<void> {
+  const deadLetter = await findDeadLetter(deps, id);
+  if (deadLetter.state !== 'dropped') await order(deps, id, 'svc.dead-letter.dropped', by);
 }
 
 async function order(
@@ -62,17 +62,18 @@ async function order(
   type: 'svc.dead-letter.retried' | 'svc.dead-letter.dropped',
   { actor, idempotency }: Ordering,
 ): Promise<DeadLetter> {
-  const letter = await findLetter(deps, id);
+  const deadLetter = await findDeadLetter(deps, id);
   const orderKey =
     idempotency === undefined ? null : `${type}/${actor}/${idempotency.idempotencyKey}`;
-  const isKnown = (of: DeadLetter): boolean => orderKey !== null && of.order?.key === orderKey;
-  if (isKnown(letter)) return letter;
-  if (letter.state !== 'parked') throw notParked(letter);
-  const message = stepMessage(aboutLetter(letter), letter, { type, orderKey });
-  const [place] = await deps.publisher.publish([message], actor);
-  const now = await findLetter(deps, id);
+  const isKnown = (subject: DeadLetter): boolean =>
+    orderKey !== null && subject.order?.key === orderKey;
+  if (isKnown(deadLetter)) return deadLetter;
+  if (deadLetter.state !== 'parked') throw notParked(deadLetter);
+  const message = stepMessage(aboutDeadLetter(deadLetter), deadLetter, { type, orderKey });
+  const [position] = await deps.publisher.publish([message], actor);
+  const now = await findDeadLetter(deps, id);
   // Two may order at once: the log says whose order came first.
-  if (now.order?.offset !== place?.offset && !isKnown(now)) throw notParked(now);
+  if (now.order?.offset !== position?.offset && !isKnown(now)) throw notParked(now);
   return now;
 }
 

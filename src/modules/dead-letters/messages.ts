@@ -1,5 +1,5 @@
 import type { PublicMessage } from '../../control-plane/entity.ts';
-import { deadLettersTopic } from '../../control-plane/wire.ts';
+import { deadLettersTopic } from '../../control-plane/message-codec.ts';
 import type { DeadLetterStep, DeadLetterType } from './events.ts';
 import type { DeadLetter } from './state.ts';
 
@@ -13,18 +13,20 @@ interface About {
 }
 
 /** A message that is set aside, whole. */
-export function letterMessage(
+export function deadLetterStepMessage(
   about: About,
-  letter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
+  deadLetter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
 ): PublicMessage {
-  const value = { ...letter, letter_id: null, order_key: null };
+  const value = { ...deadLetter, letter_id: null, order_key: null };
   return { ...about, topic: deadLettersTopic, type: 'svc.dead-letter.added', value };
 }
 
 /** What is asked, or has become, of a letter. It goes where the letter is: both have its key. */
 export function stepMessage(
   about: About,
-  of: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & { readonly id: string },
+  ref: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & {
+    readonly id: string;
+  },
   step: {
     readonly type: Exclude<DeadLetterType, 'svc.dead-letter.added'>;
     readonly attempts?: number;
@@ -33,7 +35,7 @@ export function stepMessage(
     readonly orderKey?: string | null;
   },
 ): PublicMessage {
-  const { id, consumer, topic, partition, offset } = of;
+  const { id, consumer, topic, partition, offset } = ref;
   const { type, attempts = 0, errorCode = '', errorMessage = '', orderKey = null } = step;
   const value: DeadLetterStep = {
     consumer,
@@ -53,10 +55,10 @@ export function stepMessage(
 }
 
 /** The names of a letter, for messages about it. */
-export const aboutLetter = (letter: DeadLetter): About => ({
-  key: letter.key,
-  environmentUid: letter.environmentUid,
-  ...(letter.integration === null ? {} : { integration: letter.integration }),
-  ...(letter.connectionId === null ? {} : { connectionId: letter.connectionId }),
-  ...(letter.runId === null ? {} : { runId: letter.runId }),
+export const aboutDeadLetter = (deadLetter: DeadLetter): About => ({
+  key: deadLetter.key,
+  environmentUid: deadLetter.environmentUid,
+  ...(deadLetter.integration === null ? {} : { integration: deadLetter.integration }),
+  ...(deadLetter.connectionId === null ? {} : { connectionId: deadLetter.connectionId }),
+  ...(deadLetter.runId === null ? {} : { runId: deadLetter.runId }),
 });

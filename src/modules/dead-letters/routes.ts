@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { dropLetter, findLetter, messageOf, retryLetter, type Ordering } from './handlers.ts';
-import { presentLetter } from './presenter.ts';
-import { letterWithMessageShape, lettersShape, oneLetterShape } from './shapes.ts';
+import {
+  dropDeadLetter,
+  findDeadLetter,
+  messageOf,
+  retryDeadLetter,
+  type Ordering,
+} from './handlers.ts';
+import { presentDeadLetter } from './presenter.ts';
+import { deadLetterWithMessageShape, deadLettersShape, oneDeadLetterShape } from './shapes.ts';
 
 const path = z.strictObject({ id: z.uuid() });
 const pageSizeDefault = 100;
@@ -23,21 +29,21 @@ const list = defineRoute({
     cursor: text(1, 255).optional(),
     limit: wholeNumber(1, 1000).optional(),
   }),
-  answers: { 200: json('A page.', lettersShape) },
+  answers: { 200: json('A page.', deadLettersShape) },
   errors: ['invalid_cursor_value'],
   async handle({ query, services }) {
     const { cursor, limit = pageSizeDefault, ...wanted } = query;
     await services.deadLetters.caughtUp();
-    const before = cursor === undefined ? undefined : letterOfCursor(cursor);
+    const before = cursor === undefined ? undefined : deadLetterOfCursor(cursor);
     const found = services.deadLetters.list({ ...wanted, before, limit: limit + 1 });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const next = last === undefined ? null : Buffer.from(last.id).toString('base64url');
-    return { status: 200, body: { data: page.map(presentLetter), next_cursor: next } };
+    return { status: 200, body: { data: page.map(presentDeadLetter), next_cursor: next } };
   },
 });
 
-function letterOfCursor(cursor: string): string {
+function deadLetterOfCursor(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString();
   if (z.uuid().safeParse(id).success) return id;
   throw new GatewayError('invalid_cursor_value');
@@ -50,12 +56,12 @@ const get = defineRoute({
   scopes: ['account:dead-letters:read'],
   summary: 'One dead letter with its message; payloads and sealed values are not shown.',
   params: path,
-  answers: { 200: json('The letter.', letterWithMessageShape) },
+  answers: { 200: json('The letter.', deadLetterWithMessageShape) },
   errors: ['not_found'],
   async handle({ params, services }) {
-    const letter = await findLetter(services, params.id);
-    const message = await messageOf(services, letter);
-    return { status: 200, body: { data: { ...presentLetter(letter), message } } };
+    const deadLetter = await findDeadLetter(services, params.id);
+    const message = await messageOf(services, deadLetter);
+    return { status: 200, body: { data: { ...presentDeadLetter(deadLetter), message } } };
   },
 });
 
@@ -67,14 +73,14 @@ const retry = defineRoute({
   summary: 'Gives the message once more to the consumer that gave it up.',
   params: path,
   answers: {
-    200: json('What came of it.', oneLetterShape),
-    202: json('It is being tried.', oneLetterShape),
+    200: json('What came of it.', oneDeadLetterShape),
+    202: json('It is being tried.', oneDeadLetterShape),
   },
   errors: ['not_found', 'conflict'],
   async handle(input) {
-    const letter = await retryLetter(input.services, input.params.id, orderingOf(input));
-    const status = letter.state === 'retrying' ? 202 : 200;
-    return { status, body: { data: presentLetter(letter) } };
+    const deadLetter = await retryDeadLetter(input.services, input.params.id, orderingOf(input));
+    const status = deadLetter.state === 'retrying' ? 202 : 200;
+    return { status, body: { data: presentDeadLetter(deadLetter) } };
   },
 });
 
@@ -88,7 +94,7 @@ const drop = defineRoute({
   answers: succeeded,
   errors: ['not_found', 'conflict'],
   async handle(input) {
-    await dropLetter(input.services, input.params.id, orderingOf(input));
+    await dropDeadLetter(input.services, input.params.id, orderingOf(input));
     return { status: 200, body: { success: true } };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson, data, moment } from '../../http/answers.ts';
+import { anyJson, data, timestamp } from '../../http/responses.ts';
 
 const shown = {
   id: z.uuid(),
@@ -16,16 +16,16 @@ const shown = {
   attempts: z.int(),
   retries: z.int(),
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  parked_at: moment,
-  changed_at: moment,
+  parked_at: timestamp,
+  changed_at: timestamp,
   changed_by: z.string(),
 };
-const letterShape = z.strictObject(shown).meta({ id: 'DeadLetter' });
+const deadLetterShape = z.strictObject(shown).meta({ id: 'DeadLetter' });
 
-export const oneLetterShape = data(letterShape);
+export const oneDeadLetterShape = data(deadLetterShape);
 
-export const lettersShape = z.strictObject({
-  data: z.array(letterShape),
+export const deadLettersShape = z.strictObject({
+  data: z.array(deadLetterShape),
   next_cursor: z.string().nullable(),
 });
 
@@ -38,6 +38,6 @@ const message = z.strictObject({
   unreadable: z.string().nullable(),
 });
 
-export const letterWithMessageShape = data(
+export const deadLetterWithMessageShape = data(
   z.strictObject({ ...shown, message: message.nullable() }).meta({ id: 'DeadLetterWithMessage' }),
 );

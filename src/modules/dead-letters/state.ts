@@ -35,11 +35,11 @@ export interface DeadLetter {
 type At = { readonly partition: number; readonly offset: number };
 
 /** The letter that the message brings. */
-export function parked(value: DeadLetterValue, place: At): DeadLetter {
+export function parked(value: DeadLetterValue, at: At): DeadLetter {
   return {
     id: value.event_id,
     state: 'parked',
-    place,
+    place: at,
     consumer: value.consumer,
     topic: value.topic,
     partition: value.partition,
@@ -61,27 +61,27 @@ export function parked(value: DeadLetterValue, place: At): DeadLetter {
 }
 
 /** The letter after the message at the offset. One that does not fit its state changes nothing. */
-export function evolve(letter: DeadLetter, value: DeadLetterValue, offset: number): DeadLetter {
-  const changed = { ...letter, changedAt: value.occurred_at, changedBy: value.actor };
+export function evolve(deadLetter: DeadLetter, value: DeadLetterValue, offset: number): DeadLetter {
+  const changed = { ...deadLetter, changedAt: value.occurred_at, changedBy: value.actor };
   const order = { offset, key: value.order_key };
-  const isParked = letter.state === 'parked';
-  const isRetrying = letter.state === 'retrying';
+  const isParked = deadLetter.state === 'parked';
+  const isRetrying = deadLetter.state === 'retrying';
   const outcome = {
-    attempts: letter.attempts + value.attempts,
+    attempts: deadLetter.attempts + value.attempts,
     errorCode: value.error_code,
     errorMessage: value.error_message,
   };
   switch (value.type) {
     case 'svc.dead-letter.retried':
-      if (!isParked) return letter;
-      return { ...changed, state: 'retrying', retries: letter.retries + 1, order };
+      if (!isParked) return deadLetter;
+      return { ...changed, state: 'retrying', retries: deadLetter.retries + 1, order };
     case 'svc.dead-letter.dropped':
-      return isParked ? { ...changed, state: 'dropped', order } : letter;
+      return isParked ? { ...changed, state: 'dropped', order } : deadLetter;
     case 'svc.dead-letter.resolved':
-      return isRetrying ? { ...changed, ...outcome, state: 'resolved' } : letter;
+      return isRetrying ? { ...changed, ...outcome, state: 'resolved' } : deadLetter;
     case 'svc.dead-letter.retry_failed':
-      return isRetrying ? { ...changed, ...outcome, state: 'parked' } : letter;
+      return isRetrying ? { ...changed, ...outcome, state: 'parked' } : deadLetter;
     default:
-      return letter;
+      return deadLetter;
   }
 }

@@ -37,12 +37,12 @@ export class DeadLetterStore {
 
   get(id: string): DeadLetter | null {
     const row = this.#get.get(id);
-    return row === undefined ? null : letterOf(row);
+    return row === undefined ? null : deadLetterOf(row);
   }
 
-  put(letter: DeadLetter): void {
-    const { id, consumer, topic, state, parkedAt } = letter;
-    this.#put.run(id, consumer, topic, state, parkedAt, JSON.stringify(letter));
+  put(deadLetter: DeadLetter): void {
+    const { id, consumer, topic, state, parkedAt } = deadLetter;
+    this.#put.run(id, consumer, topic, state, parkedAt, JSON.stringify(deadLetter));
   }
 
   /** Newest first. */
@@ -57,13 +57,13 @@ export class DeadLetterStore {
     return this.#database
       .prepare(sql)
       .all(...values, before ?? '~', limit)
-      .map(letterOf);
+      .map(deadLetterOf);
   }
 
   /** Letters of the consumer that are to be tried again, oldest first. */
   retrying(consumer: string): DeadLetter[] {
     const sql = "SELECT letter FROM letters WHERE state = 'retrying' AND consumer = ? ORDER BY id";
-    return this.#database.prepare(sql).all(consumer).map(letterOf);
+    return this.#database.prepare(sql).all(consumer).map(deadLetterOf);
   }
 
   /** Forgets letters from before the time: the log has let go of them as well. */
@@ -72,5 +72,5 @@ export class DeadLetterStore {
   }
 }
 
-const letterOf = (row: Record<string, unknown>): DeadLetter =>
+const deadLetterOf = (row: Record<string, unknown>): DeadLetter =>
   JSON.parse(String(row['letter'])) as DeadLetter;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { openTopicView } from '../../control-plane/topic-view.ts';
-import { deadLettersTopic } from '../../control-plane/wire.ts';
+import { deadLettersTopic } from '../../control-plane/message-codec.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { EventLog, ReadMessage } from '../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../ports/schemas.ts';
@@ -19,7 +19,7 @@ export interface DeadLetters extends AsyncDisposable {
   /** Those of the consumer that are to be tried again, oldest first. */
   retrying(consumer: string): DeadLetter[];
   /** The message of a letter; null when the log has let go of it. */
-  open(letter: DeadLetter): Promise<DeadLetterValue | null>;
+  open(deadLetter: DeadLetter): Promise<DeadLetterValue | null>;
   /** Resolves when the view has what was on the topic at the call. @throws GatewayError `log_unavailable` */
   caughtUp(): Promise<void>;
   /** Called after each batch that the view has taken in. Returns what ends it. */
@@ -55,7 +55,7 @@ export async function openDeadLetters(deps: {
     get: (id) => store.get(id),
     list: (query) => store.list(query),
     retrying: (consumer) => store.retrying(consumer),
-    open: (letter) => contentOf(log, codec, letter),
+    open: (deadLetter) => contentOf(log, codec, deadLetter),
     caughtUp: () => view.caughtUp(),
     onChange: (listener) => view.onChange(listener),
     [Symbol.asyncDispose]: () => view[Symbol.asyncDispose](),
@@ -75,8 +75,8 @@ function take(
     if (store.get(step.event_id) === null) store.put(parked(step, { partition, offset }));
     return;
   }
-  const letter = id === null ? null : store.get(id);
-  if (letter !== null) store.put(evolve(letter, step, offset));
+  const deadLetter = id === null ? null : store.get(id);
+  if (deadLetter !== null) store.put(evolve(deadLetter, step, offset));
 }
 
 async function contentOf(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import { findCaughtUp } from '../../control-plane/lookup.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -19,10 +19,10 @@ type Deps = Pick<Services, 'control'>;
  */
 export async function queueDeployment(
   { control }: Deps,
-  given: Omit<DeploymentOrder, 'id' | 'actor'>,
-  options: AskOptions,
+  input: Omit<DeploymentOrder, 'id' | 'actor'>,
+  options: ExecuteOptions,
 ): Promise<Deployment> {
-  const { environmentUid, integrationKey, functionName, functionType, code } = given;
+  const { environmentUid, integrationKey, functionName, functionType, code } = input;
   await requireIntegration(control, environmentUid, integrationKey, {
     code: 'integration_not_found',
     status: 404,
@@ -36,9 +36,9 @@ export async function queueDeployment(
   checkStandalone(
     findFunction(control, environmentUid, integrationKey, functionType, functionName),
   );
-  const order: DeploymentOrder = { ...given, id: randomUUID(), actor: options.actor };
+  const order: DeploymentOrder = { ...input, id: randomUUID(), actor: options.actor };
   const ref = deploymentRef(environmentUid, order.id);
-  const queued = await control.ask<Deployment>(ref, { type: 'Queue', order }, options);
+  const queued = await control.execute<Deployment>(ref, { type: 'Queue', order }, options);
   if (queued === null) throw new Error(`the deployment ${order.id} is gone`);
   return queued;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, moment } from '../../http/answers.ts';
+import { json, timestamp } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { functionName, integrationKey, text } from '../../http/fields.ts';
 import { errorAt } from '../../http/route-errors.ts';
@@ -26,7 +26,7 @@ const begin = defineRoute({
     allow_destructive: z.boolean().default(false),
   }),
   answers: {
-    202: json('It is queued.', z.strictObject({ id: z.uuid(), status, created_at: moment })),
+    202: json('It is queued.', z.strictObject({ id: z.uuid(), status, created_at: timestamp })),
   },
   errors: [errorAt(404, 'integration_not_found'), 'invalid_request', 'request_too_large'],
   async handle({ body, caller, services, idempotency }) {
@@ -54,10 +54,10 @@ const deploymentShape = z.strictObject({
   integration_id: integrationKey,
   function_name: functionName,
   function_type: functionType,
-  created_at: moment,
-  updated_at: moment,
-  started_at: moment.optional(),
-  completed_at: moment.optional(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: timestamp.optional(),
+  completed_at: timestamp.optional(),
   duration_ms: z.int().optional(),
   deployed: z.boolean().optional(),
   deployed_functions: z
@@ -82,16 +82,16 @@ const read = defineRoute({
 });
 
 /** What is not known yet is left out. */
-function present(of: Deployment): z.output<typeof deploymentShape> {
-  const { startedAt, endedAt, deployedVersion, error } = of;
+function present(deployment: Deployment): z.output<typeof deploymentShape> {
+  const { startedAt, endedAt, deployedVersion, error } = deployment;
   return {
-    id: of.id,
-    status: of.status,
-    integration_id: of.integrationKey,
-    function_name: of.functionName,
-    function_type: of.functionType,
-    created_at: isoMillis(of.createdAt),
-    updated_at: isoMillis(of.updatedAt),
+    id: deployment.id,
+    status: deployment.status,
+    integration_id: deployment.integrationKey,
+    function_name: deployment.functionName,
+    function_type: deployment.functionType,
+    created_at: isoMillis(deployment.createdAt),
+    updated_at: isoMillis(deployment.updatedAt),
     ...(startedAt === null ? {} : { started_at: isoMillis(startedAt) }),
     ...(endedAt === null
       ? {}
@@ -99,7 +99,7 @@ function present(of: Deployment): z.output<typeof deploymentShape> {
     ...(startedAt === null || endedAt === null ? {} : { duration_ms: endedAt - startedAt }),
     ...(deployedVersion === null
       ? {}
-      : { deployed_functions: [{ name: of.functionName, version: deployedVersion }] }),
+      : { deployed_functions: [{ name: deployment.functionName, version: deployedVersion }] }),
     ...(error === null ? {} : { error }),
   };
 }

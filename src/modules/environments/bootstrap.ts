@@ -69,18 +69,18 @@ async function firstStart(
   return { accountKey: secret, environments: [dev, prod] };
 }
 
-async function environmentWithKey(services: FirstServices, name: string, given: string | null) {
-  const secret = given ?? undefined;
-  const known = environmentByName(services.control, name);
-  if (known === null) {
+async function environmentWithKey(services: FirstServices, name: string, input: string | null) {
+  const secret = input ?? undefined;
+  const existing = environmentByName(services.control, name);
+  if (existing === null) {
     const made = await createEnvironment(services, { name, secret }, options);
     return { name, uid: made.environment.uid, secret: made.secret };
   }
   // Left by an interrupted first start: nobody has seen its key, so that another takes its place.
-  const keys = listKeys(services.control, known.uid);
+  const keys = listKeys(services.control, existing.uid);
   const unseen = keys.find(({ displayName }) => displayName === defaultKeyName);
-  if (unseen !== undefined) await deleteKey(services, known.uid, unseen.id, options);
-  const wanted = { environmentUid: known.uid, displayName: defaultKeyName, secret };
+  if (unseen !== undefined) await deleteKey(services, existing.uid, unseen.id, options);
+  const wanted = { environmentUid: existing.uid, displayName: defaultKeyName, secret };
   const made = await createKey(services, wanted, options);
-  return { name, uid: known.uid, secret: made.secret };
+  return { name, uid: existing.uid, secret: made.secret };
 }

@@ -33,7 +33,7 @@ const placesIn = (sentence: string): string[] => sentence.match(/\{\w+\}/g) ?? [
 const sentences = mapOf(z.string(), text(0, 500)).superRefine((sent, context) => {
   for (const [name, sentence] of Object.entries(sent)) {
     const own = Object.hasOwn(en, name) ? en[name as TextKey] : undefined;
-    const unknown = placesIn(sentence).filter((place) => own?.includes(place) !== true);
+    const unknown = placesIn(sentence).filter((position) => own?.includes(position) !== true);
     if (own === undefined) refuse(name, 'The page has no such text.');
     else if (unknown.length > 0) refuse(name, `The page fills no ${unknown.join(', ')} in here.`);
   }
@@ -79,9 +79,9 @@ export function changedConnectUi(
 type Texts = NonNullable<ConnectUi['texts']>;
 
 /** Laid over the former ones by language and name; an empty text takes one away. */
-function mergedTexts(known: Texts, sent: NonNullable<z.output<typeof connectUiShape>['texts']>) {
+function mergedTexts(existing: Texts, sent: NonNullable<z.output<typeof connectUiShape>['texts']>) {
   const merged = languageCodes.map((code) => {
-    const all = Object.entries({ ...known[code], ...sent[code] });
+    const all = Object.entries({ ...existing[code], ...sent[code] });
     return [code, Object.fromEntries(all.filter(([, sentence]) => sentence !== ''))] as const;
   });
   return Object.fromEntries(merged.filter(([, all]) => Object.keys(all).length > 0));

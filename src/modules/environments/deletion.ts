@@ -1,4 +1,4 @@
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { deleteConnection } from '../connections/deletion.ts';
 import type { Connection } from '../connections/state.ts';
@@ -16,16 +16,16 @@ type Deps = Pick<Services, 'control' | 'vault' | 'records' | 'clock'>;
 export async function deleteEnvironment(
   deps: Deps,
   environmentUid: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
-  await deps.control.ask(environmentRef(environmentUid), { type: 'MarkDeleting' }, options);
+  await deps.control.execute(environmentRef(environmentUid), { type: 'MarkDeleting' }, options);
   await finishEnvironmentDeletion(deps, environmentUid, options);
 }
 
 async function finishEnvironmentDeletion(
   deps: Deps,
   environmentUid: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   const { control, vault } = deps;
   for (const kind of ['api-key', 'variable', 'webhook-endpoint'] as const) {
@@ -35,14 +35,14 @@ async function finishEnvironmentDeletion(
     if (commands.length > 0) await control.askAll(commands, options);
   }
   for (const { ref, state } of control.view.list<Integration>('integration', [environmentUid])) {
-    await control.ask(ref, { type: 'MarkDeleting' }, options);
+    await control.execute(ref, { type: 'MarkDeleting' }, options);
     await finishIntegrationDeletion(deps, environmentUid, state.uniqueKey, options);
   }
   for (const { state } of control.view.list<Connection>('connection', [environmentUid])) {
     await deleteConnection(deps, state, options);
   }
   await vault.shred(environmentUid);
-  await control.ask(environmentRef(environmentUid), { type: 'Delete' }, options);
+  await control.execute(environmentRef(environmentUid), { type: 'Delete' }, options);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { createKey } from '../api-keys/handlers.ts';
@@ -37,7 +37,7 @@ export async function createEnvironment(
     /** Secret of the default key; made when absent. */
     readonly secret?: string | undefined;
   },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<{ readonly environment: Environment; readonly secret: string }> {
   const { control, vault } = deps;
   const { name, isProduction = name === productionName, webhookUrls } = wanted;
@@ -53,7 +53,7 @@ export async function createEnvironment(
   };
   const requestHash = vault.fingerprint('request', JSON.stringify([name, isProduction]));
   const environment = await control
-    .ask<Environment>(environmentRef(uid), body, { requestHash, ...options })
+    .execute<Environment>(environmentRef(uid), body, { requestHash, ...options })
     .catch(async (error: unknown) => {
       await vault.shred(uid);
       throw error;
@@ -83,19 +83,19 @@ export async function patchEnvironment(
     readonly [Field in Exclude<keyof EnvironmentSettings, 'webhookUrls'>]?:
       EnvironmentSettings[Field] | undefined;
   } & { readonly webhookUrls?: WebhookUrls | undefined },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<Environment> {
   refuseWithTypedTopics(control, environmentUid, wanted);
   const { webhookUrls, ...others } = wanted;
-  const known = control.view.find<Environment>('environment', [environmentUid])?.webhookUrls;
+  const existing = control.view.find<Environment>('environment', [environmentUid])?.webhookUrls;
   const urls =
     webhookUrls === undefined
       ? {}
-      : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, known) };
+      : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, existing) };
   const body = { type: 'Patch', changes: { ...others, ...urls } };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = environmentRef(environmentUid);
-  const changed = await control.ask<Environment>(ref, body, { requestHash, ...options });
+  const changed = await control.execute<Environment>(ref, body, { requestHash, ...options });
   if (changed === null) throw new GatewayError('unknown_environment');
   return changed;
 }
@@ -104,14 +104,14 @@ async function sealedUrls(
   vault: Deps['vault'],
   uid: string,
   wanted: WebhookUrls,
-  known: Environment['webhookUrls'] = { primary: null, secondary: null },
+  existing: Environment['webhookUrls'] = { primary: null, secondary: null },
 ): Promise<Environment['webhookUrls']> {
-  const sealed = async (name: keyof typeof known) => {
+  const sealed = async (name: keyof typeof existing) => {
     const owner = urlOfEnvironment(uid, name);
     const url = wanted[name];
     // One that an earlier release left in clear is sealed with the next change.
-    const clear = url === undefined ? await openUrl(vault, owner, known[name]) : url;
-    return changedUrl(vault, owner, clear, known[name]);
+    const clear = url === undefined ? await openUrl(vault, owner, existing[name]) : url;
+    return changedUrl(vault, owner, clear, existing[name]);
   };
   return { primary: await sealed('primary'), secondary: await sealed('secondary') };
 }
@@ -122,8 +122,8 @@ function refuseWithTypedTopics(
   environmentUid: string,
   { name, payloadMode }: { name?: string | undefined; payloadMode?: string | undefined },
 ): void {
-  const known = control.view.find<Environment>('environment', [environmentUid]);
-  const isRenamed = name !== undefined && name !== known?.name;
+  const existing = control.view.find<Environment>('environment', [environmentUid]);
+  const isRenamed = name !== undefined && name !== existing?.name;
   if (!isRenamed && payloadMode !== 'sealed') return;
   const [first] = listTypedTopics(control, environmentUid);
   if (first === undefined) return;
@@ -140,12 +140,12 @@ function refuseWithTypedTopics(
 export async function rotateSigningKey(
   { control, vault }: Deps,
   environmentUid: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<string> {
   await vault.ready(environmentUid);
   const { plain, sealed } = sealNewSigningKey(vault, environmentUid);
   const body = { type: 'RotateSigningKey', key: sealed };
-  await control.ask(environmentRef(environmentUid), body, options);
+  await control.execute(environmentRef(environmentUid), body, options);
   return plain;
 }
 

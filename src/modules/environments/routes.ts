@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, nothing } from '../../http/answers.ts';
+import { json, nothing } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { environmentName, webhookUrl, wholeNumber } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
@@ -127,14 +127,14 @@ const patch = defineRoute({
   errors: ['not_found', 'conflict', 'invalid_is_prod_flag'],
   async handle(input) {
     const { params, body, services } = input;
-    const known = await requireEnvironmentById(services.control, params.environmentId);
-    const changes = changesOf(body, known);
-    const changed = await patchEnvironment(services, known.uid, changes, askOptions(input));
+    const existing = await requireEnvironmentById(services.control, params.environmentId);
+    const changes = changesOf(body, existing);
+    const changed = await patchEnvironment(services, existing.uid, changes, askOptions(input));
     return { status: 200, body: { data: await presentEnvironment(services.vault, changed) } };
   },
 });
 
-function changesOf(body: z.output<typeof settings>, known: Environment) {
+function changesOf(body: z.output<typeof settings>, existing: Environment) {
   const sentFlags = Object.entries(flags).flatMap(([field, flag]) => {
     const value = body[field as keyof typeof flags];
     return value === undefined ? [] : [[flag, value] as const];
@@ -149,8 +149,10 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
     ...(body.webhook_retry_waits_seconds === undefined
       ? {}
       : { webhookRetryWaitsMs: body.webhook_retry_waits_seconds.map((s) => s * 1000) }),
-    ...(body.retention === undefined ? {} : { retention: changedRetention(body.retention, known) }),
-    ...(body.connect_ui ? { connectUi: changedConnectUi(body.connect_ui, known) } : {}),
+    ...(body.retention === undefined
+      ? {}
+      : { retention: changedRetention(body.retention, existing) }),
+    ...(body.connect_ui ? { connectUi: changedConnectUi(body.connect_ui, existing) } : {}),
     ...(hasUrls
       ? {
           webhookUrls: {
@@ -160,7 +162,7 @@ function changesOf(body: z.output<typeof settings>, known: Environment) {
         }
       : {}),
     ...(sentFlags.length > 0
-      ? { webhookFlags: { ...known.webhookFlags, ...Object.fromEntries(sentFlags) } }
+      ? { webhookFlags: { ...existing.webhookFlags, ...Object.fromEntries(sentFlags) } }
       : {}),
   };
 }
@@ -204,8 +206,8 @@ const remove = defineRoute({
   errors: ['not_found', 'cannot_delete_prod_environment'],
   async handle(input) {
     const { params, services } = input;
-    const known = await requireEnvironmentById(services.control, params.environmentId);
-    await deleteEnvironment(services, known.uid, repeatableOptions(input));
+    const existing = await requireEnvironmentById(services.control, params.environmentId);
+    await deleteEnvironment(services, existing.uid, repeatableOptions(input));
     return { status: 204 };
   },
 });

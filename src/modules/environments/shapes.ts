@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 const id = z.int();
 const name = z.string().meta({ examples: ['staging'] });
@@ -41,8 +41,8 @@ export const environmentShape = data(
         logo: z.string().optional(),
         texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
       }),
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     })
     .meta({ id: 'Environment' }),
 );

@@ -121,9 +121,9 @@ function checkFrequency(parts: DeployedParts): void {
 
 function checkModels(parts: DeployedParts): void {
   const { definitions } = parts.jsonSchema;
-  const known = new Set(isJsonObject(definitions) ? Object.keys(definitions) : []);
+  const existing = new Set(isJsonObject(definitions) ? Object.keys(definitions) : []);
   const used = [...parts.models, ...(parts.inputModel === null ? [] : [parts.inputModel])];
-  const missing = used.filter((model) => !known.has(model));
+  const missing = used.filter((model) => !existing.has(model));
   if (missing.length === 0) return;
   const message = `has no JSON schema of ${missing.join(', ')}`;
   throw refused(parts, 'deploy_missing_json_schema_model', message);

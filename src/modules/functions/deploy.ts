@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions, Asked, ControlPlane } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions, Executed, ControlPlane } from '../../control-plane/control-plane.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Coordination } from '../../ports/coordination.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
@@ -44,7 +44,7 @@ export interface DeployWork {
   /** Throws where the plan must not be carried out. */
   readonly approve?: (plan: DeployPlan) => void;
   /** Decided together with the functions. */
-  readonly along?: readonly Asked[];
+  readonly along?: readonly Executed[];
 }
 
 /** What a deployment would do, in the terms of the domain. */
@@ -89,8 +89,8 @@ export interface DeployDeps {
 export async function deployFunctions(
   deps: DeployDeps,
   environmentUid: string,
-  work: DeployWork,
-  options: AskOptions,
+  task: DeployWork,
+  options: ExecuteOptions,
 ): Promise<DeployPlan> {
   const { control, coordination } = deps;
   const lease = await coordination.acquire(`deploy/${environmentUid}`, {
@@ -100,12 +100,12 @@ export async function deployFunctions(
   if (lease === null) throw new GatewayError('concurrent_deployment');
   try {
     await control.view.caughtUp();
-    const difference = await differenceOf(control, environmentUid, work);
+    const difference = await differenceOf(control, environmentUid, task);
     const plan = presentPlan(control, environmentUid, difference);
-    work.approve?.(plan);
-    const commands = [...commandsOf(environmentUid, difference), ...(work.along ?? [])];
+    task.approve?.(plan);
+    const commands = [...commandsOf(environmentUid, difference), ...(task.along ?? [])];
     if (commands.length > 0) await control.askAll(commands, options);
-    await deps.reconcileSyncs(touchedIntegrations(work.body, difference));
+    await deps.reconcileSyncs(touchedIntegrations(task.body, difference));
     return plan;
   } finally {
     await coordination.release(lease);
@@ -172,7 +172,7 @@ function modelsLost(before: readonly Named[], after: readonly Named[]): string[]
   return [...new Set(lost)].sort();
 }
 
-function commandsOf(environmentUid: string, difference: Difference): Asked[] {
+function commandsOf(environmentUid: string, difference: Difference): Executed[] {
   const refOf = ({ integrationKey, kind, name }: Named) =>
     functionRef(environmentUid, integrationKey, kind, name);
   return [
@@ -203,8 +203,8 @@ function presentPlan(
 ): DeployPlan {
   const counts = new Map<string, number>();
   const connections = (key: string): number => {
-    const known = counts.get(key);
-    if (known !== undefined) return known;
+    const existing = counts.get(key);
+    if (existing !== undefined) return existing;
     const live = connectionsOfIntegration(control, environmentUid, key).filter(
       ({ isDeleting }) => !isDeleting,
     );

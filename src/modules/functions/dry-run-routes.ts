@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findCaughtUp } from '../../control-plane/lookup.ts';
-import { anyJson, json, moment } from '../../http/answers.ts';
+import { anyJson, json, timestamp } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { errorAt } from '../../http/route-errors.ts';
 import { connectionId, integrationKey, jsonObject, text } from '../../http/fields.ts';
@@ -33,7 +33,7 @@ const begin = defineRoute({
     last_sync_date: z.iso.datetime({ offset: true }).optional(),
   }),
   answers: {
-    202: json('It runs.', z.strictObject({ id: z.uuid(), status, created_at: moment })),
+    202: json('It runs.', z.strictObject({ id: z.uuid(), status, created_at: timestamp })),
   },
   errors: [
     'compilation_error',
@@ -60,7 +60,7 @@ const begin = defineRoute({
     const order = {
       functionType: body.function_type,
       bundle: (await compileSource({ code: body.code }, signal)).bundle,
-      ...given({
+      ...input({
         input: body.input,
         metadata: body.metadata,
         checkpoint: body.checkpoint,
@@ -87,7 +87,7 @@ function checkInput(input: Json | undefined): void {
   });
 }
 
-const given = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+const input = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
@@ -97,10 +97,10 @@ const dryRunShape = z.strictObject({
   status,
   integration_id: integrationKey,
   function_type: functionType,
-  created_at: moment,
-  updated_at: moment,
-  started_at: moment.optional(),
-  completed_at: moment.optional(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: timestamp.optional(),
+  completed_at: timestamp.optional(),
   duration_ms: z.int().optional(),
   output: anyJson.optional(),
   result: anyJson.optional(),
@@ -159,8 +159,8 @@ async function outcomeOf(runs: RunsClient, run: ActionRun): Promise<JsonObject> 
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { payload } = error.details;
-    const said = { code: error.code, message: error.message };
-    return { error: payload === undefined ? said : { ...said, payload: payload as Json } };
+    const fields = { code: error.code, message: error.message };
+    return { error: payload === undefined ? fields : { ...fields, payload: payload as Json } };
   }
 }
 

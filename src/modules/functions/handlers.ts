@@ -1,4 +1,4 @@
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { reconcileSyncInstances } from '../syncs/reconcile.ts';
@@ -18,14 +18,14 @@ const deployTimeoutMs = 60_000;
 export async function deployWithSyncs(
   services: Deps,
   environmentUid: string,
-  work: DeployWork,
-  options: AskOptions,
+  task: DeployWork,
+  options: ExecuteOptions,
 ): Promise<DeployPlan> {
   const { control, coordination } = services;
   const reconcileSyncs = (integrationKeys: readonly string[]) =>
     reconcile(services, environmentUid, integrationKeys, options.actor);
   const deps = { control, coordination, reconcileSyncs };
-  return deployFunctions(deps, environmentUid, work, { timeoutMs: deployTimeoutMs, ...options });
+  return deployFunctions(deps, environmentUid, task, { timeoutMs: deployTimeoutMs, ...options });
 }
 
 /**
@@ -35,13 +35,13 @@ export async function deployWithSyncs(
 export async function deleteFunction(
   services: Deps,
   deployed: DeployedFunction,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   // A project's function would be back with its next deployment.
   if (deployed.isStandalone !== true) throw new GatewayError('function_managed_by_deploy');
   const { environmentUid, integrationKey, kind, name } = deployed;
   const ref = functionRef(environmentUid, integrationKey, kind, name);
-  await services.control.ask(ref, { type: 'Delete' }, options);
+  await services.control.execute(ref, { type: 'Delete' }, options);
   if (kind === 'sync') await reconcile(services, environmentUid, [integrationKey], options.actor);
 }
 

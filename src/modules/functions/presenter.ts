@@ -40,14 +40,14 @@ export function presentConfiguration(
   const keys = [...new Set(functions.map(({ integrationKey }) => integrationKey))];
   return keys.map((providerConfigKey) => {
     const own = functions.filter(({ integrationKey }) => integrationKey === providerConfigKey);
-    const of = (kind: DeployedFunction['kind']) =>
+    const ref = (kind: DeployedFunction['kind']) =>
       own.filter((deployed) => deployed.kind === kind).map(configurationItem);
     return {
       providerConfigKey,
       provider: providerOf(providerConfigKey),
-      syncs: of('sync'),
-      actions: of('action'),
-      'on-events': of('on-event'),
+      syncs: ref('sync'),
+      actions: ref('action'),
+      'on-events': ref('on-event'),
     };
   });
 }

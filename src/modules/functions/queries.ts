@@ -7,9 +7,9 @@ import type { DeployedFunction, FunctionKind } from './state.ts';
 export function listFunctions(
   { view }: ControlPlane,
   environmentUid: string,
-  of: { readonly integrationKey?: string; readonly kind?: FunctionKind } = {},
+  ref: { readonly integrationKey?: string; readonly kind?: FunctionKind } = {},
 ): DeployedFunction[] {
-  const { integrationKey, kind } = of;
+  const { integrationKey, kind } = ref;
   const prefix = integrationKey === undefined ? [environmentUid] : [environmentUid, integrationKey];
   const found = view.list<DeployedFunction>('function', prefix).map(({ state }) => state);
   return kind === undefined ? found : found.filter((deployed) => deployed.kind === kind);
@@ -38,8 +38,8 @@ export async function requireFunction(
   code: ErrorCode = 'not_found',
 ): Promise<DeployedFunction> {
   const find = () => findFunction(control, environmentUid, integrationKey, kind, name);
-  const known = find();
-  if (known !== null) return known;
+  const existing = find();
+  if (existing !== null) return existing;
   await control.view.caughtUp();
   const found = find();
   if (found !== null) return found;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { functionName, integrationKey, text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 import { jsonObject } from '../../http/fields.ts';
 
 /** Functions as the API shows them (contract/http.md sections 3 and 9). */
@@ -13,7 +13,7 @@ const shown = {
   description: z.string().optional(),
   scopes: z.array(z.string()).optional(),
   enabled: z.boolean(),
-  last_deployed: moment,
+  last_deployed: timestamp,
   source: z.enum(['catalog', 'standalone', 'repo']),
   input: z.string().optional(),
   returns: z.array(z.string()).optional(),
@@ -73,7 +73,7 @@ export const configurationShape = z.union([z.array(ofIntegration), data(z.array(
 export const compiledShape = z.strictObject({
   bundle_size_bytes: z.int(),
   bundled_js: z.string(),
-  compiled_at: moment,
+  compiled_at: timestamp,
 });
 
 const planItem = z

@@ -1,6 +1,6 @@
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
-import { healthAnswer, readyAnswer } from './answers.ts';
+import { healthResponse, readyResponse } from './responses.ts';
 import { probed } from './shapes.ts';
 
 const health = defineRoute({
@@ -13,7 +13,7 @@ const health = defineRoute({
   errors: [],
   isUnlimited: true,
   async handle() {
-    return healthAnswer;
+    return healthResponse;
   },
 });
 
@@ -27,7 +27,7 @@ const ready = defineRoute({
   errors: [],
   isUnlimited: true,
   async handle({ services }) {
-    return readyAnswer(services.readiness());
+    return readyResponse(services.readiness());
   },
 });
 

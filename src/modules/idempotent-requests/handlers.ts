@@ -26,30 +26,30 @@ const replayed = { 'idempotent-replayed': 'true' } as const;
  * @throws GatewayError what the work threw, now or the first time; `idempotency_conflict`; `conflict`: the first one
  *   still runs, or its answer was too large to be kept
  */
-export async function once(
+export async function withIdempotencyKey(
   deps: Deps,
   call: {
     readonly caller: Caller;
     readonly signal: AbortSignal;
     readonly idempotency: IdempotentCall;
   },
-  work: (workId: string) => Promise<RouteAnswer>,
+  task: (workId: string) => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
   const { caller, idempotency } = call;
   const owner = caller.environmentUid === '' ? 'account' : caller.environmentUid;
   const keyHash = deps.vault.fingerprint('idempotency-key', idempotency.idempotencyKey);
   const ref = idempotentRequestRef([owner, caller.keyId, keyHash]);
-  const of: Of = { ...deps, ref, owner, token: randomUUID(), actor: caller.actor };
-  const { answer: first, workId = of.token } = await taken(of, call);
-  if (first !== null) return answerOf(of, first);
-  using _ = keepExtending(of);
+  const keyed: Of = { ...deps, ref, owner, token: randomUUID(), actor: caller.actor };
+  const { answer: first, workId = keyed.token } = await taken(keyed, call);
+  if (first !== null) return answerOf(keyed, first);
+  using _ = keepExtending(keyed);
   try {
-    const answer = await work(workId);
-    await end(of, mayPass(answer.status) ? null : { answer: toJson(answer) });
+    const answer = await task(workId);
+    await end(keyed, mayPass(answer.status) ? null : { answer: toJson(answer) });
     return answer;
   } catch (error) {
     const isKept = error instanceof GatewayError && (!mayPass(error.status) || isUnknown(error));
-    await end(of, isKept ? { error: error.toJSON() } : null);
+    await end(keyed, isKept ? { error: error.toJSON() } : null);
     throw error;
   }
 }
@@ -65,13 +65,13 @@ interface Of extends Deps {
 /** Without an answer this request does the work. Otherwise it is what came of the first one, once it has ended. */
 async function taken(
   { control, ref, token, actor }: Of,
-  { idempotency, signal }: Parameters<typeof once>[1],
+  { idempotency, signal }: Parameters<typeof withIdempotencyKey>[1],
 ): Promise<Pick<IdempotentRequest, 'answer' | 'workId'>> {
   const { requestHash } = idempotency;
   const giveUpAt = performance.now() + waitMaxMs;
   for (;;) {
     const body = { type: 'Begin', token, requestHash };
-    const state = await control.ask<IdempotentRequest>(ref, body, { actor });
+    const state = await control.execute<IdempotentRequest>(ref, body, { actor });
     if (state === null) return { answer: null };
     if (state.token === token || state.answer !== null) return state;
     if (signal.aborted || performance.now() > giveUpAt) {
@@ -114,8 +114,8 @@ function toJson({ status, body, headers = {} }: RouteAnswer): AnswerJson {
 }
 
 function fromJson({ status, headers, text }: AnswerJson): RouteAnswer {
-  const said = { status, headers: { ...headers, ...replayed } };
-  return text === null ? said : { ...said, body: Buffer.from(text) };
+  const fields = { status, headers: { ...headers, ...replayed } };
+  return text === null ? fields : { ...fields, body: Buffer.from(text) };
 }
 
 /** What another try may change is not kept. */
@@ -125,18 +125,18 @@ const mayPass = (status: number): boolean => status >= 500 || passes.has(status)
 const isUnknown = ({ code }: GatewayError): boolean => code === 'run_interrupted';
 
 /** @param outcome null: forgotten, so that the key can be used for another try */
-async function end(of: Of, outcome: Kept | null): Promise<void> {
-  const { control, vault, ref, owner, token, actor } = of;
+async function end(keyed: Of, outcome: Kept | null): Promise<void> {
+  const { control, vault, ref, owner, token, actor } = keyed;
   if (outcome === null) {
-    await control.ask(ref, { type: 'Release', token }, { actor });
+    await control.execute(ref, { type: 'Release', token }, { actor });
     return;
   }
   const isTooLarge = Buffer.byteLength(JSON.stringify(outcome)) > answerBytesMax;
   await vault.ready(owner);
   const answer: KeptAnswer = isTooLarge
     ? { kind: 'too-large' }
-    : { kind: 'sealed', sealed: sealed(of, outcome) };
-  await control.ask(ref, { type: 'End', token, answer }, { actor });
+    : { kind: 'sealed', sealed: sealed(keyed, outcome) };
+  await control.execute(ref, { type: 'End', token, answer }, { actor });
 }
 
 function sealed({ vault, owner, ref }: Of, outcome: Kept): Sealed<JsonObject> {
@@ -150,7 +150,7 @@ const contextOf = (owner: string, path: readonly string[]): string =>
 /** Holds the lease for as long as the work takes. */
 function keepExtending({ control, ref, token, actor, logger }: Of): Disposable {
   const extend = (): void => {
-    control.tell(ref, { type: 'Extend', token }, { actor }).catch((err: unknown) => {
+    control.enqueue(ref, { type: 'Extend', token }, { actor }).catch((err: unknown) => {
       logger.warn({ err }, 'a request could not keep its lease');
     });
   };

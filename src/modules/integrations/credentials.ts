@@ -13,7 +13,7 @@ import type { IntegrationCredentials } from './state.ts';
 export function parseIntegrationCredentials(
   provider: Provider,
   body: unknown,
-  known: IntegrationCredentials | null = null,
+  existing: IntegrationCredentials | null = null,
 ): IntegrationCredentials | null {
   const mode = provider.auth_mode;
   const needs = authModeRules[mode].integration;
@@ -28,20 +28,20 @@ export function parseIntegrationCredentials(
   }
   const parsed = needs.shape.safeParse(body);
   if (!parsed.success) throw new GatewayError('invalid_body', { errors: issuesOf(parsed.error) });
-  return toStored(parsed.data, provider, known);
+  return toStored(parsed.data, provider, existing);
 }
 
 function toStored(
   data: IntegrationFields,
   provider: Provider,
-  known: IntegrationCredentials | null,
+  existing: IntegrationCredentials | null,
 ): IntegrationCredentials {
   const { type, client_id: clientId, client_secret: clientSecret = '' } = data;
   const { app_id: appId, app_link: appLink = '', private_key: privateKey = '' } = data;
   const client = clientId === undefined ? {} : { clientId, clientSecret };
   if (appId !== undefined) return { type, ...client, appId, appLink, privateKey };
-  const defaultScopes = known?.scopes ?? provider.default_scopes?.join(',') ?? '';
-  const webhookSecret = data.webhook_secret ?? known?.webhookSecret ?? null;
+  const defaultScopes = existing?.scopes ?? provider.default_scopes?.join(',') ?? '';
+  const webhookSecret = data.webhook_secret ?? existing?.webhookSecret ?? null;
   return {
     type,
     ...client,

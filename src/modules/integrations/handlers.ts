@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions, Asked } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions, Executed } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { deleteConnection } from '../connections/deletion.ts';
@@ -34,7 +34,7 @@ export async function createIntegration(
     readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
     readonly custom?: Readonly<Record<string, string>> | undefined;
   },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<Integration> {
   const { environmentUid, uniqueKey, provider } = wanted;
   const parsed = parseIntegrationCredentials(provider, wanted.credentials);
@@ -58,7 +58,7 @@ export async function createIntegration(
     JSON.stringify({ ...wanted, provider: provider.name }),
   );
   const ref = integrationRef(environmentUid, uniqueKey);
-  const made = await control.ask<Integration>(ref, body, { requestHash, ...options });
+  const made = await control.execute<Integration>(ref, body, { requestHash, ...options });
   if (made === null) throw new GatewayError('server_error');
   return made;
 }
@@ -87,12 +87,12 @@ export async function updateIntegration(
   uniqueKey: string,
   patch: IntegrationPatch,
   provider: Provider,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<Integration> {
   for (let tries = 1; ; tries += 1) {
-    const known = await requireIntegration(deps.control, environmentUid, uniqueKey);
+    const existing = await requireIntegration(deps.control, environmentUid, uniqueKey);
     try {
-      return await updateOnce(deps, known, patch, provider, options);
+      return await updateOnce(deps, existing, patch, provider, options);
     } catch (error) {
       // Another caller changed the credentials in between: merge with theirs.
       const isConflict = error instanceof GatewayError && error.code === 'conflict';
@@ -103,26 +103,26 @@ export async function updateIntegration(
 
 async function updateOnce(
   deps: Deps,
-  known: Integration,
+  existing: Integration,
   patch: IntegrationPatch,
   provider: Provider,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<Integration> {
   const { control, vault } = deps;
-  const { environmentUid, uniqueKey } = known;
-  const changes = await changesOf(deps, known, patch, provider);
-  const ifCredentials = 'credentials' in changes ? { ifCredentials: known.credentials } : {};
+  const { environmentUid, uniqueKey } = existing;
+  const changes = await changesOf(deps, existing, patch, provider);
+  const ifCredentials = 'credentials' in changes ? { ifCredentials: existing.credentials } : {};
   const update = { type: 'Update', changes, ...ifCredentials };
   const ref = integrationRef(environmentUid, uniqueKey);
   if (patch.uniqueKey === undefined || patch.uniqueKey === uniqueKey) {
-    const changed = await control.ask<Integration>(ref, update, options);
+    const changed = await control.execute<Integration>(ref, update, options);
     if (changed === null) throw new GatewayError('not_found');
     return changed;
   }
-  refuseWithConnections(deps, known);
-  refuseWithTypedTopics(deps, known);
+  refuseWithConnections(deps, existing);
+  refuseWithTypedTopics(deps, existing);
   await vault.ready(environmentUid);
-  const moved = { ...known, ...changes, uniqueKey: patch.uniqueKey };
+  const moved = { ...existing, ...changes, uniqueKey: patch.uniqueKey };
   const [, , arrived] = await control.askAll(
     [
       { ref, body: update },
@@ -131,7 +131,7 @@ async function updateOnce(
         ref: integrationRef(environmentUid, patch.uniqueKey),
         body: { type: 'Arrive', integration: moved },
       },
-      ...movedFunctions(deps, known, patch.uniqueKey),
+      ...movedFunctions(deps, existing, patch.uniqueKey),
     ],
     options,
   );
@@ -141,7 +141,7 @@ async function updateOnce(
 
 async function changesOf(
   { vault }: Deps,
-  known: Integration,
+  existing: Integration,
   patch: IntegrationPatch,
   provider: Provider,
 ): Promise<Partial<IntegrationSettings>> {
@@ -154,22 +154,24 @@ async function changesOf(
     ...(forwardWebhooks === undefined ? {} : { forwardWebhooks }),
     ...(integrationConfig === undefined
       ? {}
-      : { integrationConfig: withoutEmpty({ ...known.integrationConfig, ...integrationConfig }) }),
-    ...(custom === undefined ? {} : { custom: { ...known.custom, ...custom } }),
+      : {
+          integrationConfig: withoutEmpty({ ...existing.integrationConfig, ...integrationConfig }),
+        }),
+    ...(custom === undefined ? {} : { custom: { ...existing.custom, ...custom } }),
   };
 
   async function mergedCredentials() {
-    const stored = await openIntegrationCredentials(vault, known);
+    const stored = await openIntegrationCredentials(vault, existing);
     const parsed = parseIntegrationCredentials(provider, patch.credentials, stored);
-    return parsed === null ? null : sealIntegrationCredentials(vault, known, parsed);
+    return parsed === null ? null : sealIntegrationCredentials(vault, existing, parsed);
   }
 }
 
 const withoutEmpty = (values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 
-function refuseWithConnections({ control }: Deps, known: Integration): void {
-  const { environmentUid, uniqueKey } = known;
+function refuseWithConnections({ control }: Deps, existing: Integration): void {
+  const { environmentUid, uniqueKey } = existing;
   if (connectionsOfIntegration(control, environmentUid, uniqueKey).length === 0) return;
   const message = 'An integration with connections keeps its unique key.';
   throw new GatewayError('invalid_body', {
@@ -183,25 +185,25 @@ function refuseWithTypedTopics(
   { control }: Deps,
   { environmentUid, uniqueKey }: Integration,
 ): void {
-  const of = listTypedTopics(control, environmentUid).find(
+  const ref = listTypedTopics(control, environmentUid).find(
     ({ integrationKey }) => integrationKey === uniqueKey,
   );
-  if (of === undefined) return;
-  const message = `An integration with typed topics keeps its unique key: delete that of "${of.model}" first.`;
+  if (ref === undefined) return;
+  const message = `An integration with typed topics keeps its unique key: delete that of "${ref.model}" first.`;
   throw new GatewayError('invalid_body', {
     message,
     errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
   });
 }
 
-function movedFunctions({ control }: Deps, known: Integration, to: string): Asked[] {
-  const { environmentUid, uniqueKey } = known;
+function movedFunctions({ control }: Deps, existing: Integration, target: string): Executed[] {
+  const { environmentUid, uniqueKey } = existing;
   const functions = control.view.list<DeployedFunction>('function', [environmentUid, uniqueKey]);
   return functions.flatMap(({ ref, state }) => [
     { ref, body: { type: 'Leave' } },
     {
-      ref: functionRef(environmentUid, to, state.kind, state.name),
-      body: { type: 'Arrive', deployed: { ...state, integrationKey: to } },
+      ref: functionRef(environmentUid, target, state.kind, state.name),
+      body: { type: 'Arrive', deployed: { ...state, integrationKey: target } },
     },
   ]);
 }
@@ -223,11 +225,11 @@ export async function deleteIntegration(
   deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
   environmentUid: string,
   uniqueKey: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   await requireIntegration(deps.control, environmentUid, uniqueKey);
   const ref = integrationRef(environmentUid, uniqueKey);
-  await deps.control.ask(ref, { type: 'MarkDeleting' }, options);
+  await deps.control.execute(ref, { type: 'MarkDeleting' }, options);
   await finishIntegrationDeletion(deps, environmentUid, uniqueKey, options);
 }
 
@@ -236,7 +238,7 @@ export async function finishIntegrationDeletion(
   deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
   environmentUid: string,
   uniqueKey: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   const { control } = deps;
   await control.view.caughtUp();

@@ -30,8 +30,8 @@ export async function requireIntegration(
   uniqueKey: string,
   otherwise: { readonly code?: ErrorCode; readonly status?: number } = {},
 ): Promise<Integration> {
-  const known = findIntegration(control, environmentUid, uniqueKey);
-  if (known !== null) return known;
+  const existing = findIntegration(control, environmentUid, uniqueKey);
+  if (existing !== null) return existing;
   await control.view.caughtUp();
   const found = findIntegration(control, environmentUid, uniqueKey);
   if (found !== null) return found;

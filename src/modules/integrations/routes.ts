@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, json, succeeded } from '../../http/answers.ts';
+import { data, json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyRefused } from '../../http/error-response.ts';
 import {
@@ -159,12 +159,12 @@ const patch = defineRoute({
   errors: ['not_found', 'unknown_provider', 'conflict'],
   async handle(input) {
     const { params, body, caller, services } = input;
-    const known = await requireIntegration(
+    const existing = await requireIntegration(
       services.control,
       caller.environmentUid,
       params.uniqueKey,
     );
-    const provider = services.providers.find(known.provider);
+    const provider = services.providers.find(existing.provider);
     if (provider === null) throw new GatewayError('unknown_provider');
     checkConfig(provider, body, true);
     const changed = await updateIntegration(

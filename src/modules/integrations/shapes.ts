@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moment } from '../../http/answers.ts';
+import { timestamp } from '../../http/responses.ts';
 
 /** By the mode of the provider; null where it needs none of the integration. */
 const credentials = z.record(z.string(), z.string().nullable()).nullable();
@@ -12,8 +12,8 @@ export const integrationShape = z
     provider: z.string(),
     logo: z.string(),
     forward_webhooks: z.boolean(),
-    created_at: moment,
-    updated_at: moment,
+    created_at: timestamp,
+    updated_at: timestamp,
     webhook_url: z.string().nullable().optional(),
     credentials: credentials.optional(),
   })

@@ -40,9 +40,9 @@ export async function exportLog(transfer: Transfer): Promise<Manifest> {
   const topics: TopicFiles[] = [];
   for (const spec of specs) topics.push(await exportTopic(transfer, spec, ends));
   const groups = await groupsOf(log);
-  for (const [place, end] of await endsOf(log, specs)) {
-    if (ends.get(place) === end) continue;
-    const message = `${place} grew during the export: stop every process of the service and export again.`;
+  for (const [position, end] of await endsOf(log, specs)) {
+    if (ends.get(position) === end) continue;
+    const message = `${position} grew during the export: stop every process of the service and export again.`;
     throw new GatewayError('conflict', { message });
   }
   const made_at = new Date(clock.now()).toISOString();

@@ -30,7 +30,7 @@ export function decodeBlock(packed: Buffer, file: string): Entry[] {
   try {
     plain = zstdDecompressSync(packed);
   } catch (error) {
-    throw damaged(file, { cause: error });
+    throw corrupted(file, { cause: error });
   }
   const entries: Entry[] = [];
   for (let at = 0; at < plain.length;) {
@@ -50,15 +50,15 @@ function framed(body: Buffer): Buffer {
 
 /** The body of the frame at `at`, checked. @throws GatewayError `log_corrupt` */
 export function unframed(bytes: Buffer, at: number, file: string): Buffer {
-  if (at + prefixBytes > bytes.length) throw damaged(file);
+  if (at + prefixBytes > bytes.length) throw corrupted(file);
   const end = at + prefixBytes + bytes.readUInt32BE(at);
-  if (end > bytes.length) throw damaged(file);
+  if (end > bytes.length) throw corrupted(file);
   const body = bytes.subarray(at + prefixBytes, end);
-  if (crc32(body) !== bytes.readUInt32BE(at + 4)) throw damaged(file);
+  if (crc32(body) !== bytes.readUInt32BE(at + 4)) throw corrupted(file);
   return body;
 }
 
-export const damaged = (file: string, options?: ErrorOptions): GatewayError => {
+export const corrupted = (file: string, options?: ErrorOptions): GatewayError => {
   const message = `The file ${file} is damaged or cut off: export again, or copy it again.`;
   return new GatewayError('log_corrupt', { message }, options);
 };

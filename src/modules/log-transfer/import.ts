@@ -4,7 +4,7 @@ import { GatewayError } from '../../kernel/errors.ts';
 import type { EventLog, Message } from '../../ports/event-log.ts';
 import type { Codec } from '../../ports/schemas.ts';
 import { framedId, type Transfer } from './export.ts';
-import { damaged, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
+import { corrupted, decodeBlock, magic, prefixBytes, unframed, type Entry } from './frames.ts';
 import { readManifest, type Manifest, type PartitionFile, type TopicFiles } from './manifest.ts';
 import { OffsetMap } from './offset-map.ts';
 import { translations, type Offsets } from './translate.ts';
@@ -89,11 +89,11 @@ async function importPartition(
   let count = 0;
   for await (const entries of blocksOf(folder, file)) {
     const messages = entries.map((entry) => messageOf(topic, partition, entry, rewriting));
-    const [place] = await log.append([{ topic: topic.name, partition, messages }]);
-    entries.forEach(({ offset }, at) => map.add(offset, (place?.offset ?? 0) + at));
+    const [position] = await log.append([{ topic: topic.name, partition, messages }]);
+    entries.forEach(({ offset }, at) => map.add(offset, (position?.offset ?? 0) + at));
     count += entries.length;
   }
-  if (count !== file.messages) throw damaged(file.file);
+  if (count !== file.messages) throw corrupted(file.file);
   return map;
 }
 
@@ -116,11 +116,11 @@ function messageOf(
 async function* blocksOf(folder: string, { file }: PartitionFile): AsyncGenerator<Entry[]> {
   await using handle = await open(join(folder, file), 'r');
   let at = magic.length;
-  if (!(await bytesAt(handle, 0, at)).equals(magic)) throw damaged(file);
+  if (!(await bytesAt(handle, 0, at)).equals(magic)) throw corrupted(file);
   const { size } = await handle.stat();
   while (at < size) {
     const prefix = await bytesAt(handle, at, prefixBytes);
-    if (prefix.length < prefixBytes) throw damaged(file);
+    if (prefix.length < prefixBytes) throw corrupted(file);
     const length = prefixBytes + prefix.readUInt32BE(0);
     const framed = await bytesAt(handle, at, Math.min(length, size - at));
     yield decodeBlock(unframed(framed, 0, file), file);

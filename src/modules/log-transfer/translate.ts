@@ -5,7 +5,7 @@ import {
   ownerKey,
   type EntityValue,
   type OwnerNote,
-} from '../../control-plane/wire.ts';
+} from '../../control-plane/message-codec.ts';
 import type { ActionRun } from '../actions/state.ts';
 import type { ConsumerGroup, PartitionReset } from '../consumer-groups/state.ts';
 import { recordCommandsTopic } from '../records/commands.ts';
@@ -79,11 +79,11 @@ const states: Readonly<Record<string, Translate>> = {
   },
 };
 
-function placeOf(place: BodyPlace | null, offsets: Offsets): BodyPlace | null {
-  if (place === null) return null;
-  const map = offsets(bodiesTopic, place.partition);
-  const offset = map === null ? place.offset : map.exact(place.offset);
-  return offset === null ? null : { ...place, offset };
+function placeOf(position: BodyPlace | null, offsets: Offsets): BodyPlace | null {
+  if (position === null) return null;
+  const map = offsets(bodiesTopic, position.partition);
+  const offset = map === null ? position.offset : map.exact(position.offset);
+  return offset === null ? null : { ...position, offset };
 }
 
 function run(value: RunChanged, offsets: Offsets): RunChanged {
@@ -95,9 +95,9 @@ function run(value: RunChanged, offsets: Offsets): RunChanged {
     body_partition: body?.partition ?? null,
     body_offset: body?.offset ?? null,
     // A position names the end of what a run led to.
-    positions: value.positions.map((place) => ({
-      ...place,
-      offset: next(offsets, recordsTopic, place.partition, place.offset),
+    positions: value.positions.map((modelPlace) => ({
+      ...modelPlace,
+      offset: next(offsets, recordsTopic, modelPlace.partition, modelPlace.offset),
     })),
   };
 }

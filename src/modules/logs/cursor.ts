@@ -7,7 +7,7 @@ const refused = (): GatewayError => new GatewayError('invalid_cursor_value');
 /** Opaque text for a place; `parse` refuses what was not made here. */
 function cursorOf<T>(parts: z.ZodType<T>) {
   return {
-    text: (place: T): string => Buffer.from(JSON.stringify(place)).toString('base64url'),
+    text: (position: T): string => Buffer.from(JSON.stringify(position)).toString('base64url'),
     /** @throws GatewayError `invalid_cursor_value` */
     parse(text: string): T {
       const parsed = parts.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()));

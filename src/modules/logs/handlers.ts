@@ -16,7 +16,7 @@ interface Period {
   readonly to: string;
 }
 
-interface Asked {
+interface PageRequest {
   readonly limit: number;
   readonly search?: string | undefined;
   readonly states?: readonly string[] | undefined;
@@ -24,7 +24,7 @@ interface Asked {
   readonly period?: Period | undefined;
 }
 
-interface OperationsAsked extends Asked {
+interface OperationsRequest extends PageRequest {
   readonly cursor?: string | null | undefined;
   readonly types?: readonly string[] | undefined;
   readonly integrations?: readonly string[] | undefined;
@@ -33,12 +33,12 @@ interface OperationsAsked extends Asked {
 }
 
 /** @throws GatewayError `forbidden`, `invalid_body`, `invalid_cursor_value`, `projection_unavailable` */
-export async function operationsPage(deps: Deps, caller: Caller, asked: OperationsAsked) {
-  const { limit, cursor, syncs, period, states, ...filter } = asked;
-  requireNamed(caller, asked.connections);
+export async function operationsPage(deps: Deps, caller: Caller, request: OperationsRequest) {
+  const { limit, cursor, syncs, period, states, ...filter } = request;
+  requireNamed(caller, request.connections);
   const now = deps.clock.nowMicros();
   const { from, to } =
-    period === undefined ? { from: now - dayMicros, to: now } : momentsOf(period);
+    period === undefined ? { from: now - dayMicros, to: now } : timestampsOf(period);
   const { environmentUid } = caller;
   const after = cursor == null ? null : operationCursor.parse(cursor);
   const wanted = { ...present(filter), ...present({ functions: syncs, states: named(states) }) };
@@ -65,23 +65,23 @@ export async function requireOperation(deps: Deps, caller: Caller, operationId: 
   return presentOperation(row, environmentUid, deps, caller.has('environment:connections:list'));
 }
 
-interface MessagesAsked extends Asked {
+interface MessagesRequest extends PageRequest {
   readonly operationId: string;
   readonly cursorBefore?: string | null | undefined;
   readonly cursorAfter?: string | null | undefined;
 }
 
 /** @throws GatewayError `not_found`, `invalid_body`, `invalid_cursor_value`, `projection_unavailable` */
-export async function messagesOf(deps: Deps, { environmentUid }: Caller, asked: MessagesAsked) {
-  const { limit, cursorBefore, cursorAfter, period, states, ...filter } = asked;
+export async function messagesOf(deps: Deps, { environmentUid }: Caller, request: MessagesRequest) {
+  const { limit, cursorBefore, cursorAfter, period, states, ...filter } = request;
   const after = cursorAfter == null ? undefined : messageCursor.parse(cursorAfter);
   const before = cursorBefore == null ? undefined : messageCursor.parse(cursorBefore);
   if (after !== undefined && before !== undefined) {
     throw bodyRefused(['cursorAfter'], 'Send cursorBefore or cursorAfter, not both.');
   }
-  const moments = period === undefined ? {} : momentsOf(period);
+  const timestamps = period === undefined ? {} : timestampsOf(period);
   const places = { after, before, states: named(states) };
-  const wanted = { ...present(filter), ...present(places), ...moments };
+  const wanted = { ...present(filter), ...present(places), ...timestamps };
   const { operationId } = filter;
   const { rows, total } = await findMessages(
     deps,
@@ -89,8 +89,8 @@ export async function messagesOf(deps: Deps, { environmentUid }: Caller, asked: 
     limit + 1,
   );
   if (rows.length === 0) {
-    const known = await operationsOf(deps, environmentUid, [operationId]);
-    if (known.length === 0) throw unknownOperation(operationId);
+    const existing = await operationsOf(deps, environmentUid, [operationId]);
+    if (existing.length === 0) throw unknownOperation(operationId);
   }
   const isMore = rows.length > limit;
   // The surplus one is the furthest from where the reader stands.
@@ -121,13 +121,16 @@ export function requireNamed(caller: Caller, connections: readonly string[] | un
 const named = (states: readonly string[] | undefined): readonly string[] | undefined =>
   states?.includes('all') === true ? undefined : states;
 
-function momentsOf({ from, to }: Period): { readonly from: Micros; readonly to: Micros } {
-  return { from: momentOf(from, 'from'), to: momentOf(to, 'to') };
+function timestampsOf({ from, to }: Period): {
+  readonly from: Micros;
+  readonly to: Micros;
+} {
+  return { from: timestampOf(from, 'from'), to: timestampOf(to, 'to') };
 }
 
-function momentOf(given: string, field: string): Micros {
-  const moment = microsOf(given);
-  if (moment !== null && moment >= 0) return moment;
+function timestampOf(input: string, field: string): Micros {
+  const timestamp = microsOf(input);
+  if (timestamp !== null && timestamp >= 0) return timestamp;
   throw bodyRefused(
     ['period', field],
     'Send a date-time since 1970, such as 2026-02-01T08:00:00Z.',
@@ -137,9 +140,9 @@ function momentOf(given: string, field: string): Micros {
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Without what is undefined. */
-function present<T extends object>(given: T): Present<T> {
+function present<T extends object>(input: T): Present<T> {
   return Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
+    Object.entries(input).filter(([, value]) => value !== undefined),
   ) as Present<T>;
 }
 

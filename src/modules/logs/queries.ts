@@ -38,7 +38,7 @@ interface Page<Row> {
 
 const heavy = 'heavy';
 const micros = (column: string): string => `toUnixTimestamp64Micro(${column})`;
-const moment = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
+const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
 
 /** @throws GatewayError `projection_unavailable` */
 export async function findOperations(
@@ -48,14 +48,15 @@ export async function findOperations(
 ): Promise<Page<OperationRow>> {
   const table = tableOf(deps.control.view, logs);
   const { wheres, havings, params } = conditionsOf(filter, table);
-  const place = after === null ? '1' : `(started, operation_id) < (${moment('at')}, {id:String})`;
+  const position =
+    after === null ? '1' : `(started, operation_id) < (${timestamp('at')}, {id:String})`;
   const found = await deps.tables.queryRows<OperationPlaceRow & { total: string }>(
     `SELECT operation_id, ${micros('started')} AS started_at, total FROM (
        SELECT operation_id, min(started_at) AS started, argMax(state, log_offset) AS last_state,
          argMax(level, log_offset) AS last_level, count() OVER () AS total
        FROM ${table} WHERE ${wheres.join(' AND ')}
        GROUP BY operation_id HAVING ${havings.join(' AND ')})
-     WHERE ${place} ORDER BY started DESC, operation_id DESC LIMIT {limit:UInt32}`,
+     WHERE ${position} ORDER BY started DESC, operation_id DESC LIMIT {limit:UInt32}`,
     {
       ...params,
       limit,
@@ -101,10 +102,10 @@ function conditionsOf(filter: OperationFilter, table: string) {
   const { states, types, integrations, connections, functions, levels, search } = filter;
   const wheres = [
     'environment_id = {environment:String}',
-    `occurred_at >= ${moment('from')}`,
+    `occurred_at >= ${timestamp('from')}`,
     "operation_type != ''",
   ];
-  const havings = [`started >= ${moment('from')}`, `started <= ${moment('to')}`];
+  const havings = [`started >= ${timestamp('from')}`, `started <= ${timestamp('to')}`];
   const params: Record<string, SqlParams[string]> = {
     environment: filter.environmentUid,
     from: filter.from,
@@ -133,7 +134,7 @@ function conditionsOf(filter: OperationFilter, table: string) {
     params['search'] = search;
     wheres.push(
       `operation_id IN (SELECT operation_id FROM ${table}
-         WHERE environment_id = {environment:String} AND occurred_at >= ${moment('from')}
+         WHERE environment_id = {environment:String} AND occurred_at >= ${timestamp('from')}
            AND ${contains})`,
     );
   }
@@ -191,16 +192,16 @@ export async function findMessages(
 
 function messageConditions({ environmentUid, operationId, ...filter }: MessageFilter) {
   const { from, to, states = [], levels = [], search = '' } = filter;
-  const given: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
+  const input: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
     ['environment', environmentUid, 'environment_id = {environment:String}'],
     ['operation', operationId, 'operation_id = {operation:String}'],
-    ['from', from, `occurred_at >= ${moment('from')}`],
-    ['to', to, `occurred_at <= ${moment('to')}`],
+    ['from', from, `occurred_at >= ${timestamp('from')}`],
+    ['to', to, `occurred_at <= ${timestamp('to')}`],
     ['states', states.length === 0 ? undefined : states, 'state IN {states:Array(String)}'],
     ['levels', levels.length === 0 ? undefined : levels, 'level IN {levels:Array(String)}'],
     ['search', search === '' ? undefined : search, contains],
   ];
-  const used = given.filter(([, value]) => value !== undefined);
+  const used = input.filter(([, value]) => value !== undefined);
   return {
     wheres: used.map(([, , condition]) => condition),
     params: Object.fromEntries(used.map(([name, value]) => [name, value ?? ''])),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, functionName, integrationKey, text } from '../../http/fields.ts';
 import { messagesShape, oneOperationShape, operationsShape } from './shapes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson, data, moment } from '../../http/answers.ts';
+import { anyJson, data, timestamp } from '../../http/responses.ts';
 
 const failure = z.strictObject({ name: z.string(), message: z.string() });
 
@@ -41,11 +41,11 @@ const operationShape = z
     syncConfigName: z.string().nullable(),
     runId: z.string().nullable(),
     ...facts,
-    createdAt: moment,
-    updatedAt: moment,
-    startedAt: moment,
-    endedAt: moment.nullable(),
-    expiresAt: moment,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    startedAt: timestamp,
+    endedAt: timestamp.nullable(),
+    expiresAt: timestamp,
     durationMs: z.int().nullable(),
   })
   .meta({ id: 'LogOperation' });
@@ -62,7 +62,7 @@ const messageShape = z
     state: state.optional(),
     ...facts,
     durationMs: z.number().optional(),
-    createdAt: moment,
+    createdAt: timestamp,
   })
   .meta({ id: 'LogMessage' });
 

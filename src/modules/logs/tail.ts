@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { content } from '../../http/answers.ts';
-import { openEventStream } from '../../http/event-stream.ts';
+import { content } from '../../http/responses.ts';
+import { openSse } from '../../http/sse.ts';
 import { connectionId, functionName, integrationKey, listOf } from '../../http/fields.ts';
-import { checkQuery } from '../../http/gate.ts';
+import { checkQuery } from '../../http/request-pipeline.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { splitKey } from '../../kernel/ids.ts';
@@ -65,7 +65,7 @@ async function tail(call: StreamCall, wanted: Wanted): Promise<void> {
   const codec = await services.schemas.codec<LogEntry>(topic);
   const from = await startOf(services.log, request.headers['last-event-id']);
   const signal = AbortSignal.any([call.signal, call.closing]);
-  using stream = openEventStream(call, signal);
+  using stream = openSse(call, signal);
   const next = from.map(({ offset }) => offset);
   for await (const batch of services.log.follow(from, { signal, maxBytes: batchBytesMax })) {
     for (const { entry, offset } of entriesOf(batch, caller.environmentUid, codec)) {

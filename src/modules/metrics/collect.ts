@@ -14,12 +14,12 @@ interface Value {
   readonly value: number;
 }
 
-const lettersMax = 10_000;
+const deadLettersMax = 10_000;
 
 /** Takes the figures that stand in the log, the tables and the views. One that cannot be had is left out and said. */
 export async function collect(deps: Deps, gauges: Gauges): Promise<void> {
   gauges.replace('svc_build_info', [{ labels: [deps.settings.version], value: 1 }]);
-  const tasks = [collectProjections, collectGroups, collectLetters];
+  const tasks = [collectProjections, collectGroups, collectDeadLetters];
   for (const task of tasks) {
     await task(deps, gauges).catch((err: unknown) => {
       deps.logger.warn({ err }, 'some metrics could not be collected');
@@ -31,18 +31,23 @@ async function collectProjections(deps: Deps, gauges: Gauges): Promise<void> {
   const events: Value[] = [];
   const seconds: Value[] = [];
   const progress: Value[] = [];
-  for (const { of, projection, generations } of await listProjections(deps)) {
+  for (const { of: projectionTables, projection, generations } of await listProjections(deps)) {
     for (const { generation, partitions } of generations) {
       if (generation.state === 'building') {
         const done = partitions.reduce((sum, { start, position }) => sum + position - start, 0);
         const all = partitions.reduce((sum, { start, end }) => sum + end - start, 0);
-        progress.push({ labels: [of.name], value: all === 0 ? 1 : done / all });
+        progress.push({ labels: [projectionTables.name], value: all === 0 ? 1 : done / all });
       }
       if (generation.number !== projection.active) continue;
       for (const { partition, position, end } of partitions) {
-        const labels = [of.name, partition];
+        const labels = [projectionTables.name, partition];
         events.push({ labels, value: end - position });
-        const value = await ageOf(deps, { topic: of.topic, partition, offset: position, end });
+        const value = await ageOf(deps, {
+          topic: projectionTables.topic,
+          partition,
+          offset: position,
+          end,
+        });
         seconds.push({ labels, value });
       }
     }
@@ -101,9 +106,9 @@ async function ageOf(
   return 0;
 }
 
-function collectLetters({ deadLetters }: Deps, gauges: Gauges): Promise<void> {
+function collectDeadLetters({ deadLetters }: Deps, gauges: Gauges): Promise<void> {
   const counts = new Map<string, number>();
-  for (const { consumer } of deadLetters.list({ state: 'parked', limit: lettersMax })) {
+  for (const { consumer } of deadLetters.list({ state: 'parked', limit: deadLettersMax })) {
     counts.set(consumer, (counts.get(consumer) ?? 0) + 1);
   }
   gauges.replace(

@@ -8,8 +8,8 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** Counts an operation of the log as it ends. */
-export function countOperation(metrics: Metrics, of: OperationOutcome): void {
-  const { operationType, state, tookMs, integration, providerStatus } = of;
+export function countOperation(metrics: Metrics, operationOutcome: OperationOutcome): void {
+  const { operationType, state, tookMs, integration, providerStatus } = operationOutcome;
   if (operationType === 'proxy:call') {
     metrics.count('svc_provider_requests_total', [integration, providerStatus ?? 0]);
     return;
@@ -20,9 +20,9 @@ export function countOperation(metrics: Metrics, of: OperationOutcome): void {
   }
   const kind = kinds[operationType] ?? (operationType.startsWith('events:') ? 'on-event' : null);
   // A delivery of a provider is no run; what it sets off is.
-  if (kind !== null && of.runId === undefined) return;
+  if (kind !== null && operationOutcome.runId === undefined) return;
   if (kind !== null) {
-    const status = of.isInterrupted ? 'interrupted' : state;
+    const status = operationOutcome.isInterrupted ? 'interrupted' : state;
     metrics.count('svc_runs_total', [kind, status]);
     metrics.observe('svc_run_duration_seconds', [kind, status], tookMs / 1000);
     return;

@@ -1,4 +1,4 @@
-import { content } from '../../http/answers.ts';
+import { content } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 
 const metrics = defineRoute({

@@ -49,23 +49,23 @@ export const projection: Decider<Projection | null, ProjectionCommand, Projectio
   initial: null,
 
   decide(command, state) {
-    const known = state ?? untouched(command.name);
+    const existing = state ?? untouched(command.name);
     switch (command.type) {
       case 'Rebuild':
-        return requested(command, known);
+        return requested(command, existing);
       case 'Verify':
-        return verificationRequested(command, known);
+        return verificationRequested(command, existing);
       case 'Switch':
-        return switched(command, known);
+        return switched(command, existing);
       case 'RollBack':
-        return rolledBack(command, known);
+        return rolledBack(command, existing);
       case 'Pause':
       case 'Resume':
-        return pausedOrResumed(command, known);
+        return pausedOrResumed(command, existing);
       case 'Retire':
-        return retired(command, known);
+        return retired(command, existing);
       default:
-        return reported(command, known);
+        return reported(command, existing);
     }
   },
 
@@ -78,9 +78,9 @@ const other = ({ generations, active }: Projection): Generation | undefined =>
 
 const refusal = (message: string): GatewayError => new GatewayError('conflict', { message });
 
-function requested(command: Of<'Rebuild'>, known: Projection): ProjectionEvent[] {
+function requested(command: Of<'Rebuild'>, existing: Projection): ProjectionEvent[] {
   const { schemaVersion, partitions, pacePercent, name, at } = command;
-  const [beside] = known.generations.filter(({ number }) => number !== known.active);
+  const [beside] = existing.generations.filter(({ number }) => number !== existing.active);
   if (beside !== undefined) {
     throw refusal(
       `Generation ${beside.number} of ${name} is ${beside.state}: there is one beside the active one at a time. ` +
@@ -88,7 +88,7 @@ function requested(command: Of<'Rebuild'>, known: Projection): ProjectionEvent[]
     );
   }
   const generation: Generation = {
-    number: known.last + 1,
+    number: existing.last + 1,
     schemaVersion,
     state: 'building',
     isPaused: false,
@@ -104,47 +104,47 @@ function requested(command: Of<'Rebuild'>, known: Projection): ProjectionEvent[]
   return [{ type: 'GenerationRequested', name, partitions, generation, at }];
 }
 
-function verificationRequested(command: Of<'Verify'>, known: Projection): ProjectionEvent[] {
+function verificationRequested(command: Of<'Verify'>, existing: Projection): ProjectionEvent[] {
   const { name, id, at } = command;
-  const candidate = other(known);
+  const candidate = other(existing);
   if (candidate === undefined) throw refusal(`${name} has one generation: nothing to compare.`);
   const { number: generation, state, verification } = candidate;
   if (state !== 'ready' && state !== 'kept') {
     throw refusal(`Generation ${generation} of ${name} is ${state}: it cannot be compared yet.`);
   }
-  refuseIfPaused(known);
-  if (verification !== null && verificationState(verification, known.partitions) === 'running') {
+  refuseIfPaused(existing);
+  if (verification !== null && verificationState(verification, existing.partitions) === 'running') {
     throw refusal(`Generation ${generation} of ${name} is being compared already.`);
   }
-  const against = known.active;
+  const against = existing.active;
   return [{ type: 'VerificationRequested', name, generation, id, against, at }];
 }
 
-function switched(command: Of<'Switch'>, known: Projection): ProjectionEvent[] {
+function switched(command: Of<'Switch'>, existing: Projection): ProjectionEvent[] {
   const { name, at, isForced } = command;
-  const candidate = other(known);
+  const candidate = other(existing);
   if (candidate === undefined) throw refusal(`${name} has no other generation. Rebuild it first.`);
   const { number, state, verification } = candidate;
   if (state !== 'ready') {
     const hint = state === 'kept' ? 'Roll back to go back to it.' : 'It must be ready.';
     throw refusal(`Generation ${number} of ${name} is ${state}. ${hint}`);
   }
-  refuseIfPaused(known);
-  const found = verification === null ? null : verificationState(verification, known.partitions);
+  refuseIfPaused(existing);
+  const found = verification === null ? null : verificationState(verification, existing.partitions);
   if (found !== 'passed' && !isForced) {
     const why = found === null ? 'was not verified' : `was verified with the outcome "${found}"`;
     throw refusal(`Generation ${number} of ${name} ${why}. Verify it, or force the switch.`);
   }
-  return [{ type: 'Switched', from: known.active, to: number, at }];
+  return [{ type: 'Switched', from: existing.active, to: number, at }];
 }
 
-function rolledBack({ name, at }: Of<'RollBack'>, known: Projection): ProjectionEvent[] {
-  const former = other(known);
+function rolledBack({ name, at }: Of<'RollBack'>, existing: Projection): ProjectionEvent[] {
+  const former = other(existing);
   if (former?.state !== 'kept') {
     throw refusal(`${name} has no former generation to roll back to.`);
   }
-  refuseIfPaused(known);
-  return [{ type: 'RolledBack', from: known.active, to: former.number, at }];
+  refuseIfPaused(existing);
+  return [{ type: 'RolledBack', from: existing.active, to: former.number, at }];
 }
 
 /** Generations change places only at the same place of the log, which paused ones do not reach. */
@@ -156,12 +156,12 @@ function refuseIfPaused({ name, generations }: Projection): void {
 
 function pausedOrResumed(
   command: Of<'Pause'> | Of<'Resume'>,
-  known: Projection,
+  existing: Projection,
 ): ProjectionEvent[] {
   const { name, at } = command;
-  const building = known.generations.find(({ state }) => state === 'building');
-  const number = command.generation ?? building?.number ?? known.active;
-  const { isPaused, state } = generationOf(known, number);
+  const building = existing.generations.find(({ state }) => state === 'building');
+  const number = command.generation ?? building?.number ?? existing.active;
+  const { isPaused, state } = generationOf(existing, number);
   const wanted = command.type === 'Pause';
   if (state === 'retiring' || state === 'failed') {
     throw refusal(`Generation ${number} of ${name} is ${state}.`);
@@ -171,8 +171,8 @@ function pausedOrResumed(
   return [{ type, name, generation: number, at }];
 }
 
-function retired({ name, generation, at }: Of<'Retire'>, known: Projection): ProjectionEvent[] {
-  const { state } = generationOf(known, generation);
+function retired({ name, generation, at }: Of<'Retire'>, existing: Projection): ProjectionEvent[] {
+  const { state } = generationOf(existing, generation);
   if (state === 'active') {
     throw refusal(`Generation ${generation} of ${name} is read: it cannot be dropped.`);
   }
@@ -188,14 +188,14 @@ function generationOf({ name, generations }: Projection, wanted: number): Genera
 type Report = Extract<ProjectionCommand, { type: `Report${string}` }>;
 
 /** A report of what is no longer so says nothing. */
-function reported(command: Report, known: Projection): ProjectionEvent[] {
+function reported(command: Report, existing: Projection): ProjectionEvent[] {
   const { generation, at } = command;
-  const subject = known.generations.find(({ number }) => number === generation);
+  const subject = existing.generations.find(({ number }) => number === generation);
   if (subject === undefined) return [];
   const { state, verification } = subject;
   switch (command.type) {
     case 'ReportProgress':
-      return state === 'building' ? progressed(command, subject, known.partitions) : [];
+      return state === 'building' ? progressed(command, subject, existing.partitions) : [];
     case 'ReportFailure':
       if (state === 'active' || state === 'failed' || state === 'retiring') return [];
       return [{ type: 'GenerationFailed', generation, code: command.code, at }];
@@ -204,7 +204,7 @@ function reported(command: Report, known: Projection): ProjectionEvent[] {
       return [{ type: 'PartsVerified', generation, parts: command.parts, at }];
     case 'ReportVerificationFailed':
       if (verification?.id !== command.id) return [];
-      if (verificationState(verification, known.partitions) !== 'running') return [];
+      if (verificationState(verification, existing.partitions) !== 'running') return [];
       return [{ type: 'VerificationFailed', generation, code: command.code, at }];
     case 'ReportRetired':
       return state === 'retiring' ? [{ type: 'GenerationRetired', generation, at }] : [];
@@ -230,8 +230,8 @@ function progressed(
 
 /** The state after the event. */
 function evolve(state: Projection | null, event: ProjectionEvent): Projection | null {
-  const known = state ?? ('name' in event ? untouched(event.name) : null);
-  return known === null ? null : { ...after(known, event), updatedAt: event.at };
+  const existing = state ?? ('name' in event ? untouched(event.name) : null);
+  return existing === null ? null : { ...after(existing, event), updatedAt: event.at };
 }
 
 function after(state: Projection, event: ProjectionEvent): Projection {

@@ -36,11 +36,11 @@ type Place = Omit<PartitionFigures, 'position'>;
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function figuresOf(
   deps: Deps,
-  of: ProjectionTables,
+  projectionTables: ProjectionTables,
   projection: Projection,
 ): Promise<ProjectionFigures> {
-  const sets = projection.generations.map(({ number }) => of.tableSet(number));
-  const places = await placesOf(deps, of);
+  const sets = projection.generations.map(({ number }) => projectionTables.tableSet(number));
+  const places = await placesOf(deps, projectionTables);
   const reached = await reachedOf(
     deps,
     sets.map(({ name }) => name),
@@ -59,7 +59,7 @@ export async function figuresOf(
     const bytes = tables.reduce((sum, table) => sum + (sizes.get(table)?.bytes ?? 0), 0);
     return { generation, tables, partitions, rows: sizes.get(name)?.rows ?? 0, bytes };
   });
-  return { of, projection, generations };
+  return { of: projectionTables, projection, generations };
 }
 
 async function placesOf({ log, settings }: Deps, { topic }: ProjectionTables): Promise<Place[]> {

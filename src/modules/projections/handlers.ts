@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { CommandBody } from '../../control-plane/entity.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -15,14 +15,18 @@ type Deps = Pick<Services, 'control' | 'log' | 'tables' | 'settings'>;
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {
   await deps.control.view.caughtUp();
-  return Promise.all(projections.map((of) => figuresOf(deps, of, stateOf(deps, of.name))));
+  return Promise.all(
+    projections.map((projectionTables) =>
+      figuresOf(deps, projectionTables, stateOf(deps, projectionTables.name)),
+    ),
+  );
 }
 
 /** @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable` */
 export async function findProjection(deps: Deps, name: string): Promise<ProjectionFigures> {
-  const of = tablesOf(name);
+  const projectionTables = tablesOf(name);
   await deps.control.view.caughtUp();
-  return figuresOf(deps, of, stateOf(deps, name));
+  return figuresOf(deps, projectionTables, stateOf(deps, name));
 }
 
 /**
@@ -33,20 +37,25 @@ export async function rebuildProjection(
   deps: Deps,
   name: string,
   { pacePercent }: { readonly pacePercent: number },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
   const { schemaVersion, topic } = tablesOf(name);
   const partitions = partitionsOf(topics[topic], deps.settings.partitions);
-  return ask(deps, name, { type: 'Rebuild', schemaVersion, partitions, pacePercent }, options);
+  return executeOn(
+    deps,
+    name,
+    { type: 'Rebuild', schemaVersion, partitions, pacePercent },
+    options,
+  );
 }
 
 /** Begins to compare the generation beside the one that is read. @throws GatewayError `not_found`, `conflict` */
 export async function verifyProjection(
   deps: Deps,
   name: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  return ask(deps, name, { type: 'Verify', id: randomUUID() }, options);
+  return executeOn(deps, name, { type: 'Verify', id: randomUUID() }, options);
 }
 
 /** What an operator asks of a projection beside rebuilding and comparing it. */
@@ -61,29 +70,29 @@ export async function orderProjection(
   deps: Deps,
   name: string,
   order: ProjectionOrder,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  return ask(deps, name, order, options);
+  return executeOn(deps, name, order, options);
 }
 
-async function ask(
+async function executeOn(
   deps: Deps,
   name: string,
   body: CommandBody,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  const of = tablesOf(name);
-  await deps.control.ask<Projection>(projectionRef(name), { ...body, name }, options);
-  return figuresOf(deps, of, stateOf(deps, name));
+  const projectionTables = tablesOf(name);
+  await deps.control.execute<Projection>(projectionRef(name), { ...body, name }, options);
+  return figuresOf(deps, projectionTables, stateOf(deps, name));
 }
 
 const stateOf = ({ control }: Deps, name: string): Projection =>
   control.view.find<Projection>('projection', [name]) ?? untouched(name);
 
 function tablesOf(name: string): ProjectionTables {
-  const found = projections.find((known) => known.name === name);
+  const found = projections.find((existing) => existing.name === name);
   if (found !== undefined) return found;
-  const names = projections.map((known) => known.name).join(', ');
+  const names = projections.map((projection) => projection.name).join(', ');
   throw new GatewayError('not_found', {
     message: `No projection named "${name}"; there are ${names}.`,
   });

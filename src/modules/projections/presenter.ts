@@ -8,7 +8,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 
 /** A projection: what is read, and every generation beside it. Positions are offsets of the topic. */
 export function presentProjection(
-  { of, projection, generations }: ProjectionFigures,
+  { of: projectionTables, projection, generations }: ProjectionFigures,
   now: Instant,
 ) {
   const { name, active, partitions } = projection;
@@ -16,10 +16,10 @@ export function presentProjection(
   const read = shown.find(({ generation }) => generation === active);
   return {
     name,
-    topic: of.topic,
+    topic: projectionTables.topic,
     active_generation: active,
-    schema_version: read?.schema_version ?? of.schemaVersion,
-    latest_schema_version: of.schemaVersion,
+    schema_version: read?.schema_version ?? projectionTables.schemaVersion,
+    latest_schema_version: projectionTables.schemaVersion,
     position: read?.position ?? 0,
     end: read?.end ?? 0,
     lag: read?.lag ?? 0,

@@ -5,7 +5,7 @@ import { verificationState } from './state.ts';
 export const projectionsTopic = 'svc.projections.v1';
 
 /** A generation as projectors and readers need to know it. */
-export interface GenerationTold {
+export interface PublishedGeneration {
   readonly generation: number;
   readonly schema_version: number;
   /** As `GenerationState`; an open set. */
@@ -19,7 +19,7 @@ export interface GenerationTold {
 }
 
 /** What a value of `svc.projections.v1` has beside the common fields: the full state, for the topic is compacted. */
-export interface ProjectionTold {
+export interface PublishedProjection {
   readonly action: string;
   readonly schema_version: number;
   /** The generation that the action is about. */
@@ -29,12 +29,16 @@ export interface ProjectionTold {
   readonly end_position: Readonly<Record<string, number>>;
   readonly rows: number;
   readonly active_generation: number;
-  readonly generations: readonly GenerationTold[];
+  readonly generations: readonly PublishedGeneration[];
 }
 
-export type ProjectionMessage = PublicFields & ProjectionTold;
+export type ProjectionMessage = PublicFields & PublishedProjection;
 
-export function messageOf(projection: Projection, action: string, subject: number): ProjectionTold {
+export function messageOf(
+  projection: Projection,
+  action: string,
+  subject: number,
+): PublishedProjection {
   const about = projection.generations.find(({ number }) => number === subject);
   const places = Object.entries(about?.places ?? {});
   return {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
-const time = moment.nullable();
-const place = { position: z.int(), end: z.int(), lag: z.int() };
+const time = timestamp.nullable();
+const position = { position: z.int(), end: z.int(), lag: z.int() };
 
 const difference = z.strictObject({
   table: z.string(),
@@ -18,7 +18,7 @@ const verificationShape = z.strictObject({
   id: z.string(),
   state: z.string().meta({ examples: ['matched'] }),
   against: z.int(),
-  requested_at: moment,
+  requested_at: timestamp,
   failure: z.string().nullable(),
   streams: z.int(),
   expected_rows: z.int(),
@@ -37,8 +37,8 @@ const generationShape = z
     tables: z.array(z.string()),
     rows: z.int(),
     bytes: z.int(),
-    ...place,
-    partitions: z.array(z.strictObject({ partition: z.int(), ...place })),
+    ...position,
+    partitions: z.array(z.strictObject({ partition: z.int(), ...position })),
     progress: z.number(),
     rate_per_s: z.number().nullable(),
     seconds_left: z.number().nullable(),
@@ -57,7 +57,7 @@ const projectionShape = z
     active_generation: z.int(),
     schema_version: z.int(),
     latest_schema_version: z.int(),
-    ...place,
+    ...position,
     rows: z.int(),
     generations: z.array(generationShape),
   })

@@ -214,10 +214,10 @@ function authorizationOf(
 export function injectedHeaders(
   call: CallParties,
   values: TemplateValues,
-  asked: AuthorizationCall,
+  request: AuthorizationCall,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  const authorization = authModeRules[call.provider.auth_mode].authorization(asked);
+  const authorization = authModeRules[call.provider.auth_mode].authorization(request);
   if (authorization !== null) headers['authorization'] = authorization;
   for (const [name, template] of Object.entries(call.provider.proxy?.headers ?? {})) {
     const value = interpolate(template, values);

@@ -113,15 +113,15 @@ function resolveAll(parts: readonly Part[], values: TemplateValues, encode: Enco
 }
 
 /** The same few templates are filled in with every call. */
-const known = new Map<string, readonly (readonly Part[])[]>();
+const existing = new Map<string, readonly (readonly Part[])[]>();
 const knownMax = 1000;
 
 function alternativesOf(template: string): readonly (readonly Part[])[] {
-  const parsed = known.get(template);
+  const parsed = existing.get(template);
   if (parsed !== undefined) return parsed;
-  if (known.size >= knownMax) known.clear();
+  if (existing.size >= knownMax) existing.clear();
   const read = readAlternatives(template);
-  known.set(template, read);
+  existing.set(template, read);
   return read;
 }
 
@@ -275,11 +275,11 @@ function parseNow(token: string): { shiftMs: number; format: string | null } | n
 
 /** `now`, `now:FORMAT`, `now-5:minutes:FORMAT`: ISO 8601 without a format, always UTC. */
 function formatNow(token: string, now: Instant): string | null {
-  const asked = parseNow(token);
-  if (!asked) return null;
-  const at = now + asked.shiftMs;
+  const request = parseNow(token);
+  if (!request) return null;
+  const at = now + request.shiftMs;
   const iso = isoMillis(at);
-  if (asked.format === null) return iso;
+  if (request.format === null) return iso;
   const fields: Readonly<Record<string, string>> = {
     YYYY: iso.slice(0, 4),
     MM: iso.slice(5, 7),
@@ -291,5 +291,5 @@ function formatNow(token: string, now: Instant): string | null {
     X: String(Math.floor(at / 1000)),
     x: String(at),
   };
-  return asked.format.replace(/YYYY|MM|DD|HH|mm|SSS|ss|X|x/g, (name) => fields[name] ?? name);
+  return request.format.replace(/YYYY|MM|DD|HH|mm|SSS|ss|X|x/g, (name) => fields[name] ?? name);
 }

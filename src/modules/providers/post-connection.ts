@@ -41,7 +41,7 @@ export const isPostConnectionScript = (name: string): boolean => Object.hasOwn(s
  * @returns what it told, without what the configuration holds already
  * @throws GatewayError `connection_test_failed`: the provider did not tell, or why it cannot be asked
  */
-export async function askAfterConnecting(
+export async function callAfterConnecting(
   deps: Pick<ModeContext, 'http' | 'clock'>,
   provider: Provider,
   connection: OpenedConnection,
@@ -50,7 +50,7 @@ export async function askAfterConnecting(
   const script = scripts[provider.post_connection_script ?? ''];
   if (script === undefined) return {};
   const { connectionConfig } = connection;
-  const told = await script({
+  const published = await script({
     provider,
     connectionConfig,
     accessToken: textAt(connection.credentials ?? {}, 'access_token') ?? '',
@@ -58,13 +58,13 @@ export async function askAfterConnecting(
     get: (address, headers) => get(deps, { provider, connection, integration, address, headers }),
   });
   return Object.fromEntries(
-    Object.entries(told).filter(([name]) => connectionConfig[name] === undefined),
+    Object.entries(published).filter(([name]) => connectionConfig[name] === undefined),
   );
 }
 
 async function get(
   { http, clock }: Pick<ModeContext, 'http' | 'clock'>,
-  of: {
+  ref: {
     readonly provider: Provider;
     readonly connection: OpenedConnection;
     readonly integration: OpenedIntegration;
@@ -72,7 +72,7 @@ async function get(
     readonly headers: Readonly<Record<string, string>> | undefined;
   },
 ): Promise<Json> {
-  const { address, provider, ...rest } = of;
+  const { address, provider, ...rest } = ref;
   const request = buildProviderRequest({
     ...rest,
     provider,
@@ -106,14 +106,17 @@ function accountOf(
   isPreferred: (account: JsonObject) => boolean = () => true,
 ): JsonObject {
   const listed = Array.isArray(accounts) ? (accounts as readonly Json[]).filter(isJsonObject) : [];
-  const given = Object.entries(fields).filter(([name]) => connectionConfig[name] !== undefined);
+  const input = Object.entries(fields).filter(([name]) => connectionConfig[name] !== undefined);
   const fitting = listed.filter((account) =>
-    given.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
+    input.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
   );
   const chosen = fitting.find(isPreferred) ?? fitting[0];
   if (chosen === undefined) throw untold(provider, 'named no account that fits');
-  const told = Object.entries(fields).map(([name, path]) => [name, textAt(chosen, path) ?? '']);
-  return Object.fromEntries(told) as JsonObject;
+  const published = Object.entries(fields).map(([name, path]) => [
+    name,
+    textAt(chosen, path) ?? '',
+  ]);
+  return Object.fromEntries(published) as JsonObject;
 }
 
 /** An address beside that of the token, such as `…/oauth/userinfo` beside `…/oauth/token`. */

@@ -30,8 +30,8 @@ export interface PreparedCalls {
  * Null where calls differ in more than their path and the caller's headers: a signature or a template is made of the
  * call, the time or a random value, the provider adds to query or body, or what it needs is missing.
  */
-export function prepareCalls(of: CallParties): PreparedCalls | null {
-  const { provider, integration } = of;
+export function prepareCalls(callParties: CallParties): PreparedCalls | null {
+  const { provider, integration } = callParties;
   const isKeyed = integration.integrationConfig?.['keyPlacement'] === 'query';
   if (isKeyed || provider.proxy?.query !== undefined || provider.proxy?.body !== undefined) {
     return null;
@@ -41,9 +41,9 @@ export function prepareCalls(of: CallParties): PreparedCalls | null {
   let injected: Readonly<Record<string, string>>;
   let type: string | null;
   try {
-    const values = watchedValues(of, noted);
-    base = plainBase(baseUrlOf(of, values));
-    injected = injectedHeaders(of, values, watchedAuthorization(of, noted));
+    const values = watchedValues(callParties, noted);
+    base = plainBase(baseUrlOf(callParties, values));
+    injected = injectedHeaders(callParties, values, watchedAuthorization(callParties, noted));
     type = wantedType(provider, values);
     checkHeaders(injected);
   } catch {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { content, data, json } from '../../http/answers.ts';
+import { content, data, json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { integrationKey } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';

@@ -74,8 +74,8 @@ const basesMax = 1000;
 
 /** @throws as `joinUrl` */
 function knownBase(base: string): Base {
-  const known = bases.get(base);
-  if (known !== undefined) return known;
+  const existing = bases.get(base);
+  if (existing !== undefined) return existing;
   const [path, query] = splitOnce(base, '?');
   const root = withoutTrailingSlashes(path);
   const url = URL.canParse(base) ? URL.parse(root) : null;
@@ -106,15 +106,15 @@ export function withParams(
     result.search = params;
     return result;
   }
-  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== null);
-  if (given.length === 0) return url;
-  const replaced = new Set(given.map(([name]) => name));
+  const input = Object.entries(params).filter(([, value]) => value !== undefined && value !== null);
+  if (input.length === 0) return url;
+  const replaced = new Set(input.map(([name]) => name));
   // The other pairs keep their bytes: some providers read `%20` and `+`, or `$` and `%24`, as different.
   const kept = url.search
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !replaced.has(nameOf(pair)));
-  const added = given.map(([name, value]) => {
+  const added = input.map(([name, value]) => {
     return `${encodeURIComponent(name)}=${encodeURIComponent(paramText(name, value))}`;
   });
   result.search = [...kept, ...added].join('&');

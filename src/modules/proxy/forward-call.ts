@@ -30,7 +30,7 @@ export interface ProxyCall {
   readonly services: Pick<Services, 'http' | 'clock' | 'settings'>;
   readonly connections: OpenedConnections;
   readonly environmentUid: string;
-  readonly asked: CallHeaders;
+  readonly requested: CallHeaders;
   readonly method: string;
   readonly target: string;
   readonly body: Readable | null;
@@ -71,12 +71,12 @@ type Exchanged =
  * @throws GatewayError why it cannot be sent; HttpFailure when no answer came
  */
 export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
-  const { asked, environmentUid, services, stream } = incoming;
+  const { requested: request, environmentUid, services, stream } = incoming;
   const deadline = performance.now() + services.settings.proxyTimeoutSeconds * 1000;
-  const { integrationKey, connectionId } = asked;
+  const { integrationKey, connectionId } = request;
   const name = { environmentUid, integrationKey, connectionId };
-  const known = incoming.connections.open(name);
-  let opened = known instanceof Promise ? await known : known;
+  const existing = incoming.connections.open(name);
+  let opened = existing instanceof Promise ? await existing : existing;
   const call: SentCall =
     incoming.body === null
       ? { ...incoming, deadline }
@@ -88,7 +88,7 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
       return { provider: opened.provider.name, url, attempts: attempt + 1, status };
     }
     if (exchanged.kind === 'failed') {
-      const isOver = attempt >= asked.retries || !mayPass(exchanged.failure.code);
+      const isOver = attempt >= request.retries || !mayPass(exchanged.failure.code);
       if (isOver || !isReplayable(call)) throw exchanged.failure;
     }
     const ms = waitMs(exchanged, opened, attempt, services.clock.now());
@@ -107,11 +107,12 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
  * @throws GatewayError `request_too_large`
  */
 async function bodyToSend(
-  { body, asked }: ProxyCall,
+  { body, requested: request }: ProxyCall,
   provider: Provider,
 ): Promise<Readable | Uint8Array | null> {
-  const contentType = asked.forwarded['content-type'] ?? '';
-  if (body === null || (asked.retries === 0 && !needsWholeBody(provider, contentType))) return body;
+  const contentType = request.forwarded['content-type'] ?? '';
+  if (body === null || (request.retries === 0 && !needsWholeBody(provider, contentType)))
+    return body;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -170,8 +171,8 @@ async function exchangeWithRedirects(
   }
 }
 
-function keepsHeaders({ asked }: SentCall, { provider }: OpenedForCall): boolean {
-  return asked.keepsHeadersOnRedirect ?? provider.proxy?.forward_headers_on_redirect ?? false;
+function keepsHeaders({ requested: request }: SentCall, { provider }: OpenedForCall): boolean {
+  return request.keepsHeadersOnRedirect ?? provider.proxy?.forward_headers_on_redirect ?? false;
 }
 
 function requestOf(call: SentCall, opened: OpenedForCall): ProxyRequest {
@@ -185,18 +186,18 @@ const prepared = new WeakMap<OpenedForCall, PreparedCalls | null>();
 
 /** Null where the call has to be built by itself. */
 function preparedRequest(call: SentCall, opened: OpenedForCall): ProxyRequest | null {
-  const { asked, method, target, body } = call;
-  if (asked.baseUrlOverride !== null || body instanceof Uint8Array) return null;
+  const { requested: request, method, target, body } = call;
+  if (request.baseUrlOverride !== null || body instanceof Uint8Array) return null;
   let calls = prepared.get(opened);
   if (calls === undefined) prepared.set(opened, (calls = prepareCalls(opened)));
   const url = calls?.url(target) ?? null;
   if (calls === null || url === null) return null;
   const { credentialHeaders } = calls;
-  return { method, url, headers: calls.headers(asked.forwarded), credentialHeaders };
+  return { method, url, headers: calls.headers(request.forwarded), credentialHeaders };
 }
 
 function builtRequest(call: SentCall, opened: OpenedForCall): ProxyRequest {
-  const { asked, method, target, services, body } = call;
+  const { requested: request, method, target, services, body } = call;
   return buildProviderRequest({
     provider: opened.provider,
     connection: opened.connection,
@@ -205,14 +206,14 @@ function builtRequest(call: SentCall, opened: OpenedForCall): ProxyRequest {
     method,
     endpoint: target,
     isEndpointTemplate: false,
-    headers: asked.forwarded,
+    headers: request.forwarded,
     ...(body instanceof Uint8Array ? { data: body } : {}),
-    ...(asked.baseUrlOverride === null ? {} : { baseUrlOverride: asked.baseUrlOverride }),
+    ...(request.baseUrlOverride === null ? {} : { baseUrlOverride: request.baseUrlOverride }),
   });
 }
 
-const decodes = ({ asked }: SentCall, { provider }: OpenedForCall): boolean =>
-  asked.isDecompressed ?? provider.proxy?.decompress ?? false;
+const decodes = ({ requested: request }: SentCall, { provider }: OpenedForCall): boolean =>
+  request.isDecompressed ?? provider.proxy?.decompress ?? false;
 
 interface Sending {
   readonly request: ProxyRequest;
@@ -325,10 +326,10 @@ class DecidingSink implements AnswerSink {
   }
 
   #isRetried(status: number): boolean {
-    const { asked } = this.#call;
-    if (this.#sending.attempt >= asked.retries || !isReplayable(this.#call)) return false;
+    const { requested: request } = this.#call;
+    if (this.#sending.attempt >= request.retries || !isReplayable(this.#call)) return false;
     if (status >= 200 && status <= 299) return false;
-    return isRetriedStatus(status, this.#opened.provider.proxy?.retry, asked.retryOn);
+    return isRetriedStatus(status, this.#opened.provider.proxy?.retry, request.retryOn);
   }
 }
 

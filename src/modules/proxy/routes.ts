@@ -34,19 +34,19 @@ export const proxyRoute: StreamRoute = {
   ],
   async handle(call) {
     const { request, response, begin, target, caller, services } = call;
-    const asked = readCallHeaders(request.headers);
+    const requested = readCallHeaders(request.headers);
     const method = request.method ?? 'GET';
     const started = performance.now();
     const note = (outcome: CallOutcome | null, failure: string | null) => {
       const durationMs = Math.round(performance.now() - started);
-      noteCall(call, asked, { outcome, failure, method, durationMs });
+      noteCall(call, requested, { outcome, failure, method, durationMs });
     };
     try {
       const outcome = await forwardCall({
         services,
         connections: services.openedConnections,
         environmentUid: caller.environmentUid,
-        asked,
+        requested,
         method,
         target,
         body: bodyOf(request, method),
@@ -92,14 +92,14 @@ function noteCall(
   noted: Noted,
 ): void {
   const { logs }: Pick<Services, 'logs'> = services;
-  const of = {
+  const ref = {
     operationId: uuidV4(),
     operationType: 'proxy:call',
     environmentUid: caller.environmentUid,
     integration,
     connectionId,
   };
-  logs.note(of, new NotedCall(target, noted));
+  logs.note(ref, new NotedCall(target, noted));
 }
 
 class NotedCall implements NotedOperation {
@@ -127,8 +127,8 @@ class NotedCall implements NotedOperation {
   get text(): string {
     const { method, failure } = this.#noted;
     const status = this.providerStatus;
-    const said = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
-    return `${method} ${this.#path} ${said}`;
+    const fields = status === null ? `failed: ${failure ?? 'unknown'}` : `answered ${status}`;
+    return `${method} ${this.#path} ${fields}`;
   }
 
   get contextJson(): string {

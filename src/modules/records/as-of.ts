@@ -6,8 +6,8 @@ import { decodeCursor, encodeCursor, generationOf } from './cursor.ts';
 import { lastActionOf, type RecordChange } from './events.ts';
 import { historyTable, standingAt } from './history-queries.ts';
 import { changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
-import { parseMoment } from './moment.ts';
-import { recordText } from './page-text.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
+import { recordText } from './page-json.ts';
 import { answerBytesMax, refuseTime } from './queries.ts';
 import type { Page, PageQuery } from './reader.ts';
 
@@ -28,9 +28,9 @@ const chunkRecords = 100;
  *   `invalid_query_params`, `projection_unavailable`, `log_unavailable`
  */
 export async function pageAsOf(deps: HistoryDeps, query: PageQuery, asOf: string): Promise<Page> {
-  const until = momentOf(asOf, deps.clock.now());
+  const until = timestampOf(asOf, deps.clock.now());
   const after = query.cursor === null ? 0 : decodeCursor(query.cursor).modifiedAt;
-  const from = query.modifiedAfter === null ? 0 : parseMoment(query.modifiedAfter);
+  const from = query.modifiedAfter === null ? 0 : parseTimestamp(query.modifiedAfter);
   if (from === null) throw refuseTime('modified_after');
   const table = historyTable(deps, query.stream);
   await untilShown(deps, table.partition);
@@ -66,8 +66,8 @@ export async function pageAsOf(deps: HistoryDeps, query: PageQuery, asOf: string
 const comma = Buffer.from(',');
 
 /** @throws GatewayError `history_gone`, `invalid_cursor_value`, `invalid_query_params` */
-function momentOf(asOf: string, now: Instant): Micros {
-  const named = parseMoment(asOf);
+function timestampOf(asOf: string, now: Instant): Micros {
+  const named = parseTimestamp(asOf);
   if (named !== null && named > (now + 1) * 1000) {
     const message = 'The time is yet to come: leave as_of out to read the records as they are.';
     throw new GatewayError('invalid_query_params', {

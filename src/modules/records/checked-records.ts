@@ -30,13 +30,13 @@ export function checkRecords(records: readonly Json[], model: string, kept: Kept
     const id = idOf(record['id'], model, index);
     const text = kept === 'id' ? `{"id":${JSON.stringify(id)}}` : textOf(record, id);
     mustFit(text, id, model);
-    let place = places.get(id);
-    if (place === undefined) {
-      place = ids.push(id) - 1;
-      places.set(id, place);
+    let position = places.get(id);
+    if (position === undefined) {
+      position = ids.push(id) - 1;
+      places.set(id, position);
     }
-    texts[place] = text;
-    if (kept === 'id') deletedAt[place] = microsOf(record['deletedAt']);
+    texts[position] = text;
+    if (kept === 'id') deletedAt[position] = microsOf(record['deletedAt']);
   }
   return { ids, texts, deletedAt };
 }
@@ -51,8 +51,8 @@ function mustFit(text: string, id: string, model: string): void {
 }
 
 /** The text of an id as it is stored. @throws GatewayError `invalid_sync_record` */
-function idOf(given: unknown, model: string, index: number): string {
-  const text = typeof given === 'number' && given !== 0 ? String(given) : given;
+function idOf(input: unknown, model: string, index: number): string {
+  const text = typeof input === 'number' && input !== 0 ? String(input) : input;
   if (typeof text === 'string') {
     const id = storableId(text);
     if (id.length > 0 && id.length <= limits.recordIdCharsMax) return id;
@@ -68,8 +68,8 @@ export function storableId(id: string): string {
   return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
-function objectOf(given: Json | undefined, model: string, index: number): Record<string, Json> {
-  if (isJsonObject(given)) return given;
+function objectOf(input: Json | undefined, model: string, index: number): Record<string, Json> {
+  if (isJsonObject(input)) return input;
   throw new GatewayError('invalid_sync_record', {
     message: `Record ${index} of ${model} is not an object.`,
   });
@@ -81,8 +81,8 @@ function textOf(record: Record<string, Json>, id: string): string {
   return JSON.stringify({ ...rest, id });
 }
 
-function microsOf(given: Json | undefined): number {
-  const millis = typeof given === 'string' ? Date.parse(given) : NaN;
+function microsOf(input: Json | undefined): number {
+  const millis = typeof input === 'string' ? Date.parse(input) : NaN;
   return Number.isNaN(millis) || millis <= 0 ? 0 : millis * 1000;
 }
 

@@ -25,8 +25,8 @@ import {
   type RunPassArgs,
   type StrategyArgs,
 } from './commands.ts';
-import { createOutbox, type Lane, type Outbox } from './outbox.ts';
-import { noColumns, pack, type Columns } from './pack.ts';
+import { createOutbox, type CommandChannel, type Outbox } from './outbox.ts';
+import { noColumns, commandColumns, type Columns } from './command-columns.ts';
 import { previewRetention } from './retention-preview.ts';
 import { blockContext, payloadContext } from './sealed-payload.ts';
 import { streamKey, type Stream } from './stream.ts';
@@ -72,23 +72,23 @@ export async function createRecordWriter(deps: RecordWriterDeps): Promise<Record
     lookup: (stream, origin, ids) => lookup(writer, from(stream, origin), ids),
     async setMergingStrategy(stream, origin, strategy) {
       const args: StrategyArgs = { strategy };
-      await ask(writer, from(stream, origin), 'strategy', { args });
+      await executeSave(writer, from(stream, origin), 'strategy', { args });
     },
     revert: (stream, origin, records) => revert(writer, from(stream, origin), records),
     prune(stream, actor, until) {
       const args: PruneArgs = until;
-      return ask<PruneAnswer>(writer, by(stream, actor), 'prune', { args });
+      return executeSave<PruneAnswer>(writer, by(stream, actor), 'prune', { args });
     },
     previewRetention: (environmentUid) => previewRetention({ ...deps, ...writer }, environmentUid),
     async empty(stream, actor) {
-      await ask(writer, by(stream, actor), 'empty', { timeoutMs: longAnswerMs });
+      await executeSave(writer, by(stream, actor), 'empty', { timeoutMs: longAnswerMs });
     },
     close: (stream, actor) =>
-      ask<ClosedStream>(writer, by(stream, actor), 'close', { timeoutMs: longAnswerMs }),
+      executeSave<ClosedStream>(writer, by(stream, actor), 'close', { timeoutMs: longAnswerMs }),
     async barrier(stream, origin, args = { hasSucceeded: false }) {
       const sender = from(stream, origin);
       const options = { args, timeoutMs: longAnswerMs };
-      const { offset, failures, ...counts } = await ask<BarrierReply>(
+      const { offset, failures, ...counts } = await executeSave<BarrierReply>(
         writer,
         sender,
         'barrier',
@@ -160,7 +160,10 @@ async function revert(
       deletes: part.flatMap(({ payload }, index) => (payload === null ? [index] : [])),
     };
     // Asked again after a hand-over, an owner tells only that it is done.
-    const answer = await ask<RevertAnswer | null>(writer, sender, 'revert', { args, columns });
+    const answer = await executeSave<RevertAnswer | null>(writer, sender, 'revert', {
+      args,
+      columns,
+    });
     left.push(...(answer?.left ?? []));
   }
   return left;
@@ -172,10 +175,10 @@ function packed(
   checked: CheckedRecords,
   isSealed: boolean,
 ): Iterable<Columns> {
-  if (!isSealed) return pack(checked, null);
+  if (!isSealed) return commandColumns(checked, null);
   const { connectionUid } = stream;
   const key = streamKey(stream);
-  return pack(checked, (payloads, owners) =>
+  return commandColumns(checked, (payloads, owners) =>
     vault.sealBytes(connectionUid, payloads, blockContext(key, owners)),
   );
 }
@@ -229,7 +232,7 @@ function commonFields({ stream, actor, origin }: Sender, kind: CommandKind) {
   };
 }
 
-function laneOf({ partitions }: Writer, { stream, origin, actor }: Sender): Lane {
+function laneOf({ partitions }: Writer, { stream, origin, actor }: Sender): CommandChannel {
   const key = streamKey(stream);
   return {
     id: joinKey(key, origin?.runId ?? '', String(origin?.attempt ?? actor)),
@@ -238,18 +241,18 @@ function laneOf({ partitions }: Writer, { stream, origin, actor }: Sender): Lane
   };
 }
 
-interface AskOptions {
+interface ExecuteOptions {
   readonly args?: object;
   readonly columns?: Columns;
   readonly timeoutMs?: number;
 }
 
 /** @throws GatewayError what the owner refused with; `log_unavailable` when it does not answer */
-async function ask<T>(
+async function executeSave<T>(
   writer: Writer,
   sender: Sender,
   kind: CommandKind,
-  { args, columns = noColumns, timeoutMs = answerMs }: AskOptions = {},
+  { args, columns = noColumns, timeoutMs = answerMs }: ExecuteOptions = {},
 ): Promise<T> {
   const commandId = randomUUID();
   const reply = writer.deps.replies.expect<T>(commandId, timeoutMs);
@@ -270,11 +273,11 @@ async function passEnd(
     timeoutMs: longAnswerMs,
     ...(runPass === undefined ? {} : { args: runPass }),
   };
-  let answer = await ask<DeletedKeysAnswer>(writer, sender, 'pass_end', options);
+  let answer = await executeSave<DeletedKeysAnswer>(writer, sender, 'pass_end', options);
   const deletedKeys = [...answer.keys];
   while (answer.next !== null) {
     const args: DeletedKeysArgs = answer.next;
-    answer = await ask<DeletedKeysAnswer>(writer, sender, 'deleted_keys', { args });
+    answer = await executeSave<DeletedKeysAnswer>(writer, sender, 'deleted_keys', { args });
     for (const key of answer.keys) deletedKeys.push(key);
   }
   return { deletedKeys };
@@ -289,7 +292,7 @@ async function lookup(
   let at = 0;
   while (at < ids.length) {
     const columns = { ...noColumns, ids: ids.slice(at, at + lookupIdsMax).map(storableId) };
-    const { found, done } = await ask<LookupAnswer>(writer, sender, 'lookup', { columns });
+    const { found, done } = await executeSave<LookupAnswer>(writer, sender, 'lookup', { columns });
     for (const item of found) records.push(await opened(writer, sender.stream, item));
     at += Math.max(1, done);
   }

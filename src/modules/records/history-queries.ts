@@ -44,7 +44,7 @@ export interface ChangeRow {
 const columns = `record_id, version, position, log_offset, toUnixTimestamp64Micro(modified_at) AS at,
   last_action, is_pruned`;
 const inStream = 'log_partition = {partition:UInt16} AND stream_id = {stream:UInt64}';
-const moment = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`;
+const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`;
 const heavy = 'heavy';
 
 /** Changes of one record before a version, newest first. @throws GatewayError `projection_unavailable` */
@@ -98,18 +98,18 @@ export function standingAt(
   return tables.queryRows<StandingPlace>(
     `SELECT record_id, tupleElement(found, 2) AS log_offset FROM (
        SELECT record_id, maxIf(newest, acted = 'PURGED') AS purged,
-         maxIf(modified_at, modified_at <= ${moment('until')}) AS stood_at,
-         argMaxIf((newest, placed, acted), modified_at, modified_at <= ${moment('until')}) AS found
+         maxIf(modified_at, modified_at <= ${timestamp('until')}) AS stood_at,
+         argMaxIf((newest, placed, acted), modified_at, modified_at <= ${timestamp('until')}) AS found
        FROM (
          SELECT record_id, modified_at, max(version) AS newest,
            argMax(log_offset, version) AS placed, argMax(toString(last_action), version) AS acted
          FROM ${table.name}
-         WHERE ${inStream} AND modified_at > ${moment('after')}
-           AND (modified_at <= ${moment('until')} OR last_action = 'PURGED')
+         WHERE ${inStream} AND modified_at > ${timestamp('after')}
+           AND (modified_at <= ${timestamp('until')} OR last_action = 'PURGED')
            ${ids === null ? '' : 'AND record_id IN {ids:Array(String)}'}
          GROUP BY record_id, modified_at
        ) GROUP BY record_id
-     ) WHERE tupleElement(found, 1) > purged AND stood_at >= ${moment('from')}
+     ) WHERE tupleElement(found, 1) > purged AND stood_at >= ${timestamp('from')}
        ${actions === null ? '' : 'AND tupleElement(found, 3) IN {actions:Array(String)}'}
      ORDER BY stood_at LIMIT {limit:UInt32}`,
     {
@@ -139,7 +139,7 @@ export function recordsModified(
     `SELECT ${columns} FROM ${table.name} WHERE ${inStream} AND record_id IN (
        SELECT DISTINCT record_id FROM ${table.name}
        WHERE ${inStream} AND record_id > {after:String}
-         AND modified_at >= ${moment('from')} AND modified_at <= ${moment('until')}
+         AND modified_at >= ${timestamp('from')} AND modified_at <= ${timestamp('until')}
        ORDER BY record_id LIMIT {limit:UInt32})
      ORDER BY record_id, version LIMIT 1 BY record_id, version`,
     { ...table.params, from, until, after, limit },

@@ -4,9 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-js
  * The deep merge of contract/functions.md section 7.4: objects merge recursively, everything else (arrays
  * and null too) replaces what was there, absent fields stay. Both arguments are left as they were.
  */
-export function merge(kept: JsonObject, given: JsonObject): JsonObject {
+export function merge(kept: JsonObject, input: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...kept };
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(input)) {
     const present = Object.hasOwn(kept, key) ? kept[key] : undefined;
     const both = isJsonObject(present) && isJsonObject(value);
     put(merged, key, both ? merge(present, value) : value);

@@ -4,7 +4,7 @@ import type { EventLog, Message } from '../../ports/event-log.ts';
 import { recordCommandsTopic } from './commands.ts';
 
 /** What one attempt of a run sends to one stream: it must be decided in order. */
-export interface Lane {
+export interface CommandChannel {
   readonly id: string;
   readonly partition: number;
   /** Whether the owner knows commands by their number: then appending one again does no harm. */
@@ -16,7 +16,7 @@ export interface Outbox {
    * Makes each message with its number in the lane, before it returns. Resolves when the log has all of them durably.
    * @throws GatewayError `log_unavailable`: some may be in the log; `log_full`
    */
-  send(lane: Lane, messages: Iterable<(n: number) => Message>): Promise<void>;
+  send(channel: CommandChannel, messages: Iterable<(n: number) => Message>): Promise<void>;
 }
 
 interface Sending extends PromiseWithResolvers<undefined> {
@@ -37,9 +37,9 @@ export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clo
   const queues = new Map<string, Queue>();
 
   return {
-    send(lane, messages) {
-      const queue = queues.get(lane.id) ?? { last: 0, waiting: [], isSending: false };
-      queues.set(lane.id, queue);
+    send(channel, messages) {
+      const queue = queues.get(channel.id) ?? { last: 0, waiting: [], isSending: false };
+      queues.set(channel.id, queue);
       if (queues.size > queuesMax) forgetIdle(queues);
       // Numbers follow the clock: a queue that was forgotten, or a process that begins anew, goes on above.
       queue.last = Math.max(queue.last, clock.nowMicros());
@@ -47,21 +47,21 @@ export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clo
       for (const make of messages) numbered.push(make(++queue.last));
       const sending = { messages: numbered, ...Promise.withResolvers<undefined>() };
       queue.waiting.push(sending);
-      if (!queue.isSending) void drain(log, lane, queue);
+      if (!queue.isSending) void drain(log, channel, queue);
       return sending.promise;
     },
   };
 }
 
 /** One append at a time and lane: a later command never overtakes one that is tried again. */
-async function drain(log: EventLog, lane: Lane, queue: Queue): Promise<void> {
+async function drain(log: EventLog, channel: CommandChannel, queue: Queue): Promise<void> {
   queue.isSending = true;
   while (queue.waiting.length > 0) {
     const group = queue.waiting;
     queue.waiting = [];
     const messages = group.flatMap((sending) => sending.messages);
     try {
-      await append(log, lane, messages);
+      await append(log, channel, messages);
       for (const { resolve } of group) resolve(undefined);
     } catch (error) {
       for (const { reject } of group) reject(error);
@@ -70,8 +70,12 @@ async function drain(log: EventLog, lane: Lane, queue: Queue): Promise<void> {
   queue.isSending = false;
 }
 
-async function append(log: EventLog, lane: Lane, messages: readonly Message[]): Promise<void> {
-  const { partition, isNumbered } = lane;
+async function append(
+  log: EventLog,
+  channel: CommandChannel,
+  messages: readonly Message[],
+): Promise<void> {
+  const { partition, isNumbered } = channel;
   for (let attempt = 1; ; attempt++) {
     try {
       await log.append([{ topic: recordCommandsTopic, partition, messages }]);

@@ -5,8 +5,8 @@ import type { ProjectionStore, SqlParams } from '../../ports/projection-store.ts
 import { RowReader } from '../../ports/rows.ts';
 import type { Cursor } from './cursor.ts';
 import { generationOf } from './cursor.ts';
-import type { StreamHead } from './heads.ts';
-import { pageColumns } from './page-text.ts';
+import type { HighWatermark } from './high-watermarks.ts';
+import { pageColumns } from './page-json.ts';
 import type { PageQuery } from './reader.ts';
 import type { StreamId } from './stream.ts';
 import { streamKey, streamNumber } from './stream.ts';
@@ -96,7 +96,7 @@ export function pageRows(
 }
 
 /** The newest row, live or not: reading along the order backwards touches one granule. */
-export async function loadHead(store: ProjectionStore, table: StreamTable): Promise<StreamHead> {
+export async function loadHead(store: ProjectionStore, table: StreamTable): Promise<HighWatermark> {
   const answer = await store.queryBinary(
     `SELECT position, modified_at, generation FROM ${table.tables.records} WHERE ${inStream}
      ORDER BY stream_id DESC, position DESC LIMIT 1 SETTINGS max_threads = 1, max_block_size = 128`,
@@ -192,7 +192,7 @@ export async function countLive(store: ProjectionStore, table: StreamTable): Pro
 export function boundOf(
   cursor: Cursor | null,
   modifiedAfter: Micros | null,
-  head: StreamHead,
+  head: HighWatermark,
 ): Bound {
   const from = modifiedAfter ?? 0;
   if (cursor === null) return { after: 0, from };

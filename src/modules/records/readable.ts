@@ -40,7 +40,7 @@ export function changesEnd({
   readonly models: readonly string[];
   readonly positions: readonly (Place & { readonly model: string })[];
 }): ChangesEnd {
-  const isWhole = models.every((model) => positions.some((place) => place.model === model));
+  const isWhole = models.every((model) => positions.some((position) => position.model === model));
   return status === 'succeeded' || isWhole ? { places: positions } : null;
 }
 

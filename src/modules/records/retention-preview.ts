@@ -11,7 +11,7 @@ import {
   type RetentionPreviewAnswer,
   type RetentionPreviewArgs,
 } from './commands.ts';
-import { noColumns } from './pack.ts';
+import { noColumns } from './command-columns.ts';
 import { reservedKey } from './stream-head.ts';
 
 /** What retention would do now in one environment. */
@@ -45,7 +45,7 @@ export async function previewRetention(
 ): Promise<RetentionDue> {
   const partitions = Array.from({ length: deps.partitions }, (_, partition) => partition);
   const answers = await Promise.all(
-    partitions.map((partition) => askPartition(deps, partition, environmentUid)),
+    partitions.map((partition) => previewPartition(deps, partition, environmentUid)),
   );
   const found = answers.flatMap(({ streams }) => streams);
   const totals = (action: DueStream['action']) => {
@@ -60,7 +60,7 @@ export async function previewRetention(
   };
 }
 
-async function askPartition(
+async function previewPartition(
   deps: PreviewDeps,
   partition: number,
   environmentUid: string,
@@ -68,13 +68,13 @@ async function askPartition(
   const streams: DueStream[] = [];
   let answer: RetentionPreviewAnswer = { isClockTrusted: true, streams: [], next: 0 };
   while (answer.next !== null) {
-    answer = await askOnce(deps, partition, environmentUid, { after: answer.next });
+    answer = await previewOnce(deps, partition, environmentUid, { after: answer.next });
     streams.push(...answer.streams);
   }
   return { isClockTrusted: answer.isClockTrusted, streams };
 }
 
-async function askOnce(
+async function previewOnce(
   { log, clock, replies, codec }: PreviewDeps,
   partition: number,
   environmentUid: string,

@@ -10,7 +10,7 @@ import type { Stream } from './stream.ts';
 /** A revert that is under way, as a run of its own. */
 export interface RevertLedger {
   /** Publishes how the work ended, and where its changes end. @throws what it throws; `log_unavailable` */
-  ending(work: () => Promise<readonly ModelPlace[]>): Promise<void>;
+  ending(task: () => Promise<readonly ModelPlace[]>): Promise<void>;
 }
 
 type Deps = Pick<Services, 'publisher' | 'logs' | 'clock'>;
@@ -31,15 +31,15 @@ interface Reverting {
 export async function beginRevert(
   { publisher, logs, clock }: Deps,
   { environmentUid, actor }: Caller,
-  of: Reverting,
+  reverting: Reverting,
 ): Promise<RevertLedger> {
-  const { id, functionName, integration, connectionId, revertId } = of;
+  const { id, functionName, integration, connectionId, revertId } = reverting;
   const startedAt = clock.nowMicros();
-  const tell = async (action: RunAction, more: Partial<RunStep> = {}): Promise<void> => {
-    const said = { started_at: startedAt, ...more };
-    await publisher.publish([stepOf(environmentUid, of, action, said)], actor);
+  const publish = async (action: RunAction, more: Partial<RunStep> = {}): Promise<void> => {
+    const fields = { started_at: startedAt, ...more };
+    await publisher.publish([stepOf(environmentUid, reverting, action, fields)], actor);
   };
-  await tell('started');
+  await publish('started');
   const operation = logs.begin(
     {
       environmentUid,
@@ -54,19 +54,19 @@ export async function beginRevert(
   );
   const took = (): number => Math.round((clock.nowMicros() - startedAt) / 1000);
   return {
-    async ending(work) {
+    async ending(task) {
       let positions: readonly ModelPlace[];
       try {
-        positions = await work();
+        positions = await task();
       } catch (error) {
         const code = error instanceof GatewayError ? error.code : 'server_error';
         const text = error instanceof Error ? error.message : String(error);
         operation.end('failed', text);
         const failure = { error_code: code, error_message: scrub(text) };
-        await tell('failed', { ...failure, duration_ms: took() });
+        await publish('failed', { ...failure, duration_ms: took() });
         throw error;
       }
-      await tell('succeeded', { positions, duration_ms: took() });
+      await publish('succeeded', { positions, duration_ms: took() });
       operation.end('success', 'Done.');
     },
   };

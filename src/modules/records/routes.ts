@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { AnyRoute } from '../../http/define-route.ts';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute } from '../../http/define-route.ts';
 import { functionName, listOf, modelName, text, wholeNumber } from '../../http/fields.ts';
 import { errorAt } from '../../http/route-errors.ts';
 import { limits } from '../../kernel/limits.ts';
-import { parseMoment } from './moment.ts';
-import { connectionHeaders, streamOf } from './named-stream.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
+import { connectionHeaders, streamOf } from './stream-of-request.ts';
 import { pageAsOf } from './as-of.ts';
 import type { PageQuery } from './reader.ts';
 import { historyOf } from './record-history.ts';
@@ -16,10 +16,10 @@ const headers = connectionHeaders;
 
 const cursor = text(1, 1000);
 
-const moment = z
+const timestamp = z
   .string()
   .max(64)
-  .refine((value) => parseMoment(value) !== null, 'Not an RFC 3339 time with Z or an offset.');
+  .refine((value) => parseTimestamp(value) !== null, 'Not an RFC 3339 time with Z or an offset.');
 
 const filter = z.string().transform((value, context) => {
   const actions = new Set<'ADDED' | 'UPDATED' | 'DELETED'>();
@@ -36,9 +36,9 @@ const listQuery = z.strictObject({
   variant: functionName.optional(),
   limit: wholeNumber(1, limits.recordsPageSizeMax).optional(),
   cursor: cursor.optional(),
-  modified_after: moment.optional(),
+  modified_after: timestamp.optional(),
   /** Deprecated name of `modified_after`. */
-  delta: moment.optional(),
+  delta: timestamp.optional(),
   filter: filter.optional(),
   ids: listOf(text(1, 256)).pipe(z.array(z.string()).max(limits.recordsIdsMax)).optional(),
   /** A time, or a cursor for the moment that it stands for. */
@@ -57,7 +57,7 @@ const list = defineRoute({
   errors: [errorAt(400, 'unknown_connection'), 'invalid_cursor_value', 'history_gone'],
   async handle({ query, headers: sent, caller, services }) {
     const stream = await streamOf(services, caller, sent, query);
-    const asked: PageQuery = {
+    const request: PageQuery = {
       stream,
       cursor: query.cursor ?? null,
       modifiedAfter: query.delta ?? query.modified_after ?? null,
@@ -67,8 +67,8 @@ const list = defineRoute({
     };
     const page =
       query.as_of === undefined
-        ? await services.records.reader.page(asked)
-        : await pageAsOf(services, asked, query.as_of);
+        ? await services.records.reader.page(request)
+        : await pageAsOf(services, request, query.as_of);
     return { status: 200, body: page.body };
   },
 });
@@ -92,8 +92,8 @@ const history = defineRoute({
   async handle({ query, headers: sent, caller, services }) {
     const stream = await streamOf(services, caller, sent, query);
     const { id: recordId, limit } = query;
-    const asked = { stream, recordId, limit, cursor: query.cursor ?? null };
-    return { status: 200, body: await historyOf(services, asked) };
+    const request = { stream, recordId, limit, cursor: query.cursor ?? null };
+    return { status: 200, body: await historyOf(services, request) };
   },
 });
 

@@ -110,8 +110,8 @@ export class PayloadSealer {
   }
 
   #learning(streamKey: string): Learning {
-    const known = this.#streams.get(streamKey);
-    if (known !== undefined) return known;
+    const existing = this.#streams.get(streamKey);
+    if (existing !== undefined) return existing;
     const [oldest] = this.#streams.keys();
     if (this.#streams.size >= streamsMax && oldest !== undefined) this.#streams.delete(oldest);
     const made = { dictionary: noDictionary, sealed: 0, learnAt: learnFirstAt, samples: [] };
@@ -172,15 +172,15 @@ export class PayloadOpener {
    */
   open(owner: PayloadOwner, { recordId, encoding, bytes }: SealedPayload): Buffer {
     const { key, connectionUid } = owner;
-    const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    if (!isSealed(encoding)) return given;
+    const input = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    if (!isSealed(encoding)) return input;
     if (encoding === 'json+aes256gcm') {
-      return this.#vault.openBytes(connectionUid, given, payloadContext(key, recordId));
+      return this.#vault.openBytes(connectionUid, input, payloadContext(key, recordId));
     }
-    const { head, tag, bytes: known } = this.#dictionary(owner, given);
+    const { head, tag, bytes: existing } = this.#dictionary(owner, input);
     const context = deflatedContext(key, recordId, tag);
-    const deflated = this.#vault.openBytes(connectionUid, given.subarray(head.length), context);
-    return this.#inflated(deflated, known);
+    const deflated = this.#vault.openBytes(connectionUid, input.subarray(head.length), context);
+    return this.#inflated(deflated, existing);
   }
 
   #inflated(deflated: Uint8Array, dictionary: Uint8Array): Buffer {
@@ -193,17 +193,17 @@ export class PayloadOpener {
     }
   }
 
-  #dictionary(owner: PayloadOwner, given: Buffer): OpenedDictionary {
+  #dictionary(owner: PayloadOwner, input: Buffer): OpenedDictionary {
     const { key } = owner;
     const last = this.#last;
-    if (last?.streamKey === key && beginsWith(given, last.head)) return last;
-    const bodyAt = lengthBytes + (given.length < lengthBytes ? 0 : given.readUInt16BE());
-    if (given.length < bodyAt) throw new GatewayError('invalid_credentials');
-    const head = given.subarray(0, bodyAt);
+    if (last?.streamKey === key && beginsWith(input, last.head)) return last;
+    const bodyAt = lengthBytes + (input.length < lengthBytes ? 0 : input.readUInt16BE());
+    if (input.length < bodyAt) throw new GatewayError('invalid_credentials');
+    const head = input.subarray(0, bodyAt);
     const tag = head.toString('hex', Math.max(lengthBytes, bodyAt - tagBytes));
-    const known = this.#dictionaries.get(key + tag);
-    const isKnown = known !== undefined && beginsWith(given, known.head);
-    const opened = isKnown ? known : this.#opened(owner, Buffer.from(head), tag);
+    const existing = this.#dictionaries.get(key + tag);
+    const isKnown = existing !== undefined && beginsWith(input, existing.head);
+    const opened = isKnown ? existing : this.#opened(owner, Buffer.from(head), tag);
     this.#last = opened;
     return opened;
   }
@@ -226,5 +226,5 @@ export class PayloadOpener {
 }
 
 /** A head begins with its length, so that none is the begin of another. */
-const beginsWith = (given: Buffer, head: Buffer): boolean =>
-  given.length >= head.length && head.compare(given, 0, head.length) === 0;
+const beginsWith = (input: Buffer, head: Buffer): boolean =>
+  input.length >= head.length && head.compare(input, 0, head.length) === 0;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { moment } from '../../http/answers.ts';
+import { timestamp } from '../../http/responses.ts';
 
 /** ISO 8601 with microseconds and offset (spec section 2.7). */
-const micros = moment.meta({ examples: ['2026-02-01T08:00:00.000000+00:00'] });
+const micros = timestamp.meta({ examples: ['2026-02-01T08:00:00.000000+00:00'] });
 
 const metadataShape = z
   .strictObject({

@@ -4,10 +4,10 @@ import type { Clock, Instant } from '../../kernel/time.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
 import type { Vault } from '../credentials/vault.ts';
 import { decodeCursor } from './cursor.ts';
-import type { StreamHead, StreamHeads } from './heads.ts';
-import { parseMoment } from './moment.ts';
-import type { OpenPayload } from './page-text.ts';
-import { RowCutter, sealedKeys } from './page-text.ts';
+import type { HighWatermark, HighWatermarks } from './high-watermarks.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
+import type { OpenPayload } from './page-json.ts';
+import { RowCutter, sealedKeys } from './page-json.ts';
 import type { Bound, StreamTable } from './queries.ts';
 import {
   answerBytesMax,
@@ -32,7 +32,7 @@ export interface SourceDeps {
   readonly store: ProjectionStore;
   /** What is read; `heads`, `published` and `reached` belong to their projector. */
   readonly tables: RecordTables;
-  readonly heads: StreamHeads;
+  readonly heads: HighWatermarks;
   /** Resolves when the projector has made the changes up to the offset readable. */
   readonly published: RecordReader['published'];
   readonly reached: RecordReader['reached'];
@@ -73,7 +73,7 @@ export function createRecordSource(deps: SourceDeps): TableSource {
     async slice(query) {
       const table = streamTable(query.stream, partitions, tables);
       const cursor = query.cursor === null ? null : decodeCursor(query.cursor);
-      const modifiedAfter = momentOf(query);
+      const modifiedAfter = timestampOf(query);
       await deps.beforeReading?.(table.partition);
       const then = heads.now;
       const head = await headOf(deps, table);
@@ -113,17 +113,17 @@ export function createRecordSource(deps: SourceDeps): TableSource {
   };
 }
 
-function momentOf({ modifiedAfter }: PageQuery): number | null {
+function timestampOf({ modifiedAfter }: PageQuery): number | null {
   if (modifiedAfter === null) return null;
-  const moment = parseMoment(modifiedAfter);
-  if (moment === null) throw refuseTime('modified_after');
-  return moment;
+  const timestamp = parseTimestamp(modifiedAfter);
+  if (timestamp === null) throw refuseTime('modified_after');
+  return timestamp;
 }
 
 async function headOf(
   { store, heads, isCurrent = () => true }: SourceDeps,
   table: StreamTable,
-): Promise<StreamHead> {
+): Promise<HighWatermark> {
   const load = () => loadHead(store, table);
   if (!isCurrent(table.partition)) return load();
   return heads.find(table.number) ?? heads.learn(table.number, load);
@@ -135,7 +135,7 @@ async function startOf(
   directories: Map<string, Directory>,
   table: StreamTable,
   bound: Bound,
-  head: StreamHead,
+  head: HighWatermark,
 ): Promise<Bound> {
   let { after } = bound;
   if (head.position - after < directoryWorthPositions) return bound;
@@ -158,11 +158,11 @@ async function rowsOf(
   { store, heads }: SourceDeps,
   table: StreamTable,
   bound: Bound,
-  { ids: given, actions, limit }: PageQuery,
+  { ids: input, actions, limit }: PageQuery,
 ): Promise<Buffer> {
   const conditions = { actions, limit };
-  if (given === null) return pageRows(store, table, bound, { ...conditions, ids: null });
-  const names = [...new Set(given)];
+  if (input === null) return pageRows(store, table, bound, { ...conditions, ids: null });
+  const names = [...new Set(input)];
   // First up to where the ids are known, then the ids, then the rows: what has moved meanwhile lies behind.
   const after = heads.complete(table.number) ?? (await lastById(store, table));
   const positions = await positionsById(store, table, names);
@@ -178,7 +178,7 @@ async function cut(
   opener: PayloadOpener,
   table: StreamTable,
   answer: Buffer,
-  { limit, head }: { readonly limit: number; readonly head: StreamHead },
+  { limit, head }: { readonly limit: number; readonly head: HighWatermark },
 ): Promise<Omit<Slice, 'isKeepable'>> {
   const keys = sealedKeys(answer);
   let gone = await goneOf(vault, keys);
@@ -220,7 +220,7 @@ function isGone(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'not_found';
 }
 
-function emptySlice(head: StreamHead): Slice {
+function emptySlice(head: HighWatermark): Slice {
   return {
     text: new Uint8Array(),
     ends: new Uint32Array(),

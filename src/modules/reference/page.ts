@@ -11,7 +11,7 @@ export async function referencePage(document: JsonObject): Promise<string> {
   const tags = [...new Set(paths.map(([path]) => tagOf(path)))];
   for (const tag of tags) {
     const entries: string[] = [];
-    for (const [path, item] of paths.filter(([of]) => tagOf(of) === tag)) {
+    for (const [path, item] of paths.filter(([ref]) => tagOf(ref) === tag)) {
       entries.push(...operationsOf(path, objectOf(item), document));
       await breath();
     }
@@ -81,17 +81,17 @@ const code = (text: string): string => `<code>${escaped(text)}</code>`;
 function parametersTable(parameters: readonly Json[], document: JsonObject): string {
   if (parameters.length === 0) return '';
   const rows = parameters.map((parameter) => {
-    const { name, in: place, required, schema } = objectOf(parameter);
+    const { name, in: position, required, schema } = objectOf(parameter);
     const type = typeText(objectOf(schema), document);
     const need = required === true ? 'required' : '';
-    return `<tr><td>${code(textOf(name))}</td><td>${textOf(place)}</td><td>${escaped(type)}</td><td>${need}</td></tr>`;
+    return `<tr><td>${code(textOf(name))}</td><td>${textOf(position)}</td><td>${escaped(type)}</td><td>${need}</td></tr>`;
   });
   const head = '<tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>';
   return `<table>${head}${rows.join('')}</table>`;
 }
 
-function bodyOf(title: string, of: JsonObject, document: JsonObject): string {
-  const parts = Object.entries(objectOf(of['content'])).map(([type, media]) => {
+function bodyOf(title: string, ref: JsonObject, document: JsonObject): string {
+  const parts = Object.entries(objectOf(ref['content'])).map(([type, media]) => {
     const { schema, example } = objectOf(media);
     const shape = typeText(objectOf(schema), document);
     const shown = example === undefined ? '' : `<pre>${pretty(example)}</pre>`;
@@ -105,10 +105,10 @@ const pretty = (value: Json): string => escaped(JSON.stringify(value, null, 2));
 function responsesOf(responses: JsonObject, document: JsonObject): string {
   return Object.entries(responses)
     .map(([status, response]) => {
-      const known = referred(objectOf(response), document);
-      const text = paragraphs(textOf(known['description']));
+      const existing = referred(objectOf(response), document);
+      const text = paragraphs(textOf(existing['description']));
       const isSuccess = /^[23]|default/.test(status);
-      return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Answer', known, document) : ''}`;
+      return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Answer', existing, document) : ''}`;
     })
     .join('');
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { content, json } from '../../http/answers.ts';
+import { content, json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { jsonObject } from '../../http/fields.ts';
 import { openapiDocument, type Endpoints } from '../../http/openapi/document.ts';
@@ -44,9 +44,9 @@ export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[]
   /** By address: it is known only once the server listens. */
   const made = new Map<string, Promise<Texts>>();
   const texts = ({ settings: { version, publicUrl } }: Pick<Services, 'settings'>) => {
-    const known = made.get(publicUrl) ?? textsOf(endpoints(), { version, publicUrl });
-    made.set(publicUrl, known);
-    return known;
+    const existing = made.get(publicUrl) ?? textsOf(endpoints(), { version, publicUrl });
+    made.set(publicUrl, existing);
+    return existing;
   };
 
   const openapi = defineRoute({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { RootKeyUse } from '../credentials/key-ring.ts';
@@ -32,13 +32,13 @@ export function outdatedKeys({ wrapped }: RootKeyUse, rootKeyId: string): number
 /** Has the first root key of this process wrap every data key; an order for it that is under way stays. */
 export async function orderRewrap(
   { control, rootKeys }: Deps,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<RootKeyFacts> {
   const use = rootKeys.use();
   const total = outdatedKeys(use, use.sealing);
   const { actor: by } = options;
   const body = { type: 'Order', id: randomUUID(), rootKeyId: use.sealing, total, by };
-  const rewrap = await control.ask<Rewrap>(rewrapRef, body, {
+  const rewrap = await control.execute<Rewrap>(rewrapRef, body, {
     requestHash: use.sealing,
     ...options,
   });

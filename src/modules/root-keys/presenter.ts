@@ -5,15 +5,15 @@ import { outdatedKeys, type RootKeyFacts } from './handlers.ts';
 /** Root keys by id, never the keys. */
 export function presentRootKeys({ use, rewrap }: RootKeyFacts) {
   const { sealing, known, wrapped } = use;
-  const of = (id: string) => wrapped.get(id) ?? 0;
+  const ref = (id: string) => wrapped.get(id) ?? 0;
   return {
     sealing,
     root_keys: [
       ...known.map((id) => ({
         id,
         known: true,
-        data_keys: of(id),
-        removable: id !== sealing && of(id) === 0,
+        data_keys: ref(id),
+        removable: id !== sealing && ref(id) === 0,
       })),
       ...missingRoots(use).map(({ id, keys }) => {
         return { id, known: false, data_keys: keys, removable: false };

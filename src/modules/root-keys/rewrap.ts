@@ -24,7 +24,7 @@ export function keepRewrapping(deps: Deps): AsyncDisposable {
     const order = findRewrap(control);
     const isOurs = order?.endedAt === null && order.rootKeyId === deps.rootKeys.use().sealing;
     if (!isOurs || running !== null || ending.signal.aborted) return;
-    running = carryOut(deps, order, ending.signal)
+    running = rewrapAll(deps, order, ending.signal)
       .catch((err: unknown) => logger.warn({ err }, 'rewrapping keys goes on later'))
       .finally(() => (running = null));
   };
@@ -43,7 +43,7 @@ export function keepRewrapping(deps: Deps): AsyncDisposable {
   };
 }
 
-async function carryOut(deps: Deps, order: Rewrap, closing: AbortSignal): Promise<void> {
+async function rewrapAll(deps: Deps, order: Rewrap, closing: AbortSignal): Promise<void> {
   const { control, rootKeys, coordination, logger } = deps;
   const token = randomUUID();
   const acquire = () => coordination.acquire(leaseName, { ttlMs: leaseMs, token });
@@ -60,7 +60,7 @@ async function carryOut(deps: Deps, order: Rewrap, closing: AbortSignal): Promis
     const keys = await rootKeys.rewrap(AbortSignal.any([closing, lost.signal]));
     logger.info({ rootKeyId: order.rootKeyId, keys }, 'keys were wrapped anew');
     if (outdatedKeys(rootKeys.use(), order.rootKeyId) > 0) return;
-    await control.ask(rewrapRef, { type: 'End', id: order.id }, { actor: 'system' });
+    await control.execute(rewrapRef, { type: 'End', id: order.id }, { actor: 'system' });
   } finally {
     clearInterval(timer);
     await coordination.release(lease);

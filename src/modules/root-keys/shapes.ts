@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 export const rootKeysShape = data(
   z
@@ -21,8 +21,8 @@ export const rootKeysShape = data(
           total: z.int(),
           done: z.int(),
           by: z.string(),
-          ordered_at: moment,
-          ended_at: moment.nullable(),
+          ordered_at: timestamp,
+          ended_at: timestamp.nullable(),
         })
         .nullable(),
     })

@@ -30,7 +30,7 @@ export interface TakenRun extends Disposable {
   /** Name of the runner, for the owner. */
   readonly runner: string;
   /** Runs the function: only once the owner has taken the start. */
-  begin(given: {
+  begin(input: {
     readonly input: string | undefined;
     readonly depth: number;
     /** The body of its end goes to the log as well, for who asks again. */

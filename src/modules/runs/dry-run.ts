@@ -115,8 +115,8 @@ class Model {
 
   update(rows: readonly Row[]): void {
     for (const row of rows) {
-      const known = this.#rows.get(row.id);
-      if (known !== undefined) this.save([merge(known, row) as Row]);
+      const existing = this.#rows.get(row.id);
+      if (existing !== undefined) this.save([merge(existing, row) as Row]);
     }
   }
 

@@ -15,7 +15,7 @@ type Deps = Pick<Services, 'control' | 'tables' | 'clock' | 'readableRuns'>;
 
 const dayMicros = 86_400_000_000;
 
-interface RunsAsked extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
+interface RunsRequest extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | 'actions'> {
   readonly statuses?: readonly string[];
   readonly since?: string;
   readonly until?: string;
@@ -28,19 +28,19 @@ interface RunsAsked extends Omit<RunFilter, 'environmentUid' | 'from' | 'to' | '
  * @throws GatewayError `forbidden`, `invalid_query_params`, `invalid_cursor_value`, `projection_unavailable`,
  *   `log_unavailable`
  */
-export async function runsPage(deps: Deps, caller: Caller, asked: RunsAsked) {
-  const { statuses = [], since, until, cursor, limit, ...filter } = asked;
+export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest) {
+  const { statuses = [], since, until, cursor, limit, ...filter } = request;
   if (filter.connectionId === undefined && !caller.has('environment:connections:list')) {
     const message = 'Without the scope environment:connections:list, name the connection.';
     throw new GatewayError('forbidden', { message });
   }
   const now = deps.clock.nowMicros();
   const { environmentUid } = caller;
-  const to = until === undefined ? now : momentOf(until, 'until');
-  const from = since === undefined ? to - dayMicros : momentOf(since, 'since');
+  const target = until === undefined ? now : timestampOf(until, 'until');
+  const from = since === undefined ? target - dayMicros : timestampOf(since, 'since');
   const actions = statuses.map((status) => (status === 'running' ? 'started' : status));
   const after = cursor === undefined ? null : parseCursor(cursor);
-  const wanted = { ...filter, environmentUid, from, to, actions };
+  const wanted = { ...filter, environmentUid, from, to: target, actions };
   const places = await findRuns(deps, wanted, { after, limit: limit + 1 });
   const page = places.slice(0, limit);
   const runIds = page.map(({ runId }) => runId);
@@ -87,7 +87,7 @@ export async function cancelRun(
     throw new GatewayError('forbidden', { message });
   }
   const { actor } = caller;
-  await control.ask(found.ref, { type: 'Cancel', runId }, { actor });
+  await control.execute(found.ref, { type: 'Cancel', runId }, { actor });
 }
 
 function runningOf(
@@ -106,16 +106,16 @@ const isSome = (rows: readonly StepRow[]): rows is readonly [StepRow, ...StepRow
   rows.length > 0;
 
 /** @throws GatewayError `invalid_query_params` */
-function momentOf(text: string, field: string): Micros {
-  const moment = microsOf(text);
-  if (moment !== null && moment >= 0) return moment;
+function timestampOf(text: string, field: string): Micros {
+  const timestamp = microsOf(text);
+  if (timestamp !== null && timestamp >= 0) return timestamp;
   const message = 'Send a date-time since 1970, such as 2026-02-01T08:00:00Z.';
   throw new GatewayError('invalid_query_params', {
     errors: [{ code: 'custom', message, path: [field] }],
   });
 }
 
-const place = z.tuple([z.int().min(0), z.string().max(512)]);
+const position = z.tuple([z.int().min(0), z.string().max(512)]);
 
 const textOfCursor = ({ queuedAt, runId }: RunPlace): string =>
   Buffer.from(JSON.stringify([queuedAt, runId])).toString('base64url');
@@ -124,7 +124,7 @@ const textOfCursor = ({ queuedAt, runId }: RunPlace): string =>
 function parseCursor(text: string): RunPlace {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const [queuedAt, runId] = place.parse(parsed);
+    const [queuedAt, runId] = position.parse(parsed);
     return { queuedAt, runId };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });

@@ -14,7 +14,7 @@ import { createRunConnections } from './run-connections.ts';
 import type { RunKind } from './events.ts';
 import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
 import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
-import type { TimeSlot } from './time-slot.ts';
+import type { RunTimeBudget } from './run-time-budget.ts';
 import type { Timeline } from './timeline.ts';
 import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
 import { createRuntimeHost } from './runtime/host.ts';
@@ -33,7 +33,7 @@ export interface HostRun {
   readonly operation: Operation;
   readonly timeline: Timeline;
   /** Of a sync. */
-  readonly slot?: TimeSlot;
+  readonly slot?: RunTimeBudget;
   readonly signal: AbortSignal;
 }
 
@@ -168,8 +168,8 @@ function syncCalls(control: HostDeps['control'], environmentUid: string, actor: 
     },
     start: async ({ integrationKey, connectionId }, names) => {
       const syncs = names.map((name) => ({ name, variant: 'base' }));
-      const of = { environmentUid, integrationKey, connectionId: connectionId ?? undefined };
-      await commandSyncs(control, { ...of, syncs, actor }, startCommand);
+      const ref = { environmentUid, integrationKey, connectionId: connectionId ?? undefined };
+      await commandSyncs(control, { ...ref, syncs, actor }, startCommand);
     },
   };
 }

@@ -6,7 +6,7 @@ import { isEnd, type TimelineEntry } from './events.ts';
 import type { StepRow } from './queries.ts';
 
 const stepOf = (row: StepRow): RunStepShown => JSON.parse(row.step) as RunStepShown;
-const moment = (row: StepRow | undefined): string | null =>
+const timestamp = (row: StepRow | undefined): string | null =>
   row === undefined ? null : isoMicros(Number(row.at));
 
 /** Where the changes of the run end; null also while it goes on. */
@@ -41,9 +41,9 @@ export function presentRun(rows: readonly [StepRow, ...StepRow[]]): JsonObject {
     trigger: step.trigger,
     status: last.action === 'started' ? 'running' : last.action,
     attempt: last.attempt,
-    queued_at: moment(life[0] ?? first),
-    started_at: moment(life.find(({ action }) => action === 'started')),
-    ended_at: ended ? moment(last) : null,
+    queued_at: timestamp(life[0] ?? first),
+    started_at: timestamp(life.find(({ action }) => action === 'started')),
+    ended_at: ended ? timestamp(last) : null,
     duration_ms: step.duration_ms,
     counts: Object.fromEntries(step.counts.map(({ model, ...counts }) => [model, counts])),
     checkpoint_from: jsonOf(step.checkpoint_from),
@@ -61,7 +61,7 @@ export function presentTimeline(rows: readonly StepRow[]): JsonObject[] {
   const notes = rows.flatMap((row) =>
     stepOf(row).timeline.map((entry) => ({
       at: entry.at,
-      shown: { ...said(entry), attempt: row.attempt },
+      shown: { ...messageOf(entry), attempt: row.attempt },
     })),
   );
   return [...steps, ...notes]
@@ -70,7 +70,7 @@ export function presentTimeline(rows: readonly StepRow[]): JsonObject[] {
 }
 
 /** Without what does not apply. */
-function said({ at: _, what, ...facts }: TimelineEntry) {
+function messageOf({ at: _, what, ...facts }: TimelineEntry) {
   return {
     what,
     ...Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null)),

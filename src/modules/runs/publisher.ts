@@ -32,8 +32,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     partitions: await deps.log.partitions(topic),
   });
   const target = (topic: string): Promise<Target> => {
-    const known = targets.get(topic);
-    if (known !== undefined) return known;
+    const existing = targets.get(topic);
+    if (existing !== undefined) return existing;
     const opening = open(topic);
     targets.set(topic, opening);
     opening.catch(() => targets.delete(topic));
@@ -54,8 +54,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         let list = placed.get(slot);
         if (list === undefined) placed.set(slot, (list = { topic, partition, messages: [] }));
         const at = message.at ?? deps.clock.nowMicros();
-        const said = { at, actor, causationId: null };
-        list.messages.push(encodePublic(message, said, codec));
+        const fields = { at, actor, causationId: null };
+        list.messages.push(encodePublic(message, fields, codec));
       }
       return deps.log.append([...placed.values()]);
     },

@@ -48,7 +48,7 @@ export interface StepRow {
 
 const heavy = 'heavy';
 const micros = (column: string): string => `toUnixTimestamp64Micro(${column})`;
-const moment = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
+const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
 
 /** Places of the runs that fit, newest first. @throws GatewayError `projection_unavailable` */
 export async function findRuns(
@@ -59,10 +59,10 @@ export async function findRuns(
   const { wheres, params } = conditionsOf(filter);
   const { actions = [] } = filter;
   const havings = [
-    `queued >= ${moment('from')}`,
-    `queued <= ${moment('to')}`,
+    `queued >= ${timestamp('from')}`,
+    `queued <= ${timestamp('to')}`,
     ...(actions.length === 0 ? [] : ['last IN {actions:Array(String)}']),
-    ...(after === null ? [] : [`(queued, run_id) < (${moment('at')}, {id:String})`]),
+    ...(after === null ? [] : [`(queued, run_id) < (${timestamp('at')}, {id:String})`]),
   ];
   const found = await tables.queryRows<{ run_id: string; at: string }>(
     `SELECT run_id, ${micros('queued')} AS at FROM (
@@ -109,17 +109,17 @@ const stepsMax = 20_000;
 
 function conditionsOf({ environmentUid, from, to, ...filter }: RunFilter) {
   const { kinds = [], functionName, integrationKey, connectionId, variant } = filter;
-  const given: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
+  const input: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
     ['environment', environmentUid, 'environment_id = {environment:String}'],
     // A run that was queued within the time may end after it.
-    ['from', from, `occurred_at >= ${moment('from')}`],
+    ['from', from, `occurred_at >= ${timestamp('from')}`],
     ['kinds', kinds.length === 0 ? undefined : kinds, 'kind IN {kinds:Array(String)}'],
     ['function', functionName, 'function = {function:String}'],
     ['integration', integrationKey, 'integration = {integration:String}'],
     ['connection', connectionId, 'connection_id = {connection:String}'],
     ['variant', variant, 'variant = {variant:String}'],
   ];
-  const used = given.filter(([, value]) => value !== undefined);
+  const used = input.filter(([, value]) => value !== undefined);
   const params = Object.fromEntries(used.map(([name, value]) => [name, value ?? '']));
   const wheres = ["action != 'progress'", ...used.map(([, , condition]) => condition)];
   return { wheres, params: { ...params, to } };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import {
   connectionId,
@@ -49,7 +49,7 @@ const list = defineRoute({
   errors: ['invalid_cursor_value'],
   async handle({ query, caller, services }) {
     const { kind, status, limit, ...named } = query;
-    const asked = {
+    const request = {
       kinds: kind,
       statuses: status,
       functionName: named.function,
@@ -60,10 +60,10 @@ const list = defineRoute({
       until: named.until,
       cursor: named.cursor,
     };
-    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+    const input = Object.entries(request).filter(([, value]) => value !== undefined);
     return {
       status: 200,
-      body: await runsPage(services, caller, { ...Object.fromEntries(given), limit }),
+      body: await runsPage(services, caller, { ...Object.fromEntries(input), limit }),
     };
   },
 });

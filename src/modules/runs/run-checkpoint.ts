@@ -13,15 +13,15 @@ import type { RunCheckpoint } from './runtime/deps.ts';
 export function createSyncCheckpoint(
   control: ControlPlane,
   instance: SyncInstance,
-  of: { readonly runId: string; readonly attempt: number; readonly actor: string },
+  run: { readonly runId: string; readonly attempt: number; readonly actor: string },
 ): RunCheckpoint {
-  const { runId, attempt, actor } = of;
+  const { runId, attempt, actor } = run;
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
   return versioned(instance.checkpoint, instance.checkpointVersion, {
     write: async (version, value) => {
       const type = value === null ? 'ClearCheckpoint' : 'SaveCheckpoint';
       const what = value === null ? {} : { checkpoint: value };
-      await control.ask(ref, { type, runId, attempt, version, ...what }, { actor });
+      await control.execute(ref, { type, runId, attempt, version, ...what }, { actor });
     },
     stored: () => {
       const now = control.view.find<SyncInstance>('sync', ref.path);
@@ -33,22 +33,22 @@ export function createSyncCheckpoint(
 /** The checkpoint of a function that is called for: it is there for the function's next run. */
 export function createCalledCheckpoint(
   control: ControlPlane,
-  of: {
+  run: {
     readonly connection: Connection;
     readonly kind: CalledKind;
     readonly functionName: string;
     readonly actor: string;
   },
 ): RunCheckpoint {
-  const { connection, kind, functionName, actor } = of;
+  const { connection, kind, functionName, actor } = run;
   const { uid: connectionUid } = connection;
   const ref = checkpointRef(connectionPathOf(connection), { kind, functionName });
   const stored = control.view.find<Checkpoint>('checkpoint', ref.path);
-  const known = stored?.connectionUid === connectionUid ? stored : null;
-  return versioned(known?.value ?? null, known?.version ?? 0, {
+  const existing = stored?.connectionUid === connectionUid ? stored : null;
+  return versioned(existing?.value ?? null, existing?.version ?? 0, {
     write: async (version, value) => {
       const body = { type: 'Write', connectionUid, kind, functionName, version, value };
-      await control.ask(ref, body, { actor });
+      await control.execute(ref, body, { actor });
     },
     stored: () => {
       const now = control.view.find<Checkpoint>('checkpoint', ref.path);

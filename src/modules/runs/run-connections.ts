@@ -1,7 +1,7 @@
 import type { Services } from '../../http/services.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import { writeMetadata } from '../connections/handlers.ts';
-import { openForCall } from '../connections/open-for-call.ts';
+import { decryptForCall } from '../connections/decrypt-for-call.ts';
 import { presentConnection } from '../connections/presenter.ts';
 import { requireConnection } from '../connections/queries.ts';
 import type { Connection } from '../connections/state.ts';
@@ -19,10 +19,10 @@ export type RunConnectionsDeps = Pick<
 /** The connections that a run may use: its own, and others of its environment. */
 export function createRunConnections(
   deps: RunConnectionsDeps,
-  of: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
+  ref: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
 ): RunConnections {
   const { control, vault, providers, settings } = deps;
-  const { environmentUid, connection: own, actor } = of;
+  const { environmentUid, connection: own, actor } = ref;
 
   const write = (how: 'replace' | 'merge') => (metadata: JsonObject) => {
     const { integrationKey, connectionId } = own;
@@ -32,8 +32,13 @@ export function createRunConnections(
 
   return {
     async open({ integrationKey, connectionId }, { forceRefresh, refreshToken, rejectedVersion }) {
-      const known = await requireConnection(control, environmentUid, integrationKey, connectionId);
-      const { stored, ...opened } = await openForCall(deps, known, {
+      const existing = await requireConnection(
+        control,
+        environmentUid,
+        integrationKey,
+        connectionId,
+      );
+      const { stored, ...opened } = await decryptForCall(deps, existing, {
         isForced: forceRefresh,
         ...(rejectedVersion === undefined ? {} : { rejectedVersion }),
       });

@@ -78,9 +78,9 @@ export interface NotedOperation {
 }
 
 export interface RunLogs extends AsyncDisposable {
-  begin(of: OperationOf, message: string): Operation;
+  begin(operationOf: OperationOf, message: string): Operation;
   /** One entry for what has happened already. */
-  note(of: OperationOf, noted: NotedOperation): void;
+  note(operation: OperationOf, noted: NotedOperation): void;
   /** Resolves when everything written so far is in the log, or was given up. */
   flush(): Promise<void>;
 }
@@ -110,13 +110,13 @@ export function createRunLogs({
   const add = (message: PublicMessage): void => batches.add(() => message);
   const flush = (): Promise<void> => batches.flush();
   return {
-    begin: (of, message) => begun(of, message, { add, clock, ended }),
-    note(of, noted) {
+    begin: (operationOf, message) => begun(operationOf, message, { add, clock, ended }),
+    note(operation, noted) {
       const { state, tookMs, providerStatus = null } = noted;
-      ended(outcomeOf(of, { state, tookMs, providerStatus }));
+      ended(outcomeOf(operation, { state, tookMs, providerStatus }));
       const at = clock.nowMicros();
       const trace = currentTrace();
-      batches.add(() => notedEntry(of, noted, at, trace));
+      batches.add(() => notedEntry(operation, noted, at, trace));
     },
     flush,
     [Symbol.asyncDispose]: flush,
@@ -124,28 +124,28 @@ export function createRunLogs({
 }
 
 function notedEntry(
-  of: OperationOf,
+  operationOf: OperationOf,
   { state, text, contextJson, tookMs }: NotedOperation,
   at: Micros,
   trace: string,
 ): PublicMessage {
-  const said = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
+  const fields = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
   const more = {
-    operation_type: of.operationType,
+    operation_type: operationOf.operationType,
     started_at: at - Math.round(tookMs * 1000),
     state,
     context: cut(contextJson),
   };
-  return entry(of, said, more, trace);
+  return entry(operationOf, fields, more, trace);
 }
 
 function outcomeOf(
   { operationType, runId, integration }: OperationOf,
-  of: Pick<OperationOutcome, 'state' | 'tookMs' | 'providerStatus'> & {
+  ref: Pick<OperationOutcome, 'state' | 'tookMs' | 'providerStatus'> & {
     readonly isInterrupted?: boolean;
   },
 ): OperationOutcome {
-  const { state, tookMs, providerStatus, isInterrupted = false } = of;
+  const { state, tookMs, providerStatus, isInterrupted = false } = ref;
   const outcome = { operationType, integration, state, tookMs, isInterrupted, providerStatus };
   return runId === undefined ? outcome : { ...outcome, runId };
 }
@@ -200,17 +200,21 @@ function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
   };
 }
 
-interface Told {
+interface LogEntry {
   readonly add: (message: PublicMessage) => void;
   readonly clock: Pick<Clock, 'nowMicros'>;
   readonly ended: (outcome: OperationOutcome) => void;
 }
 
-function begun(of: OperationOf, message: string, { add, clock, ended }: Told): Operation {
+function begun(
+  operationOf: OperationOf,
+  message: string,
+  { add, clock, ended }: LogEntry,
+): Operation {
   const trace = currentTrace();
-  const ends = { operation_type: of.operationType, started_at: clock.nowMicros() };
+  const ends = { operation_type: operationOf.operationType, started_at: clock.nowMicros() };
   const say = (level: EntryLevel, text: string, more: EntryFields): void =>
-    add(entry(of, { at: clock.nowMicros(), level, text }, more, trace));
+    add(entry(operationOf, { at: clock.nowMicros(), level, text }, more, trace));
   say('info', message, { ...ends, state: 'running' });
   return {
     write(level, text, context, source = 'internal') {
@@ -219,7 +223,7 @@ function begun(of: OperationOf, message: string, { add, clock, ended }: Told): O
     },
     end(state, text, { isInterrupted } = { isInterrupted: false }) {
       const tookMs = (clock.nowMicros() - ends.started_at) / 1000;
-      ended(outcomeOf(of, { state, tookMs, isInterrupted, providerStatus: null }));
+      ended(outcomeOf(operationOf, { state, tookMs, isInterrupted, providerStatus: null }));
       say(levelOf(state), text, { ...ends, state });
     },
   };
@@ -231,12 +235,13 @@ const levelOf = (state: OperationState): EntryLevel =>
 type EntryFields = Readonly<Record<string, string | number | null>>;
 
 function entry(
-  of: OperationOf,
+  operationOf: OperationOf,
   { at, level, text }: { readonly at: Micros; readonly level: EntryLevel; readonly text: string },
   more: EntryFields,
   trace: string,
 ): PublicMessage {
-  const { environmentUid, integration, connectionId, runId, operationId, functionName } = of;
+  const { environmentUid, integration, connectionId, runId, operationId, functionName } =
+    operationOf;
   const value = {
     operation_id: operationId,
     level,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson, data, moment } from '../../http/answers.ts';
+import { anyJson, data, timestamp } from '../../http/responses.ts';
 
 const counts = z.strictObject({
   added: z.int(),
@@ -23,9 +23,9 @@ const run = {
     .meta({ examples: ['schedule'] }),
   status: z.string().meta({ examples: ['succeeded'] }),
   attempt: z.int(),
-  queued_at: moment,
-  started_at: moment.nullable(),
-  ended_at: moment.nullable(),
+  queued_at: timestamp,
+  started_at: timestamp.nullable(),
+  ended_at: timestamp.nullable(),
   duration_ms: z.int().nullable(),
   counts: z.record(z.string(), counts),
   checkpoint_from: anyJson,
@@ -39,7 +39,7 @@ const run = {
 };
 
 const entry = z.strictObject({
-  at: moment,
+  at: timestamp,
   attempt: z.int(),
   what: z.string().meta({ examples: ['request'] }),
   method: z.string().optional(),

@@ -56,7 +56,9 @@ export function createTimelines(deps: {
 
   const send = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const messages = waiting.flatMap(({ of, trace, entries }) => messagesOf(of, trace, entries));
+      const messages = waiting.flatMap(({ of: timelineOf, trace, entries }) =>
+        messagesOf(timelineOf, trace, entries),
+      );
       waiting = [];
       await publisher.publish(messages, 'system').catch((error: unknown) => {
         logger.warn({ err: error, messages: messages.length }, 'parts of timelines were lost');
@@ -72,9 +74,9 @@ export function createTimelines(deps: {
       return (note) => {
         if (left-- <= 0) return;
         const isLast = left === 0;
-        const said = isLast ? { what: 'truncated' } : note;
-        const message = said.message == null ? null : scrub(said.message);
-        const entry = { ...quietEntry, ...said, message, at: clock.nowMicros() };
+        const fields = isLast ? { what: 'truncated' } : note;
+        const message = fields.message == null ? null : scrub(fields.message);
+        const entry = { ...quietEntry, ...fields, message, at: clock.nowMicros() };
         if (slot === null || !waiting.some((one) => one === slot)) {
           const opened = { of: attempt, trace: currentTrace(), entries: [] };
           slot = opened;
@@ -91,21 +93,21 @@ export function createTimelines(deps: {
 }
 
 function messagesOf(
-  of: TimelineOf,
+  timelineOf: TimelineOf,
   trace: string,
   entries: readonly TimelineEntry[],
 ): PublicMessage[] {
-  const { environmentUid, integrationKey: integration, connectionId, runId } = of;
+  const { environmentUid, integrationKey: integration, connectionId, runId } = timelineOf;
   const step: RunStep = {
     ...quietStep,
-    kind: of.kind,
-    function: of.functionName,
-    function_version: of.functionVersion,
+    kind: timelineOf.kind,
+    function: timelineOf.functionName,
+    function_version: timelineOf.functionVersion,
     action: 'progress',
-    attempt: of.attempt,
-    connection_uid: of.connectionUid,
-    variant: of.variant,
-    models: of.models,
+    attempt: timelineOf.attempt,
+    connection_uid: timelineOf.connectionUid,
+    variant: timelineOf.variant,
+    models: timelineOf.models,
     log_id: runId,
   };
   const count = Math.ceil(entries.length / entriesPerMessage);

@@ -16,11 +16,11 @@ import { effectiveFrequencyMs, type CurrentRun, type SyncInstance } from './stat
 /** Path of the connection: environment uid, integration key, connection id. */
 export type ConnectionPath = readonly [string, string, string];
 
-export const connectionPathOf = (of: {
+export const connectionPathOf = (ref: {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly connectionId: string;
-}): ConnectionPath => [of.environmentUid, of.integrationKey, of.connectionId];
+}): ConnectionPath => [ref.environmentUid, ref.integrationKey, ref.connectionId];
 
 export const syncRef = (connection: ConnectionPath, name: string, variant: string): EntityRef => ({
   kind: 'sync',
@@ -87,8 +87,8 @@ function syncMessages(
     checkpoint: text(checkpoint),
     next_due_at: nextDueAt === null ? null : micros(nextDueAt),
   };
-  const said = { ...base, value };
-  return event.type === 'InstanceRemoved' ? [said, { ...base, value: null }] : [said];
+  const fields = { ...base, value };
+  return event.type === 'InstanceRemoved' ? [fields, { ...base, value: null }] : [fields];
 }
 
 function runMessages(
@@ -99,16 +99,16 @@ function runMessages(
 ): PublicMessage[] {
   const step = runStep(event, before, subject);
   if (step === null) return [];
-  const { runId, ...said } = step;
+  const { runId, ...fields } = step;
   return [
     {
       topic: 'svc.runs.v1',
       key: joinKey(...meta.ref.path.slice(0, 3), runId),
       partitionBy: meta.ref.scope,
-      type: `svc.run.${said.action}`,
+      type: `svc.run.${fields.action}`,
       runId,
       ...about(subject),
-      value: { ...said },
+      value: { ...fields },
     },
   ];
 }
@@ -162,11 +162,11 @@ function ofRun(run: CurrentRun | null, instance: SyncInstance) {
     function: syncName,
     function_version: functionVersion,
   } as const;
-  const of = { connection_uid: connectionUid, variant, models };
-  if (run === null) return { ...base, ...of };
+  const ref = { connection_uid: connectionUid, variant, models };
+  if (run === null) return { ...base, ...ref };
   return {
     ...base,
-    ...of,
+    ...ref,
     trigger: run.trigger,
     start_by: micros(run.startBy),
     empty_cache: run.emptyCache,

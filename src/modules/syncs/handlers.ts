@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions, ControlPlane } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '../../control-plane/control-plane.ts';
 import type { CommandBody } from '../../control-plane/entity.ts';
 import { connectionPathOf, syncRef } from './entity.ts';
 import { selectSyncs, type SyncSelection } from './queries.ts';
@@ -30,7 +30,7 @@ export async function commandSyncs(
   control: ControlPlane,
   wanted: SyncSelection,
   command: () => CommandBody,
-  options: Pick<AskOptions, 'idempotencyKey' | 'requestHash'> = {},
+  options: Pick<ExecuteOptions, 'idempotencyKey' | 'requestHash'> = {},
 ): Promise<void> {
   const { actor } = wanted;
   const queue = (await selectSyncs(control, wanted)).values();

@@ -29,13 +29,13 @@ type InstanceOf = Pick<
 >;
 
 /** The stream that a model's records of this instance lie in. */
-export const streamOf = (of: InstanceOf, model: string): Stream => ({
-  environmentUid: of.environmentUid as EnvironmentUid,
-  connectionUid: of.connectionUid as ConnectionUid,
-  integration: of.integrationKey as IntegrationKey,
-  connectionId: of.connectionId as ConnectionId,
+export const streamOf = (instanceOf: InstanceOf, model: string): Stream => ({
+  environmentUid: instanceOf.environmentUid as EnvironmentUid,
+  connectionUid: instanceOf.connectionUid as ConnectionUid,
+  integration: instanceOf.integrationKey as IntegrationKey,
+  connectionId: instanceOf.connectionId as ConnectionId,
   model,
-  variant: of.variant,
+  variant: instanceOf.variant,
 });
 
 /** Commands under way at once: a deploy may touch ten thousand connections. */
@@ -100,7 +100,7 @@ async function dropCheckpoints(
   )) {
     const kind = state.kind === 'webhook' ? 'sync' : state.kind;
     if (kept.has(`${kind}/${state.functionName}`)) continue;
-    await control.ask(ref, { type: 'Delete' }, { actor });
+    await control.execute(ref, { type: 'Delete' }, { actor });
   }
 }
 
@@ -116,8 +116,8 @@ export async function createInstancesFor(
   const path = connectionPathOf(connection);
   const { environmentUid, integrationKey } = connection;
   for (const fn of listFunctions(control, environmentUid, { integrationKey, kind: 'sync' })) {
-    const known = control.view.find<SyncInstance>('sync', [...path, fn.name, 'base']);
-    if (known?.connectionUid !== connection.uid) {
+    const existing = control.view.find<SyncInstance>('sync', [...path, fn.name, 'base']);
+    if (existing?.connectionUid !== connection.uid) {
       await createInstance(control, { connection, fn, variant: 'base' }, actor);
     }
   }
@@ -126,7 +126,7 @@ export async function createInstancesFor(
 /** @throws GatewayError `unknown_connection` when the connection is gone or going */
 export async function createInstance(
   control: ControlPlane,
-  of: {
+  instance: {
     readonly connection: Connection;
     readonly fn: DeployedFunction;
     readonly variant: string;
@@ -135,7 +135,7 @@ export async function createInstance(
   },
   actor: string,
 ): Promise<SyncInstance> {
-  const { connection, fn, variant, autoStart = fn.autoStart } = of;
+  const { connection, fn, variant, autoStart = fn.autoStart } = instance;
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const body = {
     type: 'Create',
@@ -153,7 +153,7 @@ export async function createInstance(
     runId: randomUUID(),
   };
   const ref = syncRef(connectionPathOf(connection), fn.name, variant);
-  const made = await control.ask<SyncInstance>(ref, body, { actor });
+  const made = await control.execute<SyncInstance>(ref, body, { actor });
   if (made === null) throw new GatewayError('unknown_connection');
   return made;
 }
@@ -166,7 +166,7 @@ export async function removeInstance(
   keptModels: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
-  await deps.control.ask(ref, { type: 'Remove' }, { actor });
+  await deps.control.execute(ref, { type: 'Remove' }, { actor });
   for (const model of instance.models) {
     if (!keptModels.has(model)) await deps.records.empty(streamOf(instance, model), actor);
   }
@@ -187,7 +187,7 @@ async function redeploy(
   const dropped = instance.models.filter((model) => !fn.models.includes(model));
   const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
   const body = { type: 'Redeploy', models: fn.models, functionVersion: fn.version, frequencyMs };
-  await control.ask(ref, body, { actor });
+  await control.execute(ref, body, { actor });
   for (const model of dropped) await records.empty(streamOf(instance, model), actor);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CommandBody } from '../../control-plane/entity.ts';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { bodyRefused } from '../../http/error-response.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
@@ -208,8 +208,8 @@ const updateFrequency = defineRoute({
     });
     const ref = syncRef(connectionPathOf(connection), instance.syncName, instance.variant);
     const command = { type: 'SetFrequency', frequencyMs };
-    const asked = { actor: caller.actor, ...idempotency };
-    const after = await services.control.ask<SyncInstance>(ref, command, asked);
+    const request = { actor: caller.actor, ...idempotency };
+    const after = await services.control.execute<SyncInstance>(ref, command, request);
     if (after === null) throw new GatewayError('unknown_sync');
     return { status: 200, body: { frequency: formatFrequency(effectiveFrequencyMs(after)) } };
   },

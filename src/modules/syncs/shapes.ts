@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { moment } from '../../http/answers.ts';
+import { timestamp } from '../../http/responses.ts';
 import { jsonObject } from '../../http/fields.ts';
 
 const counts = z.strictObject({ added: z.int(), updated: z.int(), deleted: z.int() });
-const models = <S extends z.ZodType>(of: S) => z.record(z.string(), of);
+const models = <S extends z.ZodType>(ref: S) => z.record(z.string(), ref);
 
 const statusShape = z
   .strictObject({
@@ -22,9 +22,9 @@ const statusShape = z
     status: z.enum(['RUNNING', 'PAUSED', 'ERROR', 'SUCCESS', 'STOPPED']),
     latestExecutionStatus: z.enum(['RUNNING', 'SUCCESS', 'STOPPED', 'ERROR']).nullable(),
     frequency: z.string().meta({ examples: ['1h'] }),
-    finishedAt: moment.optional(),
+    finishedAt: timestamp.optional(),
     latestResult: models(counts).optional(),
-    nextScheduledSyncAt: moment.nullable(),
+    nextScheduledSyncAt: timestamp.nullable(),
     records_readable: z.boolean().nullable().meta({
       description:
         'Whether everything that the last run changed can be read; the answer waits for it for up to two seconds. Null where that run ended without a report of what it changed: most runs that were cancelled, interrupted or timed out.',

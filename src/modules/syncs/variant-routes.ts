@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, functionName, integrationKey } from '../../http/fields.ts';
 import { errorAt } from '../../http/route-errors.ts';
@@ -48,8 +48,8 @@ const createVariant = defineRoute({
       const message = `The connection has ${variants.length} variants of its syncs; there can be no more.`;
       throw new GatewayError('resource_capped', { message });
     }
-    const of = { connection, fn, variant, autoStart: true };
-    const { id } = await createInstance(control, of, caller.actor);
+    const ref = { connection, fn, variant, autoStart: true };
+    const { id } = await createInstance(control, ref, caller.actor);
     return { status: 200, body: { id, name, variant } };
   },
 });

@@ -1,4 +1,4 @@
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { jsonObject } from '../../http/fields.ts';
 import { asyncapiDocument } from './asyncapi.ts';

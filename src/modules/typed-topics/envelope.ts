@@ -42,7 +42,7 @@ export interface TypedSchema {
   /** Avro schema of the values. */
   readonly definition: object;
   /** A row of the record; without payload it has only what names it. */
-  readonly row: (of: RowKey, isDeleted: boolean, payload: JsonObject | null) => Row;
+  readonly row: (rowKey: RowKey, isDeleted: boolean, payload: JsonObject | null) => Row;
 }
 
 const own = [

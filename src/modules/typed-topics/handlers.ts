@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Environment } from '../environments/state.ts';
@@ -25,12 +25,12 @@ interface Named {
  */
 export async function enableTypedTopic(
   { control }: Deps,
-  of: Named,
-  options: AskOptions,
+  named: Named,
+  options: ExecuteOptions,
 ): Promise<TypedTopic> {
-  const { environmentUid, integrationKey, model } = of;
+  const { environmentUid, integrationKey, model } = named;
   await requireIntegration(control, environmentUid, integrationKey);
-  await requireModel({ control }, of);
+  await requireModel({ control }, named);
   const environment = control.view.find<Environment>('environment', [environmentUid]);
   if (environment === null) throw new GatewayError('unknown_environment');
   refuseSealed(environment);
@@ -41,7 +41,7 @@ export async function enableTypedTopic(
   const body = { type: 'Enable', uid: randomUUID(), ...names };
   const ref = typedTopicRef(environmentUid, integrationKey, model);
   const requestHash = JSON.stringify(names);
-  const enabled = await control.ask<TypedTopic>(ref, body, { requestHash, ...options });
+  const enabled = await control.execute<TypedTopic>(ref, body, { requestHash, ...options });
   if (enabled === null) throw new GatewayError('server_error');
   return enabled;
 }
@@ -50,13 +50,17 @@ export async function enableTypedTopic(
 export async function endTypedTopic(
   { control }: Deps,
   { environmentUid, integrationKey, model }: Named,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
-  await control.ask(typedTopicRef(environmentUid, integrationKey, model), { type: 'End' }, options);
+  await control.execute(
+    typedTopicRef(environmentUid, integrationKey, model),
+    { type: 'End' },
+    options,
+  );
 }
 
-async function requireModel({ control }: Deps, of: Named): Promise<void> {
-  const { environmentUid, integrationKey, model } = of;
+async function requireModel({ control }: Deps, named: Named): Promise<void> {
+  const { environmentUid, integrationKey, model } = named;
   const isDeclared = () => schemaOfModel(control, environmentUid, integrationKey, model) !== null;
   if (isDeclared()) return;
   await control.view.caughtUp();

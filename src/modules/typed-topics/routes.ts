@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { integrationKey, modelName } from '../../http/fields.ts';
 import { askOptions } from '../../http/options.ts';
@@ -47,8 +47,8 @@ const enable = defineRoute({
   async handle(input) {
     const { params, caller, services } = input;
     const { environmentUid } = caller;
-    const of = { environmentUid, integrationKey: params.integration, model: params.model };
-    const enabled = await enableTypedTopic(services, of, askOptions(input));
+    const ref = { environmentUid, integrationKey: params.integration, model: params.model };
+    const enabled = await enableTypedTopic(services, ref, askOptions(input));
     return { status: 200, body: { data: presented(enabled, services.settings.topicPrefix) } };
   },
 });
@@ -65,8 +65,8 @@ const end = defineRoute({
   async handle(input) {
     const { params, caller, services } = input;
     const { environmentUid } = caller;
-    const of = { environmentUid, integrationKey: params.integration, model: params.model };
-    await endTypedTopic(services, of, askOptions(input));
+    const ref = { environmentUid, integrationKey: params.integration, model: params.model };
+    await endTypedTopic(services, ref, askOptions(input));
     return { status: 200, body: { success: true } };
   },
 });

@@ -51,7 +51,7 @@ const long: Mapped = {
       : misfit,
 };
 /** The name says to Kafka Connect what Avro's logical type says to others. */
-const moment: Mapped = {
+const timestamp: Mapped = {
   avro: {
     type: 'long',
     logicalType: 'timestamp-micros',
@@ -134,7 +134,7 @@ function map(schema: Json, context: Context): Mapped {
   if (!isJsonObject(schema)) return json;
   const [resolved, inside] = resolve(schema, context);
   const type = typeOf(resolved);
-  if (type === 'string' && resolved['format'] === 'date-time') return moment;
+  if (type === 'string' && resolved['format'] === 'date-time') return timestamp;
   const scalar = type === null ? undefined : scalars[type];
   if (scalar !== undefined) return scalar;
   if (type === 'array' && isJsonObject(resolved['items'])) return listOf(resolved['items'], inside);

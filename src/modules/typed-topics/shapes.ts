@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 const typedTopicShape = z
   .strictObject({
@@ -7,7 +7,7 @@ const typedTopicShape = z
     model: z.string(),
     topic: z.string(),
     subject: z.string(),
-    enabled_at: moment,
+    enabled_at: timestamp,
   })
   .meta({
     id: 'TypedTopic',

@@ -1,4 +1,4 @@
-import type { AskOptions, ControlPlane } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions, ControlPlane } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { sealingContext } from '../credentials/sealing.ts';
 import { variableRef } from './entity.ts';
@@ -11,7 +11,7 @@ export async function setVariable(
   { control, vault }: Deps,
   environmentUid: string,
   { name, value }: { readonly name: string; readonly value: string },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   await vault.ready(environmentUid);
   const context = sealingContext(environmentUid, name, 'variable');
@@ -22,7 +22,7 @@ export async function setVariable(
     value: vault.seal(environmentUid, value, context),
   };
   const requestHash = vault.fingerprint('request', JSON.stringify([name, value]));
-  await control.ask(variableRef(environmentUid, name), body, { requestHash, ...options });
+  await control.execute(variableRef(environmentUid, name), body, { requestHash, ...options });
 }
 
 /** @throws GatewayError `not_found` */
@@ -30,9 +30,9 @@ export async function deleteVariable(
   { control }: Pick<Services, 'control'>,
   environmentUid: string,
   name: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
-  await control.ask(variableRef(environmentUid, name), { type: 'Delete' }, options);
+  await control.execute(variableRef(environmentUid, name), { type: 'Delete' }, options);
 }
 
 /** The variables in clear, by name: what functions and `GET /environment-variables` see. */

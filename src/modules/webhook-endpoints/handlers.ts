@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AskOptions } from '../../control-plane/control-plane.ts';
+import type { ExecuteOptions } from '../../control-plane/control-plane.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { uuidV5 } from '../../kernel/ids.ts';
@@ -20,7 +20,7 @@ export async function createEndpoint(
   { control, vault }: Deps,
   environmentUid: string,
   wanted: WantedEndpoint,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<WebhookEndpoint> {
   const { idempotencyKey } = options;
   // A repeated request must come to the same endpoint.
@@ -29,7 +29,7 @@ export async function createEndpoint(
   const body = { type: 'Create', id, environmentUid, ...wanted, url };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
-  const made = await control.ask<WebhookEndpoint>(ref, body, { requestHash, ...options });
+  const made = await control.execute<WebhookEndpoint>(ref, body, { requestHash, ...options });
   if (made === null) throw new GatewayError('server_error');
   return made;
 }
@@ -40,7 +40,7 @@ export async function patchEndpoint(
   environmentUid: string,
   id: string,
   wanted: { readonly [Field in keyof WantedEndpoint]?: WantedEndpoint[Field] | undefined },
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<WebhookEndpoint> {
   await requireEndpoint(control, environmentUid, id);
   const { url, ...others } = wanted;
@@ -49,7 +49,7 @@ export async function patchEndpoint(
   const body = { type: 'Patch', changes: { ...others, ...sealed } };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = webhookEndpointRef(environmentUid, id);
-  const changed = await control.ask<WebhookEndpoint>(ref, body, { requestHash, ...options });
+  const changed = await control.execute<WebhookEndpoint>(ref, body, { requestHash, ...options });
   if (changed === null) throw new GatewayError('not_found');
   return changed;
 }
@@ -59,10 +59,10 @@ export async function deleteEndpoint(
   { control }: Deps,
   environmentUid: string,
   id: string,
-  options: AskOptions,
+  options: ExecuteOptions,
 ): Promise<void> {
   await requireEndpoint(control, environmentUid, id);
-  await control.ask(webhookEndpointRef(environmentUid, id), { type: 'Delete' }, options);
+  await control.execute(webhookEndpointRef(environmentUid, id), { type: 'Delete' }, options);
 }
 
 /** The addresses that are settings of the environment itself. */

@@ -40,9 +40,9 @@ export interface Subject {
 }
 
 /** Whether the endpoint takes it. */
-export function wants(endpoint: WebhookEndpoint, { kind, ...of }: Subject): boolean {
+export function wants(endpoint: WebhookEndpoint, { kind, ...ref }: Subject): boolean {
   const { isEnabled, kinds, integrationKey, connectionId } = endpoint;
   if (!isEnabled || (kinds !== null && !kinds.includes(kind))) return false;
-  if (integrationKey !== null && integrationKey !== of.integrationKey) return false;
-  return connectionId === null || connectionId === of.connectionId;
+  if (integrationKey !== null && integrationKey !== ref.integrationKey) return false;
+  return connectionId === null || connectionId === ref.connectionId;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { json, succeeded } from '../../http/answers.ts';
+import { json, succeeded } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, integrationKey, text, webAddress } from '../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../http/options.ts';
@@ -31,7 +31,7 @@ const kinds = z
   .min(1)
   .max(webhookKinds.length)
   .nullable()
-  .transform((given) => (given === null ? null : [...new Set(given)]));
+  .transform((input) => (input === null ? null : [...new Set(input)]));
 
 const settings = {
   url: webAddress,
@@ -195,8 +195,8 @@ const testSend = defineRoute({
       sentAt: isoMillis(clock.now()),
     };
     const connection = { integrationKey: '', connectionId: null, webhookUrlOverride: null };
-    const of = { environment, connection, kind: 'test', endpoints: [id] } as const;
-    await publisher.publish(await deliveriesOf(services, of, [{ messageId, payload }]), actor);
+    const ref = { environment, connection, kind: 'test', endpoints: [id] } as const;
+    await publisher.publish(await deliveriesOf(services, ref, [{ messageId, payload }]), actor);
     return { status: 202, body: { data: { message_ids: [messageId] } } };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 
 const endpointShape = z
@@ -12,8 +12,8 @@ const endpointShape = z
     connection_id: z.string().nullable(),
     enabled: z.boolean(),
     managed_by: z.enum(['environment', 'endpoint']),
-    created_at: moment,
-    updated_at: moment,
+    created_at: timestamp,
+    updated_at: timestamp,
   })
   .meta({ id: 'WebhookEndpoint' });
 

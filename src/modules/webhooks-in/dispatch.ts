@@ -5,7 +5,7 @@ import type { Connection } from '../connections/state.ts';
 import { listFunctions } from '../functions/queries.ts';
 import type { DeployedFunction } from '../functions/state.ts';
 import type { SyncInstance } from '../syncs/state.ts';
-import type { ProviderEvent } from './judge.ts';
+import type { ProviderEvent } from './evaluate.ts';
 
 /** A run of `onWebhook` that an event starts. */
 export interface WantedRun {
@@ -21,11 +21,11 @@ export interface WantedRun {
  */
 export function runsOf(
   control: ControlPlane,
-  of: { readonly environmentUid: string; readonly integrationKey: string },
+  ref: { readonly environmentUid: string; readonly integrationKey: string },
   originId: string,
   events: readonly ProviderEvent[],
 ): WantedRun[] {
-  const { environmentUid, integrationKey } = of;
+  const { environmentUid, integrationKey } = ref;
   const { view } = control;
   const syncs = listFunctions(control, environmentUid, { integrationKey, kind: 'sync' });
   const subscribed = syncs.filter((fn) => fn.isEnabled && fn.webhookSubscriptions.length > 0);
@@ -41,8 +41,10 @@ export function runsOf(
   );
 }
 
-const subscribes = ({ webhookSubscriptions: of }: DeployedFunction, type: string | null): boolean =>
-  of.includes('*') || (type !== null && of.includes(type));
+const subscribes = (
+  { webhookSubscriptions: ref }: DeployedFunction,
+  type: string | null,
+): boolean => ref.includes('*') || (type !== null && ref.includes(type));
 
 function isPaused(view: ControlPlane['view'], connection: Connection, name: string): boolean {
   const { environmentUid, integrationKey, connectionId } = connection;

@@ -19,7 +19,7 @@ export interface ConnectionFinder extends Disposable {
    * with it, or an object with it as a key), or a value of the connection configuration.
    */
   find(
-    of: { readonly environmentUid: string; readonly integrationKey: string },
+    ref: { readonly environmentUid: string; readonly integrationKey: string },
     property: string,
     value: string,
   ): Promise<Connection[]>;
@@ -31,7 +31,7 @@ interface Of {
 }
 
 interface Index {
-  readonly of: Of;
+  readonly lookup: Of;
   readonly property: string;
   /** Ids of connections by value. */
   readonly byValue: Map<string, Set<string>>;
@@ -58,59 +58,60 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
     const connections = changed.filter(({ kind }) => kind === 'connection');
     if (connections.length > 0) for (const index of indexes.values()) note(index, connections);
   });
-  const indexOf = (of: Of, property: string): Index => {
-    const name = joinKey(of.environmentUid, of.integrationKey, property);
-    const known = indexes.get(name);
-    if (known !== undefined) return known;
+  const indexOf = (lookup: Of, property: string): Index => {
+    const name = joinKey(lookup.environmentUid, lookup.integrationKey, property);
+    const existing = indexes.get(name);
+    if (existing !== undefined) return existing;
     if (indexes.size >= indexesMax) indexes.clear();
-    const made = newIndex(control, of, property);
+    const made = newIndex(control, lookup, property);
     indexes.set(name, made);
     return made;
   };
-  const read = async (of: Of, property: string, value: string): Promise<Connection[]> => {
+  const read = async (lookup: Of, property: string, value: string): Promise<Connection[]> => {
     const find = (id: string): Connection[] => {
-      const found = findConnection(control, of.environmentUid, of.integrationKey, id);
+      const found = findConnection(control, lookup.environmentUid, lookup.integrationKey, id);
       return found === null ? [] : [found];
     };
     if (property === 'connectionId') return find(value);
-    const index = indexOf(of, property);
+    const index = indexOf(lookup, property);
     index.looking = index.looking.catch(() => undefined).then(() => look(deps, index));
     await index.looking;
     return [...(index.byValue.get(value) ?? [])].flatMap(find);
   };
   return {
     async find({ environmentUid, integrationKey }, property, value) {
-      const of = { environmentUid, integrationKey };
-      const known = await read(of, property, value);
-      if (known.length > 0) return known;
+      const ref = { environmentUid, integrationKey };
+      const indexed = await read(ref, property, value);
+      if (indexed.length > 0) return indexed;
       // Another node may have made it a moment ago.
       await control.view.caughtUp();
-      return read(of, property, value);
+      return read(ref, property, value);
     },
     [Symbol.dispose]: () => stop(),
   };
 }
 
-function newIndex(control: ControlPlane, of: Of, property: string): Index {
-  const all = connectionsOfIntegration(control, of.environmentUid, of.integrationKey);
+function newIndex(control: ControlPlane, lookup: Of, property: string): Index {
+  const all = connectionsOfIntegration(control, lookup.environmentUid, lookup.integrationKey);
   const changed = new Set(all.map(({ connectionId }) => connectionId));
   const empty = { byValue: new Map(), valuesOf: new Map(), looking: Promise.resolve() };
-  return { of, property, changed, ...empty };
+  return { lookup, property, changed, ...empty };
 }
 
-function note({ of, changed }: Index, connections: readonly EntityRef[]): void {
+function note({ lookup, changed }: Index, connections: readonly EntityRef[]): void {
   for (const { path } of connections) {
     const [environmentUid, integrationKey, connectionId] = path;
-    const isOurs = environmentUid === of.environmentUid && integrationKey === of.integrationKey;
+    const isOurs =
+      environmentUid === lookup.environmentUid && integrationKey === lookup.integrationKey;
     if (isOurs && connectionId !== undefined) changed.add(connectionId);
   }
 }
 
 /** Opens what changed. What can't be opened has no values. */
 async function look({ control, vault }: Deps, index: Index): Promise<void> {
-  const { of, property, changed } = index;
+  const { lookup, property, changed } = index;
   for (const id of [...changed]) {
-    const connection = findConnection(control, of.environmentUid, of.integrationKey, id);
+    const connection = findConnection(control, lookup.environmentUid, lookup.integrationKey, id);
     changed.delete(id);
     try {
       put(index, id, connection === null ? [] : await valuesOf(vault, connection, property));

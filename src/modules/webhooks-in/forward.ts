@@ -5,7 +5,7 @@ import type { Environment } from '../environments/state.ts';
 import type { Integration } from '../integrations/state.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { forwardedHeaders } from './headers.ts';
-import type { Verdict } from './judge.ts';
+import type { Verdict } from './evaluate.ts';
 
 /**
  * The webhook for the application: once for each connection that it is of, or once as it is. The ids follow from the
@@ -13,12 +13,12 @@ import type { Verdict } from './judge.ts';
  */
 export async function forwardsOf(
   deps: Pick<Services, 'control' | 'vault'>,
-  of: { readonly environment: Environment; readonly integration: Integration },
+  ref: { readonly environment: Environment; readonly integration: Integration },
   originId: string,
   verdict: Verdict,
   headers: Readonly<Record<string, string>>,
 ): Promise<PublicMessage[]> {
-  const { environment, integration } = of;
+  const { environment, integration } = ref;
   if (!integration.forwardWebhooks || !verdict.isForwarded) return [];
   const { uniqueKey: integrationKey, provider } = integration;
   const along = forwardedHeaders(headers);
@@ -32,8 +32,8 @@ export async function forwardsOf(
     return deliveriesOf(deps, wanted, [{ messageId, payload: payload as never, headers: along }]);
   };
   if (verdict.connections.length === 0) {
-    const nobody = { integrationKey, connectionId: null, webhookUrlOverride: null };
-    return send(nobody, '', verdict.body as never);
+    const anonymous = { integrationKey, connectionId: null, webhookUrlOverride: null };
+    return send(anonymous, '', verdict.body as never);
   }
   const made = await Promise.all(
     verdict.connections.map((connection) =>

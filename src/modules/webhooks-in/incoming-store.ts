@@ -136,8 +136,8 @@ export class IncomingStore {
       (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?, ?, NULL)`;
     const { delivery_id, environment_id, integration, headers, received_at, body_hash } = step;
     const names = [delivery_id, environment_id, integration ?? ''];
-    const place = [partition, offset];
-    this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, ...place, body_hash);
+    const position = [partition, offset];
+    this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, ...position, body_hash);
   }
 
   /** One row of each integration and hour, with the last number that was noted. */
@@ -148,17 +148,17 @@ export class IncomingStore {
         refused_count = max(refused_count, excluded.refused_count)`;
     const { delivery_id, environment_id, integration, reason, status, refused_count } = step;
     const names = [delivery_id, environment_id, integration ?? '', reason, status];
-    const place = [step.received_at, step.occurred_at, partition, offset];
-    this.#tables.run(sql, ...names, ...place, refused_count);
+    const position = [step.received_at, step.occurred_at, partition, offset];
+    this.#tables.run(sql, ...names, ...position, refused_count);
   }
 
   #decide(step: WebhookIn): void {
     const sql = `UPDATE incoming SET disposition = ?, reason = ?, status = ?, type = ?,
       provider_delivery_id = ?, connections = ?, run_ids = ?, decided_at = ? WHERE id = ?`;
     const { disposition, reason, status, subscription, provider_delivery_id } = step;
-    const said = [disposition, reason, status, subscription, provider_delivery_id];
+    const fields = [disposition, reason, status, subscription, provider_delivery_id];
     const lists = [JSON.stringify(step.matched_connections), JSON.stringify(step.run_ids)];
-    this.#tables.run(sql, ...said, ...lists, step.occurred_at, step.delivery_id);
+    this.#tables.run(sql, ...fields, ...lists, step.occurred_at, step.delivery_id);
   }
 }
 

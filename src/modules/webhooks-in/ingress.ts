@@ -11,7 +11,7 @@ import type { Environment } from '../environments/state.ts';
 import { findIntegration } from '../integrations/queries.ts';
 import type { Services } from '../../http/services.ts';
 import { receiverFor, type Receiver } from './receiver.ts';
-import { accept, arrivalOf, verifyArrived } from './take.ts';
+import { accept, arrivalOf, verifyArrived } from './process.ts';
 
 const tooLargeFix =
   'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';
@@ -45,8 +45,8 @@ export const webhookRoute: StreamRoute = {
   async handle(call) {
     const { request, response, services } = call;
     const named = namesOf(call.target);
-    const to = await receiverOf(services, named);
-    if (to === null) {
+    const target = await receiverOf(services, named);
+    if (target === null) {
       await checkRate(call, named, 'all');
       call.begin(204, []);
       response.end();
@@ -55,9 +55,9 @@ export const webhookRoute: StreamRoute = {
     const bytes = await readBytes(request, limits.webhookInBytesMax, tooLargeFix);
     const incoming = { headers: headersOf(request), search: named.search, bytes };
     const arrived = arrivalOf(services, incoming);
-    const verdict = await verifyArrived(services, to, arrived);
+    const verdict = await verifyArrived(services, target, arrived);
     await checkRate(call, named, verdict.isVerified ? 'verified' : 'unverified');
-    await accept(services, to, arrived, verdict);
+    await accept(services, target, arrived, verdict);
     answer(call, verdict.answer);
   },
 };

@@ -10,7 +10,7 @@ import type { ModeContext } from '../credentials/modes/mode.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
 import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
 import type { Integration } from '../integrations/state.ts';
-import type { Installation } from './judge.ts';
+import type { Installation } from './evaluate.ts';
 
 type Deps = Pick<
   Services,
@@ -28,22 +28,24 @@ export async function install(
   { handle, id }: Installation,
 ): Promise<void> {
   const { environmentUid, uniqueKey: integrationKey, provider: name } = integration;
-  const of = { environmentUid, integrationKey };
+  const ref = { environmentUid, integrationKey };
   const provider = deps.providers.find(name);
-  if (id === null || provider === null) throw nobodyWaits();
+  if (id === null || provider === null) throw isUnclaimed();
   const context = await modeContext(deps, integration, provider);
-  const waiting = await pendingOf(deps, of, handle, context);
+  const waiting = await pendingOf(deps, ref, handle, context);
   if (waiting === null) {
-    const known = await deps.connectionFinder.find(of, 'installation_id', id);
-    if (known.length > 0) return;
-    throw nobodyWaits();
+    const existing = await deps.connectionFinder.find(ref, 'installation_id', id);
+    if (existing.length > 0) return;
+    throw isUnclaimed();
   }
   const { connection, connectionConfig } = waiting;
   const held = await openCredentials(deps.vault, connection);
-  const obtained = await completed(held, id, { ...context, connectionConfig }).catch(told);
+  const obtained = await completed(held, id, { ...context, connectionConfig }).catch(
+    notifyInstalled,
+  );
   const { connectionId, endUser, tags } = connection;
   // The connection keeps its own.
-  const owner = { ...of, connectionId, endUser, tags, webhookUrlOverride: null };
+  const owner = { ...ref, connectionId, endUser, tags, webhookUrlOverride: null };
   await saveAuthorized(
     deps,
     { ...owner, provider, known: connection },
@@ -55,11 +57,11 @@ export async function install(
 /** The first that waits for an installation of this app by the user. */
 async function pendingOf(
   { connectionFinder, vault }: Deps,
-  of: { readonly environmentUid: string; readonly integrationKey: string },
+  ref: { readonly environmentUid: string; readonly integrationKey: string },
   handle: string,
   { client }: ModeContext,
 ): Promise<{ readonly connection: Connection; readonly connectionConfig: JsonObject } | null> {
-  for (const connection of await connectionFinder.find(of, 'handle', handle)) {
+  for (const connection of await connectionFinder.find(ref, 'handle', handle)) {
     const connectionConfig = await openConnectionConfig(vault, connection);
     const appId = textAt(connectionConfig, 'app_id');
     const isOfApp = appId === null || appId === client?.appId;
@@ -68,9 +70,9 @@ async function pendingOf(
   return null;
 }
 
-function told(error: unknown): never {
+function notifyInstalled(error: unknown): never {
   throw error instanceof ProviderAuthError ? error.toGatewayError() : error;
 }
 
-const nobodyWaits = (): GatewayError =>
+const isUnclaimed = (): GatewayError =>
   new GatewayError('webhook_no_connection_or_existing_installation_id');

@@ -26,16 +26,16 @@ export function createProviderKeys(deps: {
   readonly http: HttpClient;
   readonly clock: Clock;
 }): ProviderKeys {
-  const known = new Map<string, Known>();
+  const existing = new Map<string, Known>();
   return {
     at(url, isFresh) {
       const now = deps.clock.now();
-      const found = known.get(url);
+      const found = existing.get(url);
       if (found !== undefined && now - found.since < (isFresh ? freshMs : keptMs))
         return found.keys;
       const keys = fetched(deps.http, url);
-      known.set(url, { keys, since: now });
-      keys.catch(() => known.delete(url));
+      existing.set(url, { keys, since: now });
+      keys.catch(() => existing.delete(url));
       return keys;
     },
   };

@@ -42,8 +42,8 @@ export async function receiverOf(
   const integration = await requireIntegration(control, environmentUid, key);
   const environment = environmentOf(services, environmentUid);
   const provider = providers.find(integration.provider);
-  const to = receiverFor(environment, integration, provider);
-  if (to !== null) return to;
+  const target = receiverFor(environment, integration, provider);
+  if (target !== null) return target;
   const message = `The provider "${integration.provider}" sends no webhooks that are looked at.`;
   throw new GatewayError('not_found', { message });
 }

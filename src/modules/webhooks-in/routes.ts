@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json } from '../../http/answers.ts';
+import { json } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '../../http/fields.ts';
 import type { Services } from '../../http/services.ts';
@@ -8,12 +8,12 @@ import type { IncomingWebhook } from './incoming-store.ts';
 import { presentIncoming } from './presenter.ts';
 import { dispositions, incomingShape, incomingsShape, incomingWithBodyShape } from './shapes.ts';
 import { receiverOf } from './receiver.ts';
-import { stored, take } from './take.ts';
+import { stored, processWebhook } from './process.ts';
 
 const scopes = ['environment:*'];
 const pageSizeDefault = 100;
 const path = z.strictObject({ id: z.uuid() });
-const moment = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
+const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
 const list = defineRoute({
   method: 'GET',
@@ -25,8 +25,8 @@ const list = defineRoute({
     disposition: z.enum(dispositions).optional(),
     provider_config_key: integrationKey.optional(),
     connection_id: connectionId.optional(),
-    since: moment.optional(),
-    until: moment.optional(),
+    since: timestamp.optional(),
+    until: timestamp.optional(),
     cursor: text(1, 512).optional(),
     limit: wholeNumber(1, 1000).optional(),
   }),
@@ -59,8 +59,8 @@ const cursorOf = ({ receivedAt, id }: IncomingWebhook): string =>
 
 function placeOf(cursor: string) {
   try {
-    const given: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const [receivedAt, id] = cursorShape.parse(given);
+    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [receivedAt, id] = cursorShape.parse(input);
     return { receivedAt, id };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });
@@ -98,14 +98,14 @@ const process = defineRoute({
   errors: ['not_found', 'webhook_unknown_provider'],
   async handle({ params, caller, services }) {
     const webhook = await requireIncoming(services, caller.environmentUid, params.id);
-    const to = await receiverOf(services, caller.environmentUid, webhook.integration);
+    const receiver = await receiverOf(services, caller.environmentUid, webhook.integration);
     const kept = await stored(services, webhook);
     if (kept === null) {
       const message = `The body of the webhook ${webhook.id} was not kept, so that it cannot be processed.`;
       throw new GatewayError('not_found', { message });
     }
     try {
-      await take(services, to, kept, true);
+      await processWebhook(services, receiver, kept, true);
     } catch (error) {
       // The log has the new reason, which the answer shows.
       if (!(error instanceof GatewayError) || error.status >= 500) throw error;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { data, moment } from '../../http/answers.ts';
+import { data, timestamp } from '../../http/responses.ts';
 
 export const dispositions = [
   'received',
@@ -26,8 +26,8 @@ const shown = {
     description:
       'Of `refused`, which is no single webhook: how many that nothing vouches for were not kept in the hour, as of its first, 10th, 100th and so on.',
   }),
-  received_at: moment,
-  decided_at: moment.nullable(),
+  received_at: timestamp,
+  decided_at: timestamp.nullable(),
 };
 
 const incoming = z.strictObject(shown).meta({ id: 'WebhookDelivery' });

@@ -40,20 +40,20 @@ export async function publish(
  */
 export async function receivedMessage(
   deps: Deps,
-  to: Receiver,
+  receiver: Receiver,
   { id, receivedAt, request }: Arrived,
   { keepsBody = true }: { readonly keepsBody?: boolean } = {},
 ): Promise<PublicMessage> {
   const { vault } = deps;
-  const { uid } = to.environment;
+  const { uid } = receiver.environment;
   await vault.ready(uid);
   const { headers, search, bytes } = request;
   const kept: KeptRequest = { headers, search };
-  return message(to, {
+  return message(receiver, {
     ...quiet,
     delivery_id: id,
     disposition: 'received',
-    headers: shown(headers, to.rules),
+    headers: shown(headers, receiver.rules),
     body: keepsBody ? vault.sealBytes(uid, bytes, bodyContext(uid, id)) : null,
     request: keepsBody
       ? vault.sealBytes(uid, Buffer.from(JSON.stringify(kept)), requestContext(uid, id))
@@ -66,24 +66,25 @@ export async function receivedMessage(
 /** What came of a stored request. */
 export function outcomeMessage(
   deps: Deps,
-  to: Receiver,
+  receiver: Receiver,
   { id, receivedAt, request }: Arrived,
   outcome: Partial<IncomingStep> & Pick<IncomingStep, 'disposition'>,
 ): PublicMessage {
   const about = { delivery_id: id, body_hash: bodyHash(deps, request) };
-  return message(to, { ...quiet, ...about, received_at: receivedAt * 1000, ...outcome });
+  return message(receiver, { ...quiet, ...about, received_at: receivedAt * 1000, ...outcome });
 }
 
 export const rejectedMessage = (
   deps: Deps,
-  to: Receiver,
+  receiver: Receiver,
   stored: Arrived,
   { code: reason, status }: GatewayError,
-): PublicMessage => outcomeMessage(deps, to, stored, { disposition: 'rejected', reason, status });
+): PublicMessage =>
+  outcomeMessage(deps, receiver, stored, { disposition: 'rejected', reason, status });
 
 /** How many requests of an hour were not kept so far. */
 export const refusedMessage = (
-  to: Receiver,
+  receiver: Receiver,
   {
     id,
     at,
@@ -98,7 +99,7 @@ export const refusedMessage = (
     readonly status: number;
   },
 ): PublicMessage =>
-  message(to, {
+  message(receiver, {
     ...quiet,
     delivery_id: id,
     disposition: 'refused',

@@ -28,9 +28,9 @@ export const sizeOf = ({ headers, search, bytes }: Incoming): number =>
  * not pass here, so that no flood keeps it out.
  * @throws GatewayError `too_many_request`: it is not to be kept
  */
-export async function admitUnverified(
+export async function acceptUnverified(
   deps: UnverifiedDeps,
-  to: Receiver,
+  receiver: Receiver,
   sender: UnverifiedSender,
   bytes: number,
 ): Promise<void> {
@@ -41,12 +41,12 @@ export async function admitUnverified(
       : settings.webhookUnsignedMbPerHour * 1024 ** 2;
   const hour = Math.floor(clock.now() / hourMs);
   const by = Math.max(bytes, limits.webhookUnverifiedBytesMin);
-  const name = counterOf(`webhooks-${sender}`, to, hour);
+  const name = counterOf(`webhooks-${sender}`, receiver, hour);
   const { value } = await coordination.count(name, { windowMs: hourMs, by });
   const isKept = value - by < max;
   metrics.count('svc_webhooks_unverified_total', [isKept ? 'kept' : 'refused']);
   if (isKept) return;
-  await noteRefusal(deps, to, hour);
+  await noteRefusal(deps, receiver, hour);
   const message =
     'More webhooks that nothing vouches for came in for this integration within the hour than are kept.';
   const retryAfterS = Math.ceil(((hour + 1) * hourMs - clock.now()) / 1000);
@@ -60,16 +60,16 @@ const counterOf = (what: string, { environment, integration }: Receiver, hour: n
  * Says how many were refused in the hour: at the first, the tenth, the hundredth and so on, so that a flood writes a
  * handful of messages. Nobody waits for them: the refusal stands without.
  */
-async function noteRefusal(deps: UnverifiedDeps, to: Receiver, hour: number): Promise<void> {
+async function noteRefusal(deps: UnverifiedDeps, receiver: Receiver, hour: number): Promise<void> {
   const { coordination, clock, logger } = deps;
-  const name = counterOf('webhooks-refused', to, hour);
+  const name = counterOf('webhooks-refused', receiver, hour);
   const { value: count } = await coordination.count(name, { windowMs: hourMs });
   if (!/^10*$/.test(String(count))) return;
-  const { uniqueKey: integration, environmentUid: environment } = to.integration;
+  const { uniqueKey: integration, environmentUid: environment } = receiver.integration;
   logger.warn({ environment, integration, count }, 'webhooks that nothing vouches for are refused');
   const id = uuidV5(environment, joinKey('webhooks-refused', integration, String(hour)));
   const refusal = { id, at: clock.now(), count, reason: 'too_many_request', status: 429 };
-  await publish(deps, refusedMessage(to, refusal)).catch((err: unknown) => {
+  await publish(deps, refusedMessage(receiver, refusal)).catch((err: unknown) => {
     logger.warn({ err, environment, integration }, 'the number of refused webhooks was not noted');
   });
 }

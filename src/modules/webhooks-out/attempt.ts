@@ -18,7 +18,7 @@ export interface AttemptResult {
 /** Sends the bytes once. Never throws. */
 export async function attemptDelivery(
   http: HttpClient,
-  to: {
+  target: {
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: Uint8Array;
@@ -30,9 +30,9 @@ export async function attemptDelivery(
   try {
     const { status } = await http.request({
       method: 'POST',
-      url: new URL(to.url),
-      headers: to.headers,
-      body: to.body,
+      url: new URL(target.url),
+      headers: target.headers,
+      body: target.body,
       timeoutMs: limits.webhookTimeoutMs,
       maxBytes: answerBytesMax,
       dropsBody: true,

@@ -61,8 +61,8 @@ const errorTypes: Readonly<Record<string, string>> = {
 function refreshError(change: CredentialsChanged): NonNullable<AuthEvent['error']> {
   const { auth_mode: mode, error_code: code, provider_status: status } = change;
   const isTest = code === testFailed;
-  const said = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];
-  const why = said.flat().length === 0 ? '' : ` (${said.flat().join(': ')})`;
+  const fields = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];
+  const why = fields.flat().length === 0 ? '' : ` (${fields.flat().join(': ')})`;
   const what = isTest
     ? 'The provider refused the credentials'
     : 'The credentials could not be refreshed';
@@ -85,7 +85,7 @@ export function isAuthWanted(
 export function authPayload(
   event: AuthEvent,
   environment: Pick<Environment, 'name'>,
-  of: Pick<Connection, 'connectionId' | 'integrationKey' | 'provider' | 'authMode' | 'endUser'> & {
+  ref: Pick<Connection, 'connectionId' | 'integrationKey' | 'provider' | 'authMode' | 'endUser'> & {
     /** Left out where there is no connection. */
     readonly tags?: Connection['tags'];
   },
@@ -96,13 +96,13 @@ export function authPayload(
     from: 'svc',
     operation,
     success: error === null,
-    authMode: of.authMode,
-    connectionId: of.connectionId,
-    providerConfigKey: of.integrationKey,
-    provider: of.provider,
+    authMode: ref.authMode,
+    connectionId: ref.connectionId,
+    providerConfigKey: ref.integrationKey,
+    provider: ref.provider,
     environment: environment.name,
-    ...(of.endUser === null ? {} : { endUser: presentEndUser(of.endUser) }),
-    ...(of.tags === undefined ? {} : { tags: of.tags }),
+    ...(ref.endUser === null ? {} : { endUser: presentEndUser(ref.endUser) }),
+    ...(ref.tags === undefined ? {} : { tags: ref.tags }),
     ...(error === null ? {} : { error: { ...error } }),
   };
 }

@@ -54,8 +54,8 @@ function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['cre
   const atHand = new Map<number, ReadonlyMap<number, Uint8Array | null>>();
   const turns = new Map<number, Promise<unknown>>();
   const read: Deliveries['created'] = async ({ partition, offset }) => {
-    const known = atHand.get(partition)?.get(offset);
-    if (known !== undefined) return readableStep(codec, known);
+    const existing = atHand.get(partition)?.get(offset);
+    if (existing !== undefined) return readableStep(codec, existing);
     const from = { topic: deliveriesTopic, partition, offset };
     for await (const { messages } of log.read(from, { maxBytes: readAheadBytes })) {
       const [first] = messages;
@@ -65,11 +65,11 @@ function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['cre
     }
     return null;
   };
-  return (of) => {
-    const before = turns.get(of.partition) ?? Promise.resolve();
+  return (ref) => {
+    const before = turns.get(ref.partition) ?? Promise.resolve();
     // Whoever asked before has the error of their own.
-    const turn = before.catch(() => undefined).then(() => read(of));
-    turns.set(of.partition, turn);
+    const turn = before.catch(() => undefined).then(() => read(ref));
+    turns.set(ref.partition, turn);
     return turn;
   };
 }

@@ -99,10 +99,10 @@ export type EndpointRef = Pick<
 >;
 
 /** What has its own places and its own order among deliveries: an endpoint, or the address of one connection. */
-export function lineOf(of: EndpointRef): string {
-  const endpoint = joinKey(of.environment_id, of.endpoint_id);
-  return of.endpoint_id === 'connection'
-    ? joinKey(endpoint, of.integration ?? '', of.connection_id ?? '')
+export function lineOf(endpointRef: EndpointRef): string {
+  const endpoint = joinKey(endpointRef.environment_id, endpointRef.endpoint_id);
+  return endpointRef.endpoint_id === 'connection'
+    ? joinKey(endpoint, endpointRef.integration ?? '', endpointRef.connection_id ?? '')
     : endpoint;
 }
 
@@ -190,9 +190,9 @@ export class DeliveryStore {
       (?, ?, ?, ?, ?, ?, ?, 'pending', 0, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?)`;
     const { message_id, endpoint_id, environment_id, integration, connection_id, run_id } = step;
     const names = [message_id, endpoint_id, environment_id, integration, connection_id, run_id];
-    const place = [lineOf(step), partition, offset];
+    const position = [lineOf(step), partition, offset];
     const times = [step.occurred_at, step.occurred_at];
-    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...place, ...times);
+    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...position, ...times);
   }
 
   #step(step: WebhookOut, offset: number): void {

@@ -90,7 +90,7 @@ const quiet = {
 /** One `created` message per payload and endpoint: what the dispatcher sends, at least once. */
 export async function deliveriesOf(
   deps: { readonly control: View; readonly vault: Vault },
-  of: {
+  ref: {
     readonly environment: Environment;
     readonly connection: Addressed;
     /** In clear; there is no connection whose URL a delivery could look up: it carries it. */
@@ -102,9 +102,9 @@ export async function deliveriesOf(
   },
   payloads: readonly Payload[],
 ): Promise<PublicMessage[]> {
-  const { environment, connection, kind, address: url = null } = of;
+  const { environment, connection, kind, address: url = null } = ref;
   const { uid } = environment;
-  const endpoints = of.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
+  const endpoints = ref.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
   if (endpoints.length === 0) return [];
   await deps.vault.ready(uid);
   const seal = (text: string, context: (uid: string, messageId: string) => string, id: string) =>
@@ -119,7 +119,7 @@ export async function deliveriesOf(
     return endpoints.map((endpoint) => {
       const about = { message_id: messageId, endpoint_id: endpoint, event_kind: kind };
       return deliveryMessage(
-        { ...of, environmentUid: uid },
+        { ...ref, environmentUid: uid },
         { ...quiet, ...about, ...sealed, action: 'created', replay_of: replayOf },
       );
     });
@@ -128,14 +128,14 @@ export async function deliveriesOf(
 
 /** A step of a delivery, on the partition of its connection: deliveries of one connection keep their order. */
 export function deliveryMessage(
-  of: {
+  ref: {
     readonly environmentUid: string;
     readonly connection: Pick<Addressed, 'integrationKey' | 'connectionId'>;
     readonly runId?: string;
   },
   step: DeliveryStep,
 ): PublicMessage {
-  const { environmentUid, connection, runId } = of;
+  const { environmentUid, connection, runId } = ref;
   const { integrationKey, connectionId } = connection;
   return {
     topic: 'svc.webhooks-out.v1',

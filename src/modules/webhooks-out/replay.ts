@@ -88,7 +88,7 @@ export async function replayMatching(
 /** Sends these once more. */
 export async function repeat(
   { deliveries, publisher, vault }: Deps,
-  given: readonly Delivery[],
+  input: readonly Delivery[],
   { actor, idempotency }: Ordering,
 ): Promise<{ readonly ids: string[]; readonly gone: number }> {
   const messages: PublicMessage[] = [];
@@ -96,7 +96,7 @@ export async function repeat(
   let gone = 0;
   // With the same key the same messages come of it, which are then known.
   const request = idempotency?.idempotencyKey ?? randomUUID();
-  for (const delivery of given) {
+  for (const delivery of input) {
     const created = await deliveries.created(delivery);
     if (created?.body == null) {
       gone += 1;
@@ -122,7 +122,7 @@ function repeatedMessages(vault: Vault, created: WebhookOut, id: string): Public
           vault.openBytes(uid, sealed, context(uid, message_id)),
           context(uid, id),
         );
-  const of = {
+  const ref = {
     environmentUid: uid,
     connection: { integrationKey: created.integration ?? '', connectionId: created.connection_id },
     ...(run_id === null ? {} : { runId: run_id }),
@@ -138,8 +138,8 @@ function repeatedMessages(vault: Vault, created: WebhookOut, id: string): Public
     headers: null,
   };
   return [
-    deliveryMessage(of, { ...step, message_id, action: 'replayed', replay_of: null }),
-    deliveryMessage(of, {
+    deliveryMessage(ref, { ...step, message_id, action: 'replayed', replay_of: null }),
+    deliveryMessage(ref, {
       ...step,
       message_id: id,
       action: 'created',

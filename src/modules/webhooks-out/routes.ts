@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { json, type Answers } from '../../http/answers.ts';
+import { json, type Responses } from '../../http/responses.ts';
 import { defineRoute, type AnyRoute, type RouteInput } from '../../http/define-route.ts';
 import { connectionId, integrationKey, listOf, text, wholeNumber } from '../../http/fields.ts';
 import { GatewayError } from '../../kernel/errors.ts';
@@ -15,13 +15,13 @@ const pageSizeDefault = 100;
 const replayLimitDefault = 1_000;
 const replayLimitMax = 10_000;
 
-const replayAnswers: Answers = {
+const replayAnswers: Responses = {
   200: json('What would be sent again.', replayedShape),
   202: json('What is sent again.', replayedShape),
 };
 
 /** A time, as microseconds since the epoch. */
-const moment = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
+const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
 
 const conditions = {
   kind: z.enum(webhookKinds).optional(),
@@ -29,22 +29,22 @@ const conditions = {
   endpoint_id: text(1, 64).optional(),
   provider_config_key: integrationKey.optional(),
   connection_id: connectionId.optional(),
-  since: moment.optional(),
-  until: moment.optional(),
+  since: timestamp.optional(),
+  until: timestamp.optional(),
 };
 const conditionsShape = z.strictObject(conditions);
 const path = z.strictObject({ id: text(1, 64) });
 
-function filterOf(given: z.output<typeof conditionsShape>): DeliveryFilter {
-  const { kind, state, since, until } = given;
+function filterOf(input: z.output<typeof conditionsShape>): DeliveryFilter {
+  const { kind, state, since, until } = input;
   return {
     kind,
     state,
     since,
     until,
-    endpointId: given.endpoint_id,
-    integration: given.provider_config_key,
-    connectionId: given.connection_id,
+    endpointId: input.endpoint_id,
+    integration: input.provider_config_key,
+    connectionId: input.connection_id,
   };
 }
 
@@ -82,8 +82,8 @@ const cursorOf = ({ createdAt, messageId, endpointId }: Delivery): string =>
 
 function placeOf(cursor: string) {
   try {
-    const given: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    const [createdAt, messageId, endpointId] = cursorShape.parse(given);
+    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [createdAt, messageId, endpointId] = cursorShape.parse(input);
     return { createdAt, messageId, endpointId };
   } catch (cause) {
     throw new GatewayError('invalid_cursor_value', {}, { cause });
@@ -125,8 +125,8 @@ const resend = defineRoute({
   errors: ['not_found'],
   async handle(input) {
     const { params, body, caller, services } = input;
-    const known = await requireMessage(services, caller.environmentUid, params.id);
-    const wanted = known.filter(
+    const existing = await requireMessage(services, caller.environmentUid, params.id);
+    const wanted = existing.filter(
       ({ messageId, endpointId }) =>
         messageId === params.id &&
         (body.endpoint_id === undefined || body.endpoint_id === endpointId),
@@ -151,7 +151,7 @@ const recover = defineRoute({
   credential: 'environment',
   scopes,
   summary: 'Sends once more what failed since a time and was not recovered yet.',
-  body: z.strictObject({ since: moment, endpoint_id: text(1, 64).optional(), ...orders }),
+  body: z.strictObject({ since: timestamp, endpoint_id: text(1, 64).optional(), ...orders }),
   answers: replayAnswers,
   errors: [],
   async handle(input) {

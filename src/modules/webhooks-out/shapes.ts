@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyJson, data, moment } from '../../http/answers.ts';
+import { anyJson, data, timestamp } from '../../http/responses.ts';
 import { deliveryStates } from './delivery-store.ts';
 
 const shown = {
@@ -13,10 +13,10 @@ const shown = {
   attempts: z.int(),
   status: z.int().nullable(),
   error_code: z.string().nullable(),
-  next_attempt_at: moment.nullable(),
+  next_attempt_at: timestamp.nullable(),
   replay_of: z.string().nullable(),
-  created_at: moment,
-  updated_at: moment,
+  created_at: timestamp,
+  updated_at: timestamp,
 };
 
 export const messagesShape = z.strictObject({
@@ -26,12 +26,12 @@ export const messagesShape = z.strictObject({
 
 const attempt = z.strictObject({
   attempt: z.int(),
-  at: moment,
+  at: timestamp,
   success: z.boolean(),
   status: z.int().nullable(),
   error_code: z.string().nullable(),
   latency_ms: z.int().nullable(),
-  next_attempt_at: moment.nullable(),
+  next_attempt_at: timestamp.nullable(),
 });
 
 export const messageShape = data(
@@ -53,6 +53,6 @@ export const replayedShape = data(
     gone: z.int(),
     message_ids: z.array(z.string()),
     has_more: z.boolean(),
-    last_created_at: moment.nullable(),
+    last_created_at: timestamp.nullable(),
   }),
 );

@@ -58,9 +58,9 @@ export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[]
 
 function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
   const from = parsed(end.checkpoint_from);
-  const to = parsed(end.checkpoint_to);
+  const json = parsed(end.checkpoint_to);
   // What a webhook does has progress of its own.
-  const isShown = end.kind === 'sync' && (hasCheckpoints || from !== null || to !== null);
+  const isShown = end.kind === 'sync' && (hasCheckpoints || from !== null || json !== null);
   return {
     type: 'sync',
     from: 'svc',
@@ -70,7 +70,7 @@ function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): J
     syncVariant: end.variant,
     syncType: end.kind === 'webhook' ? 'WEBHOOK' : end.is_initial ? 'INITIAL' : 'INCREMENTAL',
     model,
-    ...(isShown ? { checkpoints: { from, to } } : {}),
+    ...(isShown ? { checkpoints: { from, to: json } } : {}),
   };
 }
 

@@ -6,11 +6,11 @@ import {
   commandsTopic,
   fromCommandValue,
   type CommandValue,
-} from '../../../src/control-plane/wire.ts';
+} from '../../../src/control-plane/message-codec.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { joinKey } from '../../../src/kernel/ids.ts';
-import { letterHeader } from '../../../src/modules/dead-letters/events.ts';
-import { letterMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
+import { deadLetterHeader } from '../../../src/modules/dead-letters/events.ts';
+import { deadLetterStepMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { stableJson, type Json } from '../../../src/kernel/stable-json.ts';
 import type { Instant } from '../../../src/kernel/time.ts';
@@ -56,13 +56,13 @@ export function decideCommand(
     } catch (error) {
       if (tries < triesMax) continue;
       room.logger.error({ err: error, command: command?.id }, 'a command was set aside');
-      const isRetry = letterOf(message) !== null;
-      const letter = isRetry
+      const isRetry = deadLetterOf(message) !== null;
+      const parked = isRetry
         ? retried(room, message, { failure: error }, at)
         : [deadLetter(room, message, error, at)];
       const refused = { outcome: 'refused', error: new GatewayError('server_error') } as const;
       const reply = command === null ? [] : replyTo(room, command, refused, decision);
-      return [...letter, ...reply];
+      return [...parked, ...reply];
     }
   }
 }
@@ -71,7 +71,7 @@ export function decideCommand(
  * Decides a command that came past the log, as part of the round: its messages, without a reply among them. Null: it
  * could not be decided, and the round is as it was; over the log it is tried again, and set aside.
  */
-export function decideAsked(
+export function decideInProcess(
   room: CommandRoom,
   round: Round,
   command: ControlCommand,
@@ -92,15 +92,15 @@ function answered(
   at: Instant,
   decision: number,
 ): { readonly said: Addressed[]; readonly answer: Answer } {
-  const answer = (given: Answer, published: readonly Addressed[] = []) => ({
-    said: [...published, ...replyTo(room, command, given, decision)],
-    answer: given,
+  const answer = (input: Answer, published: readonly Addressed[] = []) => ({
+    said: [...published, ...replyTo(room, command, input, decision)],
+    answer: input,
   });
   if (at > command.deadline) {
     return answer({ outcome: 'refused', error: new GatewayError('command_expired') });
   }
-  const known = keptAnswer(round, command, at);
-  if (known !== null) return answer(known);
+  const existing = keptAnswer(round, command, at);
+  if (existing !== null) return answer(existing);
   try {
     const made = round.decide(command.items, { at, actor: command.actor });
     const messages = made.published.map(({ message, meta }) =>
@@ -128,12 +128,17 @@ function replyTo(
   decision: number,
 ): Addressed[] {
   if (command.replyTo === null) return [];
-  const place = { partition: room.partition, offset: decision };
+  const position = { partition: room.partition, offset: decision };
   // The answer to several commands would be large: the asking node reads it from its view.
   const body = answer.outcome === 'done' && answer.isSingle ? answer.state : undefined;
-  const said = answer.outcome === 'done' ? ({ outcome: 'done', body } as const) : answer;
+  const fields = answer.outcome === 'done' ? ({ outcome: 'done', body } as const) : answer;
   return [
-    room.writers.reply({ commandId: command.id, node: command.replyTo, place, answer: said }),
+    room.writers.reply({
+      commandId: command.id,
+      node: command.replyTo,
+      place: position,
+      answer: fields,
+    }),
   ];
 }
 
@@ -187,7 +192,7 @@ function deadLetter(
   at: Instant,
 ): Addressed {
   const bytes = ([name, text]: [string, string]) => [name, Buffer.from(text)] as const;
-  const message = letterMessage(
+  const message = deadLetterStepMessage(
     { key, environmentUid: '-' },
     {
       consumer: ownersGroup,
@@ -204,7 +209,7 @@ function deadLetter(
   return room.writers.published(message, metaOf(key, at), null);
 }
 
-const letterOf = ({ headers }: ReadMessage): string | null => headers[letterHeader] ?? null;
+const deadLetterOf = ({ headers }: ReadMessage): string | null => headers[deadLetterHeader] ?? null;
 
 /** What operators are told of a command that they have had decided once more; nothing of any other. */
 function retried(
@@ -214,7 +219,7 @@ function retried(
   at: Instant,
 ): Addressed[] {
   const { key, offset } = message;
-  const id = letterOf(message);
+  const id = deadLetterOf(message);
   if (id === null) return [];
   const isDecided = 'refusal' in outcome;
   const error = isDecided

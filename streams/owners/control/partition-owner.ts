@@ -12,15 +12,15 @@ import {
   type CommandValue,
   type EntityValue,
   type OwnerNote,
-} from '../../../src/control-plane/wire.ts';
+} from '../../../src/control-plane/message-codec.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
 import { inTrace, traceHeader, traceOf } from '../../../src/control-plane/trace.ts';
 import type { Clock, Instant } from '../../../src/kernel/time.ts';
 import type { EventLog, ReadMessage, TransactionalWriter } from '../../../src/ports/event-log.ts';
 import type { Codec } from '../../../src/ports/schemas.ts';
-import { AskedCommands, type AskedCommand } from './asked-commands.ts';
-import { decideAsked, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
+import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
+import { decideInProcess, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
 import { dueOf, Round, type Definitions } from './round.ts';
 import {
   freshProgress,
@@ -61,7 +61,7 @@ export class PartitionOwner {
   readonly #partition: number;
   readonly #store: ControlStateStore;
   readonly #writer: TransactionalWriter;
-  readonly #asked = new AskedCommands();
+  readonly #inProcess = new InProcessCommands();
   readonly #notBefore = new Map<string, Instant>();
   #progress: OwnerProgress = freshProgress;
   #turn: Promise<unknown> = Promise.resolve();
@@ -90,15 +90,15 @@ export class PartitionOwner {
     await this.#commit(this.#newRound(), [], null);
     const ending = new AbortController();
     const both = AbortSignal.any([signal, ending.signal]);
-    const work = [this.#followCommands(both), this.#decideAsked(both), this.#watchDue(both)];
-    this.#asked.open();
+    const task = [this.#followCommands(both), this.#decideInProcess(both), this.#watchDue(both)];
+    this.#inProcess.open();
     try {
-      await Promise.all(work);
+      await Promise.all(task);
     } finally {
       ending.abort();
-      this.#asked.close();
+      this.#inProcess.close();
       this.#wake.abort();
-      await Promise.allSettled(work);
+      await Promise.allSettled(task);
     }
   }
 
@@ -108,7 +108,7 @@ export class PartitionOwner {
    * @throws GatewayError as `DirectOwners`
    */
   decide(command: ControlCommand, trace: string): Promise<Reply<object> | null> {
-    return this.#asked.add(command, trace);
+    return this.#inProcess.add(command, trace);
   }
 
   async #restore(): Promise<void> {
@@ -171,12 +171,12 @@ export class PartitionOwner {
     const round = this.#newRound();
     const at = clock.now();
     const decision = this.#progress.note.decision + 1;
-    const said = messages.flatMap((message) =>
+    const fields = messages.flatMap((message) =>
       inTrace(traceOf(message.headers[traceHeader]), () =>
         decideCommand(room, round, message, at, decision),
       ),
     );
-    await this.#commit(round, said, nextCommand);
+    await this.#commit(round, fields, nextCommand);
   }
 
   get #room(): CommandRoom {
@@ -184,52 +184,52 @@ export class PartitionOwner {
     return { partition: this.#partition, writers, codec, logger };
   }
 
-  async #decideAsked(signal: AbortSignal): Promise<void> {
+  async #decideInProcess(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#asked.came(signal);
+      await this.#inProcess.came(signal);
       if (signal.aborted) return;
-      await this.#inTurn(() => this.#decideTogether(this.#asked.take(commandsPerRoundMax)));
+      await this.#inTurn(() => this.#decideTogether(this.#inProcess.take(commandsPerRoundMax)));
     }
   }
 
   /** All that waits, in one transaction. Each is answered when that is durable. */
-  async #decideTogether(asked: readonly AskedCommand[]): Promise<void> {
+  async #decideTogether(request: readonly InProcessCommand[]): Promise<void> {
     const room = this.#room;
     const round = this.#newRound();
     const at = this.#deps.clock.now();
-    const decided = asked.map(({ command, trace }) =>
-      inTrace(trace, () => decideAsked(room, round, command, at)),
+    const decided = request.map(({ command, trace }) =>
+      inTrace(trace, () => decideInProcess(room, round, command, at)),
     );
-    const said = decided.flatMap((one) => one?.said ?? []);
-    const isChanged = said.length > 0 || round.changes().next().done !== true;
+    const fields = decided.flatMap((one) => one?.said ?? []);
+    const isChanged = fields.length > 0 || round.changes().next().done !== true;
     try {
-      if (isChanged) await this.#commit(round, said, this.nextCommand);
+      if (isChanged) await this.#commit(round, fields, this.nextCommand);
     } catch (error) {
-      for (const { answer } of asked) {
+      for (const { answer } of request) {
         if (isFenced(error)) answer.resolve(null);
         else answer.reject(error instanceof GatewayError ? error : unknownOutcome(error));
       }
       throw error;
     }
-    asked.forEach(({ answer }, index) => this.#tell(answer, decided[index]?.answer));
+    request.forEach(({ answer }, index) => this.#publish(answer, decided[index]?.answer));
   }
 
-  #tell(to: AskedCommand['answer'], answer: Answer | undefined): void {
-    if (answer === undefined) to.resolve(null);
-    else if (answer.outcome === 'refused') to.reject(answer.error);
+  #publish(target: InProcessCommand['answer'], answer: Answer | undefined): void {
+    if (answer === undefined) target.resolve(null);
+    else if (answer.outcome === 'refused') target.reject(answer.error);
     else {
       const body = answer.isSingle ? answer.state : null;
-      to.resolve({ partition: this.#partition, offset: this.#progress.note.decision, body });
+      target.resolve({ partition: this.#partition, offset: this.#progress.note.decision, body });
     }
   }
 
   async #watchDue(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      let asked = 0;
+      let request = 0;
       await this.#inTurn(async () => {
-        asked = await this.#decideDue();
+        request = await this.#decideDue();
       });
-      if (asked === dueAtOnceMax) continue;
+      if (request === dueAtOnceMax) continue;
       this.#wake = new AbortController();
       const now = this.#deps.clock.now();
       const due = this.#store.nextDue() ?? Number.POSITIVE_INFINITY;
@@ -245,17 +245,17 @@ export class PartitionOwner {
     const now = this.#deps.clock.now();
     for (const [key, at] of this.#notBefore) if (at <= now) this.#notBefore.delete(key);
     const due = this.#store.due(now, dueAtOnceMax + this.#notBefore.size);
-    const asked = due.filter(({ key }) => !this.#notBefore.has(key)).slice(0, dueAtOnceMax);
-    if (asked.length === 0) return 0;
+    const request = due.filter(({ key }) => !this.#notBefore.has(key)).slice(0, dueAtOnceMax);
+    if (request.length === 0) return 0;
     const round = this.#newRound();
-    const said: Addressed[] = [];
-    for (const entity of asked) {
+    const fields: Addressed[] = [];
+    for (const entity of request) {
       this.#notBefore.set(entity.key, now + dueAgainAfterMs);
-      said.push(...this.#tick(round, entity, now));
+      fields.push(...this.#tick(round, entity, now));
     }
-    const isChanged = said.length > 0 || round.changes().next().done !== true;
-    if (isChanged) await this.#commit(round, said, null);
-    return asked.length;
+    const isChanged = fields.length > 0 || round.changes().next().done !== true;
+    if (isChanged) await this.#commit(round, fields, null);
+    return request.length;
   }
 
   #tick(round: Round, { key, scope }: StoredEntity, at: Instant): Addressed[] {
@@ -266,11 +266,11 @@ export class PartitionOwner {
     const ref: EntityRef = refOfKey(key, scope);
     try {
       const made = round.decide([{ ref, body: { type: 'Tick' } }], { at, actor: 'system' });
-      const said = made.published.map(({ message, meta }) =>
+      const fields = made.published.map(({ message, meta }) =>
         this.#deps.writers.published(message, meta, null),
       );
       round.accept(made);
-      return said;
+      return fields;
     } catch (err) {
       this.#deps.logger.error({ err, kind: ref.kind }, 'an entity could not decide its due time');
       return [];
@@ -279,15 +279,15 @@ export class PartitionOwner {
 
   #newRound(): Round {
     const { definitions, partitions } = this.#deps;
-    const numberOf = (given: number): number => given * partitions + this.#partition + 1;
+    const numberOf = (input: number): number => input * partitions + this.#partition + 1;
     const { numbers } = this.#progress.note;
-    return new Round(this.#store, definitions, { given: numbers, numberOf });
+    return new Round(this.#store, definitions, { supplied: numbers, numberOf });
   }
 
   /** The round in one transaction of the log, then in the store. */
   async #commit(
     round: Round,
-    said: readonly Addressed[],
+    fields: readonly Addressed[],
     nextCommand: number | null,
   ): Promise<void> {
     const { note } = this.#progress;
@@ -302,7 +302,7 @@ export class PartitionOwner {
     const entities = changes.map((change) => this.#entityMessage(change, after.epoch, at));
     const noted = { key: ownerKey, scope: '', kind: ownerKey, due: null };
     const last = this.#entityMessage({ ...noted, state: JSON.stringify(after) }, after.epoch, at);
-    const batch = placed([...entities, last, ...said]);
+    const batch = placed([...entities, last, ...fields]);
     const positions = await this.#writer.commit(batch);
     const first = positions.find(({ topic }) => topic === controlTopic)?.offset ?? 0;
     const next = first + entities.length + 1;
@@ -327,8 +327,8 @@ export class PartitionOwner {
   }
 
   /** One round after the other; after an error none. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work);
+  #inTurn(task: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(task);
     this.#turn = turn;
     turn.catch(() => undefined);
     return turn;

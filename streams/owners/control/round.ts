@@ -37,7 +37,7 @@ export interface Decision {
 export class Round {
   readonly #store: ControlStateStore;
   readonly #definitions: Definitions;
-  readonly #numberOf: (given: number) => number;
+  readonly #numberOf: (input: number) => number;
   readonly #accepted = new Map<string, Known>();
   numbers: number;
 
@@ -45,12 +45,12 @@ export class Round {
   constructor(
     store: ControlStateStore,
     definitions: Definitions,
-    numbers: { readonly given: number; numberOf(given: number): number },
+    numbers: { readonly supplied: number; numberOf(input: number): number },
   ) {
     this.#store = store;
     this.#definitions = definitions;
-    this.numbers = numbers.given;
-    this.#numberOf = (given) => numbers.numberOf(given);
+    this.numbers = numbers.supplied;
+    this.#numberOf = (supplied) => numbers.numberOf(supplied);
   }
 
   /**
@@ -76,12 +76,12 @@ export class Round {
         ...(isFresh ? { numericId: this.#numberOf(this.numbers + numbers) } : {}),
         at: meta.at,
       };
-      const of = { ...meta, ref };
+      const entity = { ...meta, ref };
       state = before;
       for (const event of definition.decider.decide(command, before) as { type: string }[]) {
         const after = definition.decider.evolve(state, event) as object | null;
-        const messages = definition.publish(event, state, after, of);
-        published.push(...messages.map((message) => ({ message, meta: of })));
+        const messages = definition.publish(event, state, after, entity);
+        published.push(...messages.map((message) => ({ message, meta: entity })));
         state = after;
         changed.set(key, { scope: ref.scope, state });
       }
@@ -91,7 +91,7 @@ export class Round {
   }
 
   accept(decision: Decision): void {
-    for (const [key, known] of decision.changed) this.#accepted.set(key, known);
+    for (const [key, existing] of decision.changed) this.#accepted.set(key, existing);
     this.numbers += decision.numbers;
   }
 
@@ -120,8 +120,8 @@ export class Round {
   }
 
   #stateOf(key: string, changed: ReadonlyMap<string, Known>): object | null {
-    const known = changed.get(key) ?? this.#accepted.get(key);
-    if (known !== undefined) return known.state;
+    const existing = changed.get(key) ?? this.#accepted.get(key);
+    if (existing !== undefined) return existing.state;
     const stored = this.#store.get(key);
     return stored === null ? null : (JSON.parse(stored.state) as object);
   }
@@ -139,8 +139,8 @@ export class Round {
         }
         const start = `${joinKey(kind, ...prefix)}/`;
         for (const layer of [this.#accepted, changed]) {
-          for (const [key, known] of layer) {
-            if (known.scope === scope && key.startsWith(start)) found.set(key, known.state);
+          for (const [key, existing] of layer) {
+            if (existing.scope === scope && key.startsWith(start)) found.set(key, existing.state);
           }
         }
         const keys = [...found.keys()].sort();

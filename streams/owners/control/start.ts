@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { removeDerivedFile } from '../../../src/control-plane/derived-file.ts';
+import { removeDisposableDatabase } from '../../../src/control-plane/disposable-database.ts';
 import { definitions as allDefinitions } from '../../../src/control-plane/definitions.ts';
 import {
   commandsTopic,
   controlTopic,
   type CommandValue,
   type EntityValue,
-} from '../../../src/control-plane/wire.ts';
-import type { DirectOwners } from '../../../src/control-plane/direct-owners.ts';
+} from '../../../src/control-plane/message-codec.ts';
+import type { InProcessOwners } from '../../../src/control-plane/in-process-owners.ts';
 import { partitionOf } from '../../../src/kernel/partition.ts';
-import { isDatabaseDamage } from '../../../src/kernel/sqlite-damage.ts';
+import { isDatabaseCorruption } from '../../../src/kernel/sqlite-corruption.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Schemas } from '../../../src/ports/schemas.ts';
@@ -43,7 +43,7 @@ export interface ControlOwnersDeps {
  */
 export async function startControlOwners(
   deps: ControlOwnersDeps,
-): Promise<DirectOwners & AsyncDisposable> {
+): Promise<InProcessOwners & AsyncDisposable> {
   const { log, schemas, clock, logger, folder, definitions = allDefinitions } = deps;
   const ownerDeps: OwnerDeps = {
     log,
@@ -74,8 +74,8 @@ export async function startControlOwners(
         await release(partition);
         const ending = new AbortController();
         const file = join(folder, `control-${partition}.sqlite`);
-        const place = { partition, file, owners };
-        held.set(partition, { ending, ended: hold(ownerDeps, place, ending.signal) });
+        const position = { partition, file, owners };
+        held.set(partition, { ending, ended: hold(ownerDeps, position, ending.signal) });
       }
     },
     async revoked(partitions) {
@@ -116,7 +116,7 @@ async function hold(deps: OwnerDeps, held: Held, signal: AbortSignal): Promise<v
         deps.logger.warn({ partition }, 'another node took over a control partition');
         return;
       }
-      if (isDatabaseDamage(err)) removeDerivedFile(held.file);
+      if (isDatabaseCorruption(err)) removeDisposableDatabase(held.file);
       deps.logger.error({ err, partition }, 'a control partition is taken over again');
       await delay(retakeAfterMs, undefined, { signal }).catch(() => undefined);
     }
@@ -137,8 +137,8 @@ async function holdOnce(
     });
   }, trimEveryMs);
   trimming.unref();
-  const tell = positionTeller(deps, partition, owner);
-  const telling = setInterval(() => void tell(), positionEveryMs);
+  const publish = positionPublisher(deps, partition, owner);
+  const telling = setInterval(() => void publish(), positionEveryMs);
   telling.unref();
   owners.set(partition, owner);
   try {
@@ -154,19 +154,19 @@ async function holdOnce(
  * Has the group's position follow the owner, for who looks at its lag. What counts is the owner's own note, in the
  * transaction of each decision: there this one would cost Kafka two more requests.
  */
-function positionTeller(
+function positionPublisher(
   { log, logger }: OwnerDeps,
   partition: number,
   owner: PartitionOwner,
 ): () => Promise<void> {
-  let told = 0;
+  let published = 0;
   return async () => {
     const offset = owner.nextCommand;
-    if (offset === told) return;
+    if (offset === published) return;
     try {
       const positions = [{ topic: commandsTopic, partition, offset }];
       await log.commit({ group: ownersGroup, positions });
-      told = offset;
+      published = offset;
     } catch (err) {
       logger.warn({ err, partition }, 'the position of an owner could not be told yet');
     }

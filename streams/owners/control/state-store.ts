@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { openDerivedFile } from '../../../src/control-plane/derived-file.ts';
+import { openDisposableDatabase } from '../../../src/control-plane/disposable-database.ts';
 import { keysBelow } from '../../../src/control-plane/view-store.ts';
-import type { OwnerNote } from '../../../src/control-plane/wire.ts';
+import type { OwnerNote } from '../../../src/control-plane/message-codec.ts';
 import type { Instant } from '../../../src/kernel/time.ts';
 
 const layoutVersion = 1;
@@ -57,7 +57,7 @@ export class ControlStateStore {
   readonly #putProgress: StatementSync;
 
   constructor(file: string) {
-    this.#database = openDerivedFile(file, { tables, version: layoutVersion });
+    this.#database = openDisposableDatabase(file, { tables, version: layoutVersion });
     const prepare = (sql: string): StatementSync => this.#database.prepare(sql);
     this.#get = prepare('SELECT key, scope, state FROM entities WHERE key = ?');
     this.#below = prepare(

@@ -8,7 +8,7 @@ import {
   repliesTopic,
   type EntityValue,
   type ReplyValue,
-} from '../../../src/control-plane/wire.ts';
+} from '../../../src/control-plane/message-codec.ts';
 import { projectionsTopic } from '../../../src/modules/projections/public.ts';
 import { partitionOf } from '../../../src/kernel/partition.ts';
 import type { EventLog, Message, Placed } from '../../../src/ports/event-log.ts';
@@ -69,8 +69,8 @@ export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise
       if (target === undefined) throw new Error(`no entity may publish to ${message.topic}`);
       const { topic, key, partitionBy = key } = message;
       const partition = partitionOf(partitionBy, target.partitions);
-      const said = { at: message.at ?? meta.at * 1000, actor: meta.actor, causationId };
-      return { topic, partition, message: encodePublic(message, said, target.codec) };
+      const fields = { at: message.at ?? meta.at * 1000, actor: meta.actor, causationId };
+      return { topic, partition, message: encodePublic(message, fields, target.codec) };
     },
   };
 }

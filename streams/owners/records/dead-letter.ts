@@ -2,8 +2,8 @@ import { encodePublic } from '../../../src/control-plane/public-message.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
-import { letterHeader } from '../../../src/modules/dead-letters/events.ts';
-import { letterMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
+import { deadLetterHeader } from '../../../src/modules/dead-letters/events.ts';
+import { deadLetterStepMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
 import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { Message, Position, ReadMessage } from '../../../src/ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';
@@ -11,7 +11,7 @@ import { recordOwnersGroup, type Shared } from './deps.ts';
 /** What operators are told of a command that could not be decided. */
 export function deadLetterMessage(
   { deadLetterCodec, clock }: Shared,
-  letter: {
+  deadLetter: {
     readonly message: ReadMessage;
     readonly command: RecordCommandValue | null;
     readonly place: Position;
@@ -19,24 +19,30 @@ export function deadLetterMessage(
     readonly failure: unknown;
   },
 ): Message {
-  const { message, command, place, attempts, failure } = letter;
+  const { message, command, place, attempts, failure } = deadLetter;
   const about = aboutMessage(message, command);
-  const said = { ...errorOf(failure), attempts, headers: mapHeaders(message) };
+  const fields = { ...errorOf(failure), attempts, headers: mapHeaders(message) };
   const bytes = {
     key: Buffer.from(message.key),
     value: message.value === null ? null : Buffer.from(message.value),
   };
-  const set = letterMessage(about, { consumer: recordOwnersGroup, ...place, ...said, ...bytes });
+  const set = deadLetterStepMessage(about, {
+    consumer: recordOwnersGroup,
+    ...place,
+    ...fields,
+    ...bytes,
+  });
   return encodePublic(set, saidOf(clock, command), deadLetterCodec);
 }
 
 /** The letter that the message is a retry of; null = it comes for the first time. */
-export const letterOf = ({ headers }: ReadMessage): string | null => headers[letterHeader] ?? null;
+export const deadLetterOf = ({ headers }: ReadMessage): string | null =>
+  headers[deadLetterHeader] ?? null;
 
 /** What operators are told of a command that they have had decided once more. */
 export function retriedMessage(
   { deadLetterCodec, clock }: Shared,
-  of: {
+  ref: {
     readonly letter: string;
     readonly message: ReadMessage;
     readonly command: RecordCommandValue | null;
@@ -46,7 +52,7 @@ export function retriedMessage(
   },
   outcome: { readonly refusal: GatewayError | null } | { readonly failure: unknown },
 ): Message {
-  const { letter: id, message, command, place, attempts } = of;
+  const { letter: id, message, command, place, attempts } = ref;
   const isDecided = 'refusal' in outcome;
   const refusal = isDecided ? outcome.refusal : null;
   const { error_code, error_message } = isDecided

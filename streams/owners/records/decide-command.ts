@@ -7,9 +7,9 @@ import {
   type RetentionPreviewArgs,
 } from '../../../src/modules/records/commands.ts';
 import type { ReadMessage } from '../../../src/ports/event-log.ts';
-import { deadLetterMessage, letterOf, retriedMessage } from './dead-letter.ts';
+import { deadLetterMessage, deadLetterOf, retriedMessage } from './dead-letter.ts';
 import { decide, isKeyless, kindOf, refused, type Rules } from './decide.ts';
-import { isKeyGone } from './kept-sealing.ts';
+import { isKeyGone } from './at-rest-encryption.ts';
 import type { Shared } from './deps.ts';
 import { handlers } from './handlers.ts';
 import { preview } from './retention.ts';
@@ -81,19 +81,19 @@ async function attemptOne(
     return 'done';
   }
   const isRefused = await isGone(deciding, command);
-  const letter = letterOf(message);
+  const deadLetter = deadLetterOf(message);
   return undoable(deciding, message.key, command, (stream) => {
     const answer = isRefused
       ? refused('stream_closed', 'The data key of the connection was destroyed.')
       : decide(handlers, rules, stream, command, {
           offset: message.offset,
-          isRetry: letter !== null,
+          isRetry: deadLetter !== null,
         });
     if (answer === 'more') return 'more';
     reply(deciding, command, answer);
-    if (letter !== null) {
+    if (deadLetter !== null) {
       const refusal = answer.outcome === 'refused' ? answer.error : null;
-      tellRetried(deciding, { letter, message, command, attempts: 1 }, { refusal });
+      reportRetried(deciding, { letter: deadLetter, message, command, attempts: 1 }, { refusal });
     }
     return 'done';
   });
@@ -140,13 +140,15 @@ function reply({ rules }: Deciding, command: RecordCommandValue, answer: Answer)
 
 type Retried = Parameters<typeof retriedMessage>;
 
-function tellRetried(
+function reportRetried(
   { shared, partition, rules }: Deciding,
-  of: Omit<Retried[1], 'place'>,
+  ref: Omit<Retried[1], 'place'>,
   outcome: Retried[2],
 ): void {
-  const place = { topic: recordCommandsTopic, partition, offset: of.message.offset };
-  rules.changes.round.deadLetters.push(retriedMessage(shared, { ...of, place }, outcome));
+  const position = { topic: recordCommandsTopic, partition, offset: ref.message.offset };
+  rules.changes.round.deadLetters.push(
+    retriedMessage(shared, { ...ref, place: position }, outcome),
+  );
 }
 
 function setAside(
@@ -156,19 +158,20 @@ function setAside(
   failure: unknown,
 ): void {
   const { shared, partition, rules } = deciding;
-  const place = { topic: recordCommandsTopic, partition, offset: message.offset };
-  shared.logger.error({ err: failure, ...place }, 'a command of records is set aside');
+  const position = { topic: recordCommandsTopic, partition, offset: message.offset };
+  shared.logger.error({ err: failure, ...position }, 'a command of records is set aside');
   const attempts = command === null ? 1 : attemptsMax;
-  const letter = letterOf(message);
-  if (letter !== null) tellRetried(deciding, { letter, message, command, attempts }, { failure });
+  const deadLetter = deadLetterOf(message);
+  if (deadLetter !== null)
+    reportRetried(deciding, { letter: deadLetter, message, command, attempts }, { failure });
   else {
-    const parts = { message, command, place, attempts, failure };
+    const parts = { message, command, place: position, attempts, failure };
     rules.changes.round.deadLetters.push(deadLetterMessage(shared, parts));
   }
   if (command === null) return;
   undoable(deciding, message.key, command, (stream) => {
     stream.job = null;
-    if (letter === null) noteFailure(stream, command, rules.changes.now);
+    if (deadLetter === null) noteFailure(stream, command, rules.changes.now);
   });
   reply(deciding, command, refused('command_dead_lettered'));
 }

@@ -5,7 +5,7 @@ import { record, type RecordCommand } from '../../../src/modules/records/decider
 import { merge } from '../../../src/modules/records/merge.ts';
 import type { RecordState } from '../../../src/modules/records/state.ts';
 import type { Decision, Handle } from './decide.ts';
-import { markSeen } from './passes.ts';
+import { markSeen } from './delete-tracking.ts';
 import { noPayload } from './round.ts';
 import type { KeptPayload } from './state-store.ts';
 
@@ -16,13 +16,13 @@ export const save: Handle = (decision) => {
   forEachRecord(command, (id, i) => {
     const state = states.get(id) ?? null;
     const { nextAt } = rules.changes;
-    const asked = {
+    const request = {
       type: 'Save',
       hash: rules.hash(stream.environmentUid, decision.given.plain(i)),
       seq: stream.seq + 1,
       at: nextAt,
     } as const;
-    settle(decision, id, state, asked, () => decision.given.kept(i), isKept);
+    settle(decision, id, state, request, () => decision.given.kept(i), isKept);
   });
   return { outcome: 'done' };
 };
@@ -47,8 +47,13 @@ export const update: Handle = (decision) => {
     }
     const json = Buffer.from(text);
     const hash = rules.hash(stream.environmentUid, json);
-    const asked = { type: 'Update', hash, seq: stream.seq + 1, at: rules.changes.nextAt } as const;
-    settle(decision, id, state, asked, () => decision.given.keep(json), isKept);
+    const request = {
+      type: 'Update',
+      hash,
+      seq: stream.seq + 1,
+      at: rules.changes.nextAt,
+    } as const;
+    settle(decision, id, state, request, () => decision.given.keep(json), isKept);
   });
   return { outcome: 'done' };
 };
@@ -67,7 +72,7 @@ export const remove: Handle = (decision) => {
     const state = states.get(id) ?? null;
     const at = rules.changes.nextAt;
     const deletedAt = command.deleted_at[i] ?? 0;
-    const asked = {
+    const request = {
       type: 'Delete',
       hash: state?.hash ?? rules.hash(stream.environmentUid, decision.given.plain(i)),
       seq: stream.seq + 1,
@@ -76,7 +81,7 @@ export const remove: Handle = (decision) => {
     } as const;
     const payload = (): KeptPayload =>
       state === null ? decision.given.kept(i) : (payloads.get(state.position) ?? noPayload);
-    settle(decision, id, state, asked, payload, isKept);
+    settle(decision, id, state, request, payload, isKept);
   });
   return { outcome: 'done' };
 };
@@ -86,20 +91,20 @@ function settle(
   decision: Decision,
   id: string,
   state: RecordState | null,
-  asked: RecordCommand,
+  request: RecordCommand,
   payload: () => KeptPayload,
   isKept: (state: RecordState) => boolean,
 ): void {
   const { counts, rules, stream } = decision;
   const isLeft = state !== null && isKept(state);
-  const event = isLeft ? undefined : record.decide(asked, state)[0];
+  const event = isLeft ? undefined : record.decide(request, state)[0];
   if (event !== undefined) rules.changes.add(id, event, payload());
   if (event?.action === 'added') counts.added++;
   else if (event?.action === 'updated') counts.updated++;
   else if (event?.action === 'deleted') counts.deleted++;
-  else if (asked.type !== 'Delete') counts.unchanged++;
+  else if (request.type !== 'Delete') counts.unchanged++;
   // A record that moved has a position after the start of each open pass; one that stayed needs a mark.
-  if (state !== null && stream.passes.length > 0 && asked.type !== 'Delete') {
+  if (state !== null && stream.passes.length > 0 && request.type !== 'Delete') {
     if (event === undefined || event.action === 'restored') markSeen(stream.passes, state.position);
   }
 }

@@ -11,7 +11,7 @@ import type {
 import { record } from '../../../src/modules/records/decider.ts';
 import { putRun } from './stream-state.ts';
 import type { Decision, Handle } from './decide.ts';
-import { forgetEnded } from './passes.ts';
+import { forgetEnded } from './delete-tracking.ts';
 import { noPayload } from './round.ts';
 
 const sliceRecords = 2000;
@@ -56,8 +56,8 @@ export const prune: Handle = ({ rules: { changes }, stream, command }) => {
   const ids = due.map(({ id }) => id);
   const states = changes.store.states(stream.no, ids);
   for (const id of ids) {
-    const asked = { type: 'Prune', at: Math.max(changes.now, changes.lastModifiedAt) } as const;
-    for (const event of record.decide(asked, states.get(id) ?? null)) {
+    const request = { type: 'Prune', at: Math.max(changes.now, changes.lastModifiedAt) } as const;
+    for (const event of record.decide(request, states.get(id) ?? null)) {
       changes.add(id, event, noPayload);
     }
   }

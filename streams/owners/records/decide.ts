@@ -6,7 +6,7 @@ import type {
 } from '../../../src/modules/records/commands.ts';
 import type { RecordHash } from '../../../src/modules/records/hash.ts';
 import type { StreamRun } from '../../../src/modules/records/stream-head.ts';
-import { GivenPayloads, type Opening } from './given-payloads.ts';
+import { CommandPayloads, type Opening } from './command-payloads.ts';
 import type { Answer, Changes } from './round.ts';
 import { newRun, putRun, type StreamState } from './stream-state.ts';
 
@@ -25,7 +25,7 @@ export interface Decision {
   readonly stream: StreamState;
   readonly command: RecordCommandValue;
   readonly offset: number;
-  readonly given: GivenPayloads;
+  readonly given: CommandPayloads;
   readonly run: StreamRun | null;
   readonly counts: { added: number; updated: number; deleted: number; unchanged: number };
   readonly failures: string[];
@@ -71,18 +71,28 @@ export function decide(
 ): Answer | 'more' {
   const kind = kindOf(handlers, command);
   const { run_id: runId, attempt, n } = command;
-  const known = runId === null ? null : (stream.runs.get(runId) ?? null);
+  const existing = runId === null ? null : (stream.runs.get(runId) ?? null);
   if (stream.isClosed && kind !== 'close') return refused('stream_closed');
-  if (known !== null && attempt < known.attempt) return refused('stale_attempt');
-  const run = runId === null ? null : (known ?? newRun(runId, attempt));
+  if (existing !== null && attempt < existing.attempt) return refused('stale_attempt');
+  const run = runId === null ? null : (existing ?? newRun(runId, attempt));
   const counts = { added: 0, updated: 0, deleted: 0, unchanged: 0 };
-  const given = new GivenPayloads(rules.opening, stream, command);
-  const decision: Decision = { rules, stream, command, offset, given, run, counts, failures: [] };
-  if (isRetry && runId !== null && !mayRetry(stream, known, command)) {
+  const input = new CommandPayloads(rules.opening, stream, command);
+  const decision: Decision = {
+    rules,
+    stream,
+    command,
+    offset,
+    given: input,
+    run,
+    counts,
+    failures: [],
+  };
+  if (isRetry && runId !== null && !mayRetry(stream, existing, command)) {
     return refused('stale_attempt', laterRun);
   }
-  const isKnown = !isRetry && known !== null && attempt === known.attempt && n <= known.last_n;
-  if (isKnown && isLook[kind] === undefined) return firstAnswer(handlers, decision, known);
+  const isKnown =
+    !isRetry && existing !== null && attempt === existing.attempt && n <= existing.last_n;
+  if (isKnown && isLook[kind] === undefined) return firstAnswer(handlers, decision, existing);
 
   const seqBefore = stream.seq;
   rules.changes.begin(stream, command);
@@ -99,11 +109,11 @@ const laterRun =
 /** What was set aside of a run may still be decided as long as nothing newer can be overwritten by it. */
 function mayRetry(
   stream: StreamState,
-  known: StreamRun | null,
+  existing: StreamRun | null,
   { run_id: runId, attempt, kind }: RecordCommandValue,
 ): boolean {
   const isLast = [...stream.runs.keys()].at(-1) === runId;
-  return isLast && known?.attempt === attempt && retryable.has(kind);
+  return isLast && existing?.attempt === attempt && retryable.has(kind);
 }
 
 /** The end of a pass is not among them: a run that failed deletes nothing. */

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { PublicCodec } from '../../../src/control-plane/public-message.ts';
-import type { ReplyValue } from '../../../src/control-plane/wire.ts';
-import { deadLettersTopic, repliesTopic } from '../../../src/control-plane/wire.ts';
+import type { ReplyValue } from '../../../src/control-plane/message-codec.ts';
+import { deadLettersTopic, repliesTopic } from '../../../src/control-plane/message-codec.ts';
 import {
   recordCommandsTopic,
   type RecordCommandValue,

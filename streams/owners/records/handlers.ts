@@ -2,7 +2,7 @@ import type { Handlers } from './decide.ts';
 import { remove, save, update } from './decide-records.ts';
 import { barrier, close, empty, lookup, prune, strategy } from './decide-stream.ts';
 import { revert } from './revert.ts';
-import { deletedKeys, passEnd, passStart } from './passes.ts';
+import { deletedKeys, passEnd, passStart } from './delete-tracking.ts';
 
 export const handlers: Handlers = {
   save,

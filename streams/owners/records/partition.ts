@@ -8,11 +8,11 @@ import { decideCommand, decode, type Deciding } from './decide-command.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
 import { RetentionSweep, slicePauseMs } from './retention.ts';
 import { Changes, Round } from './round.ts';
-import { createOpening, type Opening } from './given-payloads.ts';
-import { Sealings } from './sealings.ts';
+import { createOpening, type Opening } from './command-payloads.ts';
+import { PendingEncryption } from './pending-encryption.ts';
 import { resumableMs } from './store-file.ts';
 import { saveMarks } from './stream-state.ts';
-import type { Held } from './take-over.ts';
+import type { Held } from './acquire-partition.ts';
 import { headsOf, transactionOf, type Decided, type Transaction } from './transaction.ts';
 
 /** Bounds of a transaction: changes, and records looked at. */
@@ -57,8 +57,15 @@ export class PartitionOwner implements AsyncDisposable {
     this.#held = held;
     const { headsEpoch: epoch, lastModifiedAt } = progress;
     this.#opening = createOpening(shared.vault);
-    const sealings = new Sealings(shared.sealing);
-    this.#changes = new Changes({ store, clock, encoder, sealings, epoch, lastModifiedAt });
+    const pending = new PendingEncryption(shared.sealing);
+    this.#changes = new Changes({
+      store,
+      clock,
+      encoder,
+      pendingEncryption: pending,
+      epoch,
+      lastModifiedAt,
+    });
     this.#hash = createRecordHash((purpose, text) => shared.vault.fingerprint(purpose, text));
     this.#decided = progress.command;
     this.#acked = progress;

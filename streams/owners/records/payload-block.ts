@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { PayloadEncoding } from '../../../src/modules/records/events.ts';
-import type { Together } from './kept-sealing.ts';
+import type { Together } from './at-rest-encryption.ts';
 
 /** As an event has it; or JSON that is sealed with its neighbours before it goes into a file (`secret`). */
 export type KeptEncoding = PayloadEncoding | 'secret';
@@ -99,10 +99,10 @@ function packed(raw: Buffer): Buffer {
 }
 
 function unpacked(data: Uint8Array, size: number): Buffer {
-  const given = Buffer.from(data.buffer, data.byteOffset, data.length);
-  if (given.length < uintBytes || given.readUInt32LE(0) !== packedMark) return given;
+  const input = Buffer.from(data.buffer, data.byteOffset, data.length);
+  if (input.length < uintBytes || input.readUInt32LE(0) !== packedMark) return input;
   // A little more than is needed: a full buffer would have another one allocated.
-  return zstdDecompressSync(given, { chunkSize: size + 64 });
+  return zstdDecompressSync(input, { chunkSize: size + 64 });
 }
 
 /** A block as it is read. */

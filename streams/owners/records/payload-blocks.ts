@@ -12,7 +12,7 @@ import {
   type KeptPayload,
   type PlacedPayload,
 } from './payload-block.ts';
-import type { KeptSealing } from './kept-sealing.ts';
+import type { AtRestEncryption } from './at-rest-encryption.ts';
 
 /** What is known of a block without reading its data. */
 interface BlockRow {
@@ -50,14 +50,14 @@ const columns = 'stream, first, last, count, gone, size, places, no';
  */
 export class PayloadBlocks {
   readonly #db: DatabaseSync;
-  readonly #sealing: KeptSealing;
+  readonly #sealing: AtRestEncryption;
   readonly #keys = new Map<number, string>();
   readonly #statements = new Map<string, StatementSync>();
   readonly #cached = new Map<number, Block>();
   #cachedBytes = 0;
   #lastNo: number;
 
-  constructor(db: DatabaseSync, sealing: KeptSealing) {
+  constructor(db: DatabaseSync, sealing: AtRestEncryption) {
     this.#db = db;
     this.#sealing = sealing;
     this.#lastNo = this.#number('SELECT max(no) FROM payload_data') ?? 0;
@@ -116,8 +116,8 @@ export class PayloadBlocks {
   }
 
   /** Positions ascend; what stood at one of them is replaced. */
-  put(stream: number, given: readonly PlacedPayload[]): void {
-    const entries = this.#keepable(stream, given);
+  put(stream: number, input: readonly PlacedPayload[]): void {
+    const entries = this.#keepable(stream, input);
     let at = 0;
     while (at < entries.length) {
       const position = entries[at]?.position ?? 0;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { entryBytes, type KeptPayload, type PlacedPayload } from './payload-block.ts';
-import type { KeptSealing } from './kept-sealing.ts';
+import type { AtRestEncryption } from './at-rest-encryption.ts';
 import { PayloadBlocks } from './payload-blocks.ts';
 
 export interface Placed {
@@ -55,7 +55,7 @@ export class Payloads {
   /** What the part under way changed; null between parts. */
   #part: Change[] | null = null;
 
-  constructor(db: DatabaseSync, sealing: KeptSealing) {
+  constructor(db: DatabaseSync, sealing: AtRestEncryption) {
     this.#blocks = new PayloadBlocks(db, sealing);
   }
 
@@ -88,15 +88,15 @@ export class Payloads {
   read(stream: number, positions: readonly number[]): Map<number, KeptPayload> {
     const found = new Map<number, KeptPayload>();
     const held = this.#held.get(stream);
-    const asked: number[] = [];
+    const request: number[] = [];
     for (const position of positions) {
-      const known = held?.get(position);
-      if (known === undefined) asked.push(position);
-      else if (known !== null) found.set(position, known.payload);
+      const existing = held?.get(position);
+      if (existing === undefined) request.push(position);
+      else if (existing !== null) found.set(position, existing.payload);
     }
     this.#blocks.read(
       stream,
-      asked.sort((a, b) => a - b),
+      request.sort((a, b) => a - b),
       found,
     );
     return found;

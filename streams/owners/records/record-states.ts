@@ -64,9 +64,9 @@ export class RecordStates {
   read(stream: number, ids: readonly string[]): Map<string, RecordState> {
     const found = new Map<string, RecordState>();
     const held = this.#held.get(stream);
-    const asked = held === undefined ? ids : ids.filter((id) => !isHeld(held, id, found));
-    for (let at = 0; at < asked.length; at += questionMax) {
-      const some = asked.slice(at, at + questionMax);
+    const request = held === undefined ? ids : ids.filter((id) => !isHeld(held, id, found));
+    for (let at = 0; at < request.length; at += questionMax) {
+      const some = request.slice(at, at + questionMax);
       const rows = this.#question(some.length).all(stream, ...some) as unknown as Row[];
       for (const row of rows) found.set(row[0], stateOf(row));
     }
@@ -118,10 +118,10 @@ export class RecordStates {
   #question(count: number): StatementSync {
     let statement = this.#questions[count];
     if (statement === undefined) {
-      const marks = Array<string>(count).fill('?').join(',');
+      const seen = Array<string>(count).fill('?').join(',');
       statement = this.#db.prepare(
         `SELECT id, lower(hex(hash)), position, version, first_seen_at, modified_at, deleted_at, pruned_at
-         FROM records WHERE stream = ? AND id IN (${marks})`,
+         FROM records WHERE stream = ? AND id IN (${seen})`,
       );
       statement.setReturnArrays(true);
       this.#questions[count] = statement;

@@ -37,7 +37,7 @@ export async function restore(
 }
 
 /** How a store is brought further beside other work. */
-export interface Pacing {
+export interface Throttle {
   readonly maxBytes: number;
   /** Awaited between two batches. */
   readonly turn: () => Promise<unknown>;
@@ -47,7 +47,7 @@ export interface Pacing {
 export class Restoring {
   readonly #shared: Shared;
   readonly #store: StateStore;
-  readonly #pacing: Pacing | null;
+  readonly #pacing: Throttle | null;
   /** What the store says of itself; it may hold more. */
   #committed: Progress;
   #reached: Progress;
@@ -55,10 +55,15 @@ export class Restoring {
   #uncommitted = 0;
   changesRead = 0;
 
-  constructor(shared: Shared, store: StateStore, progress: Progress, pacing: Pacing | null = null) {
+  constructor(
+    shared: Shared,
+    store: StateStore,
+    progress: Progress,
+    throttle: Throttle | null = null,
+  ) {
     this.#shared = shared;
     this.#store = store;
-    this.#pacing = pacing;
+    this.#pacing = throttle;
     this.#committed = progress;
     this.#reached = progress;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { followOn } from '../../../src/control-plane/follow.ts';
+import { consume } from '../../../src/control-plane/consume.ts';
 import {
   defaultRetention,
   retentionOf,
@@ -34,7 +34,7 @@ export async function followRetention(deps: {
   const codec = await schemas.codec<ConfigValue>(configTopic);
   const policies = new Map<string, Retention>();
   const ending = new AbortController();
-  const place = { topic: configTopic, partition: 0 };
+  const position = { topic: configTopic, partition: 0 };
   let next = 0;
 
   const apply = (batch: Batch): void => {
@@ -46,8 +46,8 @@ export async function followRetention(deps: {
       policies.set(uid, retention === undefined ? defaultRetention : retentionOf(retention));
     }
   };
-  for await (const batch of log.read({ ...place, offset: 0 })) apply(batch);
-  const following = followOn(log, [{ ...place, offset: next }], apply, {
+  for await (const batch of log.read({ ...position, offset: 0 })) apply(batch);
+  const following = consume(log, [{ ...position, offset: next }], apply, {
     signal: ending.signal,
     failed: (err) => logger.error({ err }, 'following the settings of environments failed'),
   });

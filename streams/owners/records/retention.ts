@@ -10,7 +10,7 @@ import type { Instant } from '../../../src/kernel/time.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Retention } from '../../../src/modules/environments/retention.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
-import { isKeyGone } from './kept-sealing.ts';
+import { isKeyGone } from './at-rest-encryption.ts';
 import { noPayload, type Changes } from './round.ts';
 import type { StateStore } from './state-store.ts';
 import type { StreamState } from './stream-state.ts';
@@ -146,14 +146,14 @@ export class RetentionSweep {
    */
   async #keepRolling(now: Instant): Promise<void> {
     const { log } = this.#shared;
-    const place = { topic: recordsTopic, partition: this.#partition };
+    const position = { topic: recordsTopic, partition: this.#partition };
     const [start, end, recent] = await Promise.all([
       log.startOffset(recordsTopic, this.#partition),
       log.endOffset(recordsTopic, this.#partition),
       log.offsetAt(recordsTopic, this.#partition, now - sweptEveryMs / 2),
     ]);
     if (start === end || recent < end) return;
-    await log.append([{ ...place, messages: [{ key: reservedKey, value: null, headers: {} }] }]);
+    await log.append([{ ...position, messages: [{ key: reservedKey, value: null, headers: {} }] }]);
   }
 }
 
@@ -175,8 +175,8 @@ export function settle(changes: Changes, stream: StreamState, due: Due, limit: n
     // Modification times ascend with the positions.
     if (due.action === 'prune' && (state?.modifiedAt ?? 0) > due.until) return false;
     const at = Math.max(changes.now, changes.lastModifiedAt);
-    const asked = due.action === 'delete' ? { type: 'Purge' } : { type: 'Prune', at };
-    for (const event of record.decide(asked as Parameters<typeof record.decide>[0], state)) {
+    const request = due.action === 'delete' ? { type: 'Purge' } : { type: 'Prune', at };
+    for (const event of record.decide(request as Parameters<typeof record.decide>[0], state)) {
       changes.add(id, event, noPayload);
     }
   }

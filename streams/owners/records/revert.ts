@@ -19,7 +19,7 @@ export const revert: Handle = (decision) => {
     const isKept = deleted.has(i);
     const at = changes.nextAt;
     const deletedAt = command.deleted_at[i] ?? 0;
-    const asked = {
+    const request = {
       type: 'Revert',
       hash: isKept ? null : rules.hash(stream.environmentUid, given.plain(i)),
       seq: stream.seq + 1,
@@ -27,13 +27,13 @@ export const revert: Handle = (decision) => {
       deletedAt: isKept ? at : deletedAt === 0 ? null : deletedAt,
       expected: expected[i] ?? 0,
     } as const;
-    const [event] = record.decide(asked, state);
+    const [event] = record.decide(request, state);
     if (event === undefined) {
-      if (state?.position === asked.expected) counts.unchanged++;
+      if (state?.position === request.expected) counts.unchanged++;
       else left.push(id);
       return;
     }
-    const payload = isKept ? (kept.get(asked.expected) ?? noPayload) : given.kept(i);
+    const payload = isKept ? (kept.get(request.expected) ?? noPayload) : given.kept(i);
     changes.add(id, event, payload);
     counts[event.action === 'deleted' ? 'deleted' : 'updated']++;
   });

@@ -13,7 +13,7 @@ import {
   type ChangePayload,
   type EncodedContext,
 } from './change-encoder.ts';
-import type { Sealings } from './sealings.ts';
+import type { PendingEncryption } from './pending-encryption.ts';
 import type { KeptPayload, StateStore } from './state-store.ts';
 import type { StreamState } from './stream-state.ts';
 
@@ -66,7 +66,7 @@ export class Changes {
   round = new Round();
   readonly #clock: Clock;
   readonly #encoder: ChangeEncoder;
-  readonly #sealings: Sealings;
+  readonly #pendingEncryption: PendingEncryption;
   #now: Micros = 0;
   #begun: { readonly stream: StreamState; readonly context: EncodedContext } | null = null;
   #ids = new ChangeIds('', '');
@@ -77,7 +77,7 @@ export class Changes {
     readonly store: StateStore;
     readonly clock: Clock;
     readonly encoder: ChangeEncoder;
-    readonly sealings: Sealings;
+    readonly pendingEncryption: PendingEncryption;
     readonly epoch: number;
     readonly lastModifiedAt: Micros;
   }) {
@@ -86,15 +86,15 @@ export class Changes {
     this.lastModifiedAt = deps.lastModifiedAt;
     this.#clock = deps.clock;
     this.#encoder = deps.encoder;
-    this.#sealings = deps.sealings;
+    this.#pendingEncryption = deps.pendingEncryption;
   }
 
   /** For the changes of the command that follow. */
   begin(stream: StreamState, command: ChangeOrigin, passId: string | null = null): void {
     this.#now = this.#clock.nowMicros();
     this.#ids = this.#changeIds(stream);
-    const place = ['environments', stream.environmentUid, 'integrations', command.integration];
-    this.#source = `/${joinKey(...place, 'connections', command.connection_id)}`;
+    const position = ['environments', stream.environmentUid, 'integrations', command.integration];
+    this.#source = `/${joinKey(...position, 'connections', command.connection_id)}`;
     const context = encodeContext({
       environmentUid: stream.environmentUid,
       integration: command.integration,
@@ -166,12 +166,12 @@ export class Changes {
 
   /** Whether payloads of the round that is being decided are on their way already. */
   get isSealing(): boolean {
-    return this.#sealings.isUnderWay;
+    return this.#pendingEncryption.isUnderWay;
   }
 
   /** Resolves when all changes of the round that was decided have their values. */
   finish(): Promise<void> {
-    return this.#sealings.finish();
+    return this.#pendingEncryption.finish();
   }
 
   /** With the payload as the event has it: at once, or when it is sealed. */
@@ -183,7 +183,7 @@ export class Changes {
     if (bytes === null) encode({ bytes, encoding: 'none' });
     else if (encoding !== 'secret') encode({ bytes, encoding });
     else {
-      this.#sealings.add(stream, id, bytes, (sealed) => {
+      this.#pendingEncryption.add(stream, id, bytes, (sealed) => {
         encode({ bytes: sealed, encoding: sealedEncoding });
       });
     }
@@ -211,8 +211,8 @@ export class Changes {
   }
 
   #changeIds(stream: StreamState): ChangeIds {
-    const known = this.#idsOf.get(stream);
-    if (known?.generation === stream.generation) return known.ids;
+    const existing = this.#idsOf.get(stream);
+    if (existing?.generation === stream.generation) return existing.ids;
     const { generation } = stream;
     const ids = new ChangeIds(stream.key, generation);
     this.#idsOf.set(stream, { generation, ids });

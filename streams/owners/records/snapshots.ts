@@ -161,7 +161,7 @@ export class Snapshots {
 }
 
 /** Copies a file. Resolves with its SHA-256. */
-async function copied(from: string, to: string, signal: AbortSignal): Promise<string> {
+async function copied(from: string, target: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   const hashed = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
@@ -169,7 +169,7 @@ async function copied(from: string, to: string, signal: AbortSignal): Promise<st
       yield chunk;
     }
   };
-  await pipeline(createReadStream(from), hashed, createWriteStream(to, { mode: 0o600 }), {
+  await pipeline(createReadStream(from), hashed, createWriteStream(target, { mode: 0o600 }), {
     signal,
   });
   return hash.digest('hex');

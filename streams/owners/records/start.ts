@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { removeDerivedFile } from '../../../src/control-plane/derived-file.ts';
+import { removeDisposableDatabase } from '../../../src/control-plane/disposable-database.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
-import { isDatabaseDamage } from '../../../src/kernel/sqlite-damage.ts';
+import { isDatabaseCorruption } from '../../../src/kernel/sqlite-corruption.ts';
 import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
 import { recordOwnersGroup, share, type RecordOwnersDeps, type Shared } from './deps.ts';
 import { recordsTopic } from '../../../src/modules/records/stream-head.ts';
 import { PartitionOwner } from './partition.ts';
 import { Standbys } from './standby.ts';
 import { storeFile } from './store-file.ts';
-import { takeOver } from './take-over.ts';
+import { acquirePartition } from './acquire-partition.ts';
 
 export type { RecordOwnersDeps } from './deps.ts';
 
@@ -95,7 +95,10 @@ async function own(
   for (let waitMs = retryMs; !isEnded(); waitMs = Math.min(2 * waitMs, retryMaxMs)) {
     try {
       states.set(partition, 'restoring');
-      await using owner = new PartitionOwner(shared, await takeOver(shared, partition, signal));
+      await using owner = new PartitionOwner(
+        shared,
+        await acquirePartition(shared, partition, signal),
+      );
       states.set(partition, 'deciding');
       waitMs = retryMs;
       await owner.run(signal);
@@ -106,7 +109,7 @@ async function own(
         break;
       }
       // It is filled from the log again, which takes longer than going on from it.
-      if (isDatabaseDamage(error)) removeDerivedFile(storeFile(shared, partition));
+      if (isDatabaseCorruption(error)) removeDisposableDatabase(storeFile(shared, partition));
       logger.error({ err: error, partition, waitMs }, 'a partition of records is taken over anew');
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }

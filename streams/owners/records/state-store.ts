@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { mustBeWhole } from '../../../src/control-plane/derived-file.ts';
+import { mustBeWhole } from '../../../src/control-plane/disposable-database.ts';
 import type { RecordState } from '../../../src/modules/records/state.ts';
-import type { KeptSealing } from './kept-sealing.ts';
+import type { AtRestEncryption } from './at-rest-encryption.ts';
 import type { KeptPayload } from './payload-block.ts';
 import { blockTables } from './payload-blocks.ts';
 import { Payloads, type Placed } from './payloads.ts';
@@ -63,7 +63,7 @@ export class StateStore implements Disposable {
    * `origin` names what the store is made of; it stays in the file.
    * @throws Error when the file was made by another version, or of something else
    */
-  constructor(file: string, origin: string, sealing: KeptSealing) {
+  constructor(file: string, origin: string, sealing: AtRestEncryption) {
     this.file = file;
     const db = new DatabaseSync(file);
     this.#db = db;

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeDerivedFile } from '../../../src/control-plane/derived-file.ts';
+import { removeDisposableDatabase } from '../../../src/control-plane/disposable-database.ts';
 import { headsTopic, recordsTopic } from '../../../src/modules/records/stream-head.ts';
 import type { Shared } from './deps.ts';
-import { createKeptSealing } from './kept-sealing.ts';
+import { createAtRestEncryption } from './at-rest-encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
 const dayMs = 86_400_000;
@@ -48,16 +48,20 @@ export async function openStore(
   const file = storeFile(shared, partition);
   const kept = await openResumable(shared, partition, file);
   if (kept !== null) return { ...kept, from: 'own store' };
-  removeDerivedFile(file);
+  removeDisposableDatabase(file);
   const snapshot = await snapshots?.fetch(partition, file, signal);
   if (snapshot !== null && snapshot !== undefined) {
     const found = await openResumable(shared, partition, file);
     if (found !== null) return { ...found, from: 'snapshot' };
-    removeDerivedFile(file);
+    removeDisposableDatabase(file);
     // Once the log has grown past it, it might be taken for one of this log.
     if (isOwner) await rm(snapshot, { force: true });
   }
-  const store = new StateStore(file, originOf(shared, partition), createKeptSealing(shared.vault));
+  const store = new StateStore(
+    file,
+    originOf(shared, partition),
+    createAtRestEncryption(shared.vault),
+  );
   return { store, progress: nothingYet, from: 'log alone' };
 }
 
@@ -91,7 +95,7 @@ function openKept(shared: Shared, partition: number, file: string): Kept | null 
   if (!existsSync(file)) return null;
   let store: StateStore | null = null;
   try {
-    store = new StateStore(file, originOf(shared, partition), createKeptSealing(shared.vault));
+    store = new StateStore(file, originOf(shared, partition), createAtRestEncryption(shared.vault));
     const progress = store.progress();
     if (progress !== null) return { store, progress };
   } catch (err) {

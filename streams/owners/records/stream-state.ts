@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../src/kernel/time.ts';
 import type { ClosedStream, RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { StreamHeadValue, StreamRun } from '../../../src/modules/records/stream-head.ts';
-import { Marks } from './marks.ts';
+import { SeenBitmap } from './seen-bitmap.ts';
 
 /**
  * A pass of delete tracking: what was saved unchanged since its start is marked. One that a run has ended stays until
@@ -21,7 +21,7 @@ export interface Pass {
   isEnded: boolean;
   /** The stream's seq at the start: what was modified since has a higher position. */
   readonly start: number;
-  readonly marks: Marks;
+  readonly marks: SeenBitmap;
   /** Marks of earlier commands may be missing: the pass may delete nothing. */
   readonly isLost: boolean;
   /** The marks as the head has them, and the command they are complete to. */
@@ -111,7 +111,7 @@ export function fromHead(no: number, key: string, head: StreamHeadValue, now: nu
       holder: pass.run_id === null ? null : { runId: pass.run_id, attempt: pass.attempt },
       isEnded: pass.is_ended,
       start: pass.start_position,
-      marks: Marks.decode(pass.marks),
+      marks: SeenBitmap.decode(pass.marks),
       isLost: pass.is_lost,
       saved: pass.marks,
       savedOffset: pass.marks_offset,

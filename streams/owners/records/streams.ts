@@ -23,14 +23,14 @@ export class Streams {
   of(key: string, command: RecordCommandValue): StreamState {
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const known = this.#store.stream(key);
-    const no = known?.no ?? this.#store.addStream(key);
+    const existing = this.#store.stream(key);
+    const no = existing?.no ?? this.#store.addStream(key);
     // A stream without a head was never decided on, or its head is lost: its count begins anew.
     const stream =
-      known?.head == null
+      existing?.head == null
         ? newStream(no, key, command)
-        : fromHead(no, key, this.#codec.decode(known.head), 0);
-    if (known === null) this.#fresh.push(key);
+        : fromHead(no, key, this.#codec.decode(existing.head), 0);
+    if (existing === null) this.#fresh.push(key);
     this.#kept.set(key, stream);
     return stream;
   }

@@ -1,6 +1,6 @@
 import { replyMessage } from '../../../src/control-plane/replies.ts';
 import { partitionOf } from '../../../src/kernel/partition.ts';
-import { deadLettersTopic } from '../../../src/control-plane/wire.ts';
+import { deadLettersTopic } from '../../../src/control-plane/message-codec.ts';
 import { recordCommandsTopic } from '../../../src/modules/records/commands.ts';
 import { headsTopic, recordsTopic, reservedKey } from '../../../src/modules/records/stream-head.ts';
 import type { Consumed, Message, Placed, Position } from '../../../src/ports/event-log.ts';
@@ -35,14 +35,14 @@ export function transactionOf(
   { round, heads, meta }: Decided,
 ): Omit<Transaction, 'reaches'> {
   const batch: Placed[] = [];
-  const put = (topic: string, to: number, messages: readonly Message[]): void => {
-    if (messages.length > 0) batch.push({ topic, partition: to, messages });
+  const put = (topic: string, target: number, messages: readonly Message[]): void => {
+    if (messages.length > 0) batch.push({ topic, partition: target, messages });
   };
   put(recordsTopic, partition, round.changes);
   put(headsTopic, partition, heads);
   batch.push(...repliesOf(shared, partition, round));
-  for (const letter of round.deadLetters) {
-    put(deadLettersTopic, partitionOf(letter.key, shared.deadLetterPartitions), [letter]);
+  for (const deadLetter of round.deadLetters) {
+    put(deadLettersTopic, partitionOf(deadLetter.key, shared.deadLetterPartitions), [deadLetter]);
   }
   const next = { topic: recordCommandsTopic, partition, offset: meta.command + 1 };
   return {
@@ -78,11 +78,11 @@ export function headsOf(
 
 function repliesOf(shared: Shared, partition: number, round: Round): Placed[] {
   return round.replies.map(({ commandId, node, answer }) => {
-    const place = { partition, offset: 0 };
+    const position = { partition, offset: 0 };
     const reply = replyMessage(shared.replyCodec, shared.replyPartitions, {
       commandId,
       node,
-      place,
+      place: position,
       answer: answer.outcome === 'done' ? { outcome: 'done', body: answer.body } : answer,
     });
     return { topic: reply.topic, partition: reply.partition, messages: [reply.message] };

@@ -37,21 +37,21 @@ export function messagesOf(
   if (op === null) return [];
   const { connection_uid: connectionUid, variant, record_id: recordId } = change;
   const key = joinKey(connectionUid, variant, recordId);
-  const place = {
+  const position = {
     'svc-stream': streamOf(change),
     'svc-seq': String(change.stream_seq),
   };
-  const said: Headers = {
+  const fields: Headers = {
     ce_specversion: '1.0',
     ce_id: uuidV5(change.event_id, `${target.topic} ${op}`),
     ce_type: types[op],
     ce_source: headers['ce_source'] ?? '',
     'content-type': 'application/avro',
-    ...place,
+    ...position,
   };
   const value = target.codec.encode(envelopeOf(change, op, target, context));
-  const message = { key, value, headers: said };
-  return op === 'd' ? [message, { key, value: null, headers: place }] : [message];
+  const message = { key, value, headers: fields };
+  return op === 'd' ? [message, { key, value: null, headers: position }] : [message];
 }
 
 function opOf(
@@ -75,8 +75,8 @@ function envelopeOf(
   { clock, version, isBackfill }: MessageContext,
 ): Envelope {
   const { record_id: recordId, connection_id: connectionId, variant } = change;
-  const of = { recordId, connectionId: connectionId ?? '', variant };
-  const row = target.row(of, op === 'd', payloadOf(change));
+  const ref = { recordId, connectionId: connectionId ?? '', variant };
+  const row = target.row(ref, op === 'd', payloadOf(change));
   const now = clock.nowMicros();
   return {
     before: op === 'd' ? row : null,
@@ -87,7 +87,7 @@ function envelopeOf(
       name: target.typed.address,
       ts_ms: Math.floor(change.occurred_at / 1000),
       snapshot: isBackfill ? 'true' : 'false',
-      connection_id: of.connectionId,
+      connection_id: ref.connectionId,
       sync: change.sync_name,
       variant,
       seq: change.stream_seq,

@@ -42,8 +42,8 @@ export async function fillPartition(
  */
 async function startOf(shared: Shared, partition: number, progress: Progress): Promise<number> {
   const committed = await shared.log.committed(typedTopicsGroup, recordsTopic);
-  const known = committed.get(partition) ?? progress.lowestLive;
-  return known ?? shared.log.endOffset(recordsTopic, partition);
+  const existing = committed.get(partition) ?? progress.lowestLive;
+  return existing ?? shared.log.endOffset(recordsTopic, partition);
 }
 
 interface Held {
@@ -91,17 +91,17 @@ class Filling {
 
   async #backfill(target: OpenTarget, signal: AbortSignal): Promise<void> {
     const { partition, progress } = this.#held;
-    const known = progress.of(target);
-    if (known?.is_live === true || target.typed.endedAt !== null) return;
-    const from = { topic: recordsTopic, partition, offset: known?.next ?? 0 };
+    const existing = progress.of(target);
+    if (existing?.is_live === true || target.typed.endedAt !== null) return;
+    const from = { topic: recordsTopic, partition, offset: existing?.next ?? 0 };
     const options = { signal, maxBytes: batchBytesMax };
     let epoch = 0;
     for await (const batch of this.#shared.log.read(from, options)) {
       if (signal.aborted) return;
       const messages = batch.messages.filter(({ offset }) => offset < this.#at);
-      const changes = this.#changes(messages, [target], (of) => {
-        if (of < epoch) return false;
-        epoch = of;
+      const changes = this.#changes(messages, [target], (ref) => {
+        if (ref < epoch) return false;
+        epoch = ref;
         return true;
       });
       const placed = await this.#placed(changes, true);
@@ -124,7 +124,7 @@ class Filling {
       const placed = await this.#placedOf(batch, open);
       this.#at = batch.next;
       const isDue = clock.now() - this.#committedAt >= positionEveryMs;
-      if (placed.length > 0 || progress.hasNews || isDue) await this.#commit(placed);
+      if (placed.length > 0 || progress.hasChanges || isDue) await this.#commit(placed);
     }
   }
 
@@ -191,12 +191,12 @@ class Filling {
     return [...byTopic].map(([topic, messages]) => ({ topic, partition, messages }));
   }
 
-  async #isErased(change: RecordChange, known: Map<string, boolean>): Promise<boolean> {
+  async #isErased(change: RecordChange, existing: Map<string, boolean>): Promise<boolean> {
     const { connection_uid: uid } = change;
-    let isErased = known.get(uid);
+    let isErased = existing.get(uid);
     if (isErased === undefined) {
       isErased = await this.#shared.isConnectionGone(uid);
-      known.set(uid, isErased);
+      existing.set(uid, isErased);
     }
     return isErased;
   }

@@ -49,7 +49,7 @@ export class Progress {
     return live.length === 0 ? null : Math.min(...live.map(([, { next }]) => next));
   }
 
-  get hasNews(): boolean {
+  get hasChanges(): boolean {
     return this.#news.length > 0;
   }
 
@@ -75,8 +75,8 @@ export class Progress {
   take(): Placed[] {
     const messages = this.#news;
     this.#news = [];
-    const place = { topic: typedProgressTopic, partition: this.#partition };
-    return messages.length === 0 ? [] : [{ ...place, messages }];
+    const position = { topic: typedProgressTopic, partition: this.#partition };
+    return messages.length === 0 ? [] : [{ ...position, messages }];
   }
 
   #put(key: string, value: TypedTopicProgress): void {

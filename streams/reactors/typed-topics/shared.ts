@@ -6,7 +6,7 @@ import type { TypedTopicProgress } from '../../../src/modules/typed-topics/progr
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
 import type { ConsumerGroupName } from '../../consumer-groups.ts';
-import type { ConsumerOrders } from '../reactor.ts';
+import type { OperatorRequests } from '../reactor.ts';
 import type { Targets } from './targets.ts';
 
 export const typedTopicsGroup = 'svc.typed-topics' satisfies ConsumerGroupName;
@@ -19,7 +19,7 @@ export interface TypedTopicsDeps {
   readonly logger: Logger;
   /** Of the gateway. */
   readonly version: string;
-  readonly park: ConsumerOrders['park'];
+  readonly park: OperatorRequests['park'];
   /** Where crash tests may end the process: `typed-topics:before-commit`, `typed-topics:after-commit`. */
   readonly faultPoint: (name: string) => void;
   /** Before a partition is taken up again after a failure; doubles up to 10 s. Default 200 ms. */

@@ -79,7 +79,7 @@ const textOf = (list: readonly Target[]): string =>
 interface OpenDeps {
   readonly log: EventLog;
   readonly schemas: Schemas;
-  readonly control: Pick<ControlPlane, 'tell'>;
+  readonly control: Pick<ControlPlane, 'enqueue'>;
 }
 
 /**
@@ -104,7 +104,7 @@ export async function openTarget(deps: OpenDeps, target: Target): Promise<OpenTa
   }
   if (major > typed.major) {
     const ref = typedTopicRef(environmentUid, integrationKey, model);
-    await control.tell(ref, { type: 'Opened', major }, { actor: 'system' });
+    await control.enqueue(ref, { type: 'Opened', major }, { actor: 'system' });
   }
   return { ...target, topic, codec, row };
 }

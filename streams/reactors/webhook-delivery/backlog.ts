@@ -56,11 +56,11 @@ export class Backlog {
   /** @param dueAt of one that has been tried: its next attempt; null of one that has not */
   add(line: string, offset: number, dueAt: number | null): void {
     const isFirst = this.#lines.size === 0;
-    const known = this.#lines.get(line) ?? { upTo: offset, hasFresh: false, lookAt: Infinity };
-    known.upTo = Math.max(known.upTo, offset);
-    known.hasFresh ||= dueAt === null;
-    known.lookAt = Math.min(known.lookAt, dueAt ?? 0);
-    this.#lines.set(line, known);
+    const existing = this.#lines.get(line) ?? { upTo: offset, hasFresh: false, lookAt: Infinity };
+    existing.upTo = Math.max(existing.upTo, offset);
+    existing.hasFresh ||= dueAt === null;
+    existing.lookAt = Math.min(existing.lookAt, dueAt ?? 0);
+    this.#lines.set(line, existing);
     if (isFirst) this.#wake();
   }
 

@@ -2,10 +2,10 @@ import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 
 /** What is published to other processes: a failure that may be one of five, or that the circuit opened or closed. */
-export type CircuitNews = 'failed' | 'opened' | 'closed';
+export type CircuitBroadcast = 'failed' | 'opened' | 'closed';
 
 export interface CircuitEvents {
-  readonly publish: (news: CircuitNews) => void;
+  readonly publish: (broadcast: CircuitBroadcast) => void;
   /** It has opened or closed, through what happened here or in another process. */
   readonly onChange: () => void;
 }
@@ -68,9 +68,9 @@ export class Circuit {
   }
 
   /** Another process has had it so with the same URL. */
-  heard(news: CircuitNews): void {
-    if (news === 'closed') this.#close();
-    else if (news === 'opened') this.#open();
+  heard(broadcast: CircuitBroadcast): void {
+    if (broadcast === 'closed') this.#close();
+    else if (broadcast === 'opened') this.#open();
     else if (!this.isOpen) this.#count();
   }
 

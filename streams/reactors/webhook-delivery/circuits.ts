@@ -6,7 +6,7 @@ import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { Vault } from '../../../src/modules/credentials/vault.ts';
 import type { Coordination } from '../../../src/ports/coordination.ts';
-import { Circuit, type CircuitNews } from './circuit.ts';
+import { Circuit, type CircuitBroadcast } from './circuit.ts';
 
 /** Its messages name a circuit by the URL; those of earlier versions, on `webhook-circuits`, by the endpoint. */
 export const circuitChannel = 'webhook-url-circuits';
@@ -48,8 +48,8 @@ export class Circuits implements AsyncDisposable {
   /** Begins to hear what other processes publish. */
   async follow(): Promise<void> {
     this.#subscription = await this.#deps.coordination.subscribe(circuitChannel, (text) => {
-      const { from, circuit, news } = message.parse(JSON.parse(text));
-      if (from !== this.#self) this.#named(circuit).heard(news);
+      const { from, circuit, news: broadcast } = message.parse(JSON.parse(text));
+      if (from !== this.#self) this.#named(circuit).heard(broadcast);
     });
   }
 
@@ -66,7 +66,7 @@ export class Circuits implements AsyncDisposable {
     if (existing !== undefined) return existing;
     this.#sweep();
     const circuit: Circuit = new Circuit(this.#deps.clock, {
-      publish: (news) => this.#publish(name, news),
+      publish: (broadcast) => this.#publish(name, broadcast),
       onChange: () => this.#onChange(circuit),
     });
     this.#byName.set(name, circuit);
@@ -80,9 +80,9 @@ export class Circuits implements AsyncDisposable {
     for (const [name, { isBlank }] of this.#byName) if (isBlank) this.#byName.delete(name);
   }
 
-  #publish(circuit: string, news: CircuitNews): void {
+  #publish(circuit: string, broadcast: CircuitBroadcast): void {
     const { coordination, logger } = this.#deps;
-    const text = JSON.stringify({ from: this.#self, circuit, news });
+    const text = JSON.stringify({ from: this.#self, circuit, news: broadcast });
     coordination.publish(circuitChannel, text).catch((err: unknown) => {
       logger.debug({ err }, 'the state of a circuit was not published to other processes');
     });

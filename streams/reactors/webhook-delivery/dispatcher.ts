@@ -21,7 +21,7 @@ import { endpointsOf } from './changed-endpoints.ts';
 import type { Circuit } from './circuit.ts';
 import { Circuits } from './circuits.ts';
 import { noteAttempt, type Outcome } from './delivery-log.ts';
-import { EndpointLine } from './line.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
 import { configuredTarget, sendOnce, targetOf, type SendDeps, type Sent } from './send.ts';
 import { StepWriter } from './step-writer.ts';
 
@@ -65,7 +65,7 @@ interface StepOf {
 /** Sends webhooks: each endpoint on a line of its own, so that none waits for another. */
 export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps;
-  readonly #lines = new Map<string, EndpointLine>();
+  readonly #lines = new Map<string, EndpointQueue>();
   readonly #backlogs = new Map<number, Backlog>();
   /** Deliveries at hand, until the view knows what became of them. */
   readonly #taken = new Set<string>();
@@ -100,7 +100,7 @@ export class Dispatcher implements AsyncDisposable {
   #circuitChanged(circuit: Circuit): void {
     for (const [name, line] of this.#lines) {
       if (line.circuit !== circuit) continue;
-      line.admit();
+      line.start();
       this.#settleLine(name);
     }
   }
@@ -150,32 +150,33 @@ export class Dispatcher implements AsyncDisposable {
   /** Resolves when the delivery is over, or waits in the log for its turn. */
   async take(
     created: WebhookOut,
-    place: { readonly partition: number; readonly offset: number },
+    position: { readonly partition: number; readonly offset: number },
     signal: AbortSignal,
   ): Promise<void> {
     const name = { messageId: created.message_id, endpointId: created.endpoint_id };
-    const known = this.#deps.deliveries.tables.get(name);
+    const existing = this.#deps.deliveries.tables.get(name);
     if (this.#taken.has(nameOf(name))) return;
     // Finished, or made a second time by one who did not know of the first.
-    if (known !== null && (known.state !== 'pending' || known.offset !== place.offset)) return;
+    if (existing !== null && (existing.state !== 'pending' || existing.offset !== position.offset))
+      return;
     const lineName = lineOf(created);
-    const backlog = this.#backlogs.get(place.partition);
-    const dueAt = known?.nextAttemptAt == null ? null : millis(known.nextAttemptAt);
+    const backlog = this.#backlogs.get(position.partition);
+    const dueAt = existing?.nextAttemptAt == null ? null : millis(existing.nextAttemptAt);
     const isAhead = backlog === undefined || !backlog.isBehind(lineName);
     const hasRoom = this.#line(lineName).hasRoom(this.#taken.size >= takenMax);
     if (isAhead && hasRoom) {
-      const attempts = known?.attempts ?? 0;
-      await this.#run({ created, ...place, attempts, dueAt, isRepeat: false }, signal);
-    } else backlog?.add(lineName, place.offset, dueAt);
+      const attempts = existing?.attempts ?? 0;
+      await this.#run({ created, ...position, attempts, dueAt, isRepeat: false }, signal);
+    } else backlog?.add(lineName, position.offset, dueAt);
   }
 
   /** Sends it once more with its own message id, and attempts counted from 1. */
   async repeat(
     created: WebhookOut,
-    place: { readonly partition: number; readonly offset: number },
+    position: { readonly partition: number; readonly offset: number },
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#deliver({ created, ...place, attempts: 0, dueAt: null, isRepeat: true }, signal);
+    await this.#deliver({ created, ...position, attempts: 0, dueAt: null, isRepeat: true }, signal);
   }
 
   async #resume(delivery: Delivery, line: string, signal: AbortSignal): Promise<void> {
@@ -327,10 +328,10 @@ export class Dispatcher implements AsyncDisposable {
     if (line.isIdle) this.#lines.delete(name);
   }
 
-  #line(name: string): EndpointLine {
-    const known = this.#lines.get(name);
-    if (known !== undefined) return known;
-    const line = new EndpointLine();
+  #line(name: string): EndpointQueue {
+    const existing = this.#lines.get(name);
+    if (existing !== undefined) return existing;
+    const line = new EndpointQueue();
     this.#lines.set(name, line);
     return line;
   }
@@ -343,7 +344,7 @@ export class Dispatcher implements AsyncDisposable {
   #say({ created, partition }: Job, step: StepOf, signal: AbortSignal): Promise<number> {
     const { action, attempt, result, dueAt = null, errorCode } = step;
     const { run_id } = created;
-    const of = {
+    const ref = {
       environmentUid: created.environment_id,
       connection: {
         integrationKey: created.integration ?? '',
@@ -351,7 +352,7 @@ export class Dispatcher implements AsyncDisposable {
       },
       ...(run_id === null ? {} : { runId: run_id }),
     };
-    const message = deliveryMessage(of, {
+    const message = deliveryMessage(ref, {
       message_id: created.message_id,
       endpoint_id: created.endpoint_id,
       event_kind: created.event_kind,

@@ -3,7 +3,7 @@ import type { WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
 /** Names of contract/webhooks-out.md section 3. @param body null where it was not opened */
 export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {
   if (kind !== 'auth') return kind;
-  const said = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);
-  const isCreation = said !== null && 'operation' in said && said.operation === 'creation';
+  const fields = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);
+  const isCreation = fields !== null && 'operation' in fields && fields.operation === 'creation';
   return isCreation ? 'connection_create' : 'connection_refresh';
 }

@@ -107,8 +107,8 @@ export async function configuredTarget(
     const url = await urlOf({ control, vault }, endpoint_id, environment, connection);
     return url === null ? null : { environment, url };
   };
-  const known = await find();
-  if (known !== null) return known;
+  const existing = await find();
+  if (existing !== null) return existing;
   // Another node may have set the address a moment ago.
   await control.view.caughtUp();
   return find();

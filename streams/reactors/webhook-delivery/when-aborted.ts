@@ -5,9 +5,9 @@ const actionsOf = new WeakMap<AbortSignal, Set<() => void>>();
  * more on a signal costs a walk along all that it has. Returns what takes the action back.
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {
-  const known = actionsOf.get(signal);
-  const actions = known ?? new Set();
-  if (known === undefined) {
+  const existing = actionsOf.get(signal);
+  const actions = existing ?? new Set();
+  if (existing === undefined) {
     actionsOf.set(signal, actions);
     const all = (): void => {
       for (const one of [...actions]) one();

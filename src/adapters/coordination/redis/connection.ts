@@ -66,7 +66,7 @@ export class Connection implements AsyncDisposable {
   }
 
   /** @throws GatewayError `coordination_unavailable`: it may or may not have happened. */
-  async ask<T>(question: (client: Redis) => Promise<T>): Promise<T> {
+  async execute<T>(question: (client: Redis) => Promise<T>): Promise<T> {
     try {
       return await question(this.client);
     } catch (error) {

@@ -58,7 +58,7 @@ export class Subscriptions {
   async #leave(name: string, channel: Channel, listener: Listener): Promise<void> {
     if (!this.#remove(name, channel, listener)) return;
     try {
-      await this.#connection.ask((client) => client.unsubscribe(name));
+      await this.#connection.execute((client) => client.unsubscribe(name));
     } catch (error) {
       // Without a connection there is no subscription either.
       this.#logger?.debug({ err: error }, 'channel not left');
@@ -74,7 +74,7 @@ export class Subscriptions {
   async #subscribe(names: readonly string[]): Promise<void> {
     const { client } = this.#connection;
     try {
-      await this.#connection.ask(() => client.subscribe(...names));
+      await this.#connection.execute(() => client.subscribe(...names));
     } catch (error) {
       this.#logger?.warn({ err: error }, 'channels not subscribed yet');
       if (client.status === 'ready') client.disconnect(true);

@@ -3,8 +3,8 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Committer } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import type { LogState, Partition } from './log-state.ts';
-import { Pace } from './pace.ts';
-import { Shrinker } from './shrinker.ts';
+import { TimeBudget } from './time-budget.ts';
+import { Vacuum } from './vacuum.ts';
 
 /**
  * Removes what may go: messages before the start of a partition, those past the retention of their topic
@@ -15,7 +15,7 @@ export class Cleaner {
   private readonly state: LogState;
   private readonly committer: Committer;
   private readonly compactor: Compactor;
-  private readonly shrinker: Shrinker;
+  private readonly vacuum: Vacuum;
   private readonly head: StatementSync;
   private readonly remove: StatementSync;
   private readonly floor: StatementSync;
@@ -26,7 +26,7 @@ export class Cleaner {
     this.state = state;
     this.committer = committer;
     this.compactor = new Compactor(db, directory, state, committer);
-    this.shrinker = new Shrinker(db, committer);
+    this.vacuum = new Vacuum(db, committer);
     this.head = db.prepare(
       'SELECT id, next, newest FROM batches WHERE partition = ? ORDER BY next LIMIT 1',
     );
@@ -51,28 +51,33 @@ export class Cleaner {
   }
 
   private async pass(now: number): Promise<void> {
-    const pace = new Pace();
+    const budget = new TimeBudget();
     for (const topic of [...this.state.topics()]) {
       for (let number = 0; number < topic.partitions.length && !this.stopped; number++) {
-        await pace.rest();
-        await this.trim(topic.name, number, now, pace);
+        await budget.rest();
+        await this.trim(topic.name, number, now, budget);
         const { cleanup } = topic;
         if (cleanup.policy !== 'compact') continue;
-        await this.compactor.compact(topic.name, number, cleanup, now, pace);
+        await this.compactor.compact(topic.name, number, cleanup, now, budget);
       }
     }
-    await this.shrinker.shrink(pace, () => this.stopped);
+    await this.vacuum.vacuum(budget, () => this.stopped);
   }
 
-  private async trim(topic: string, number: number, now: number, pace: Pace): Promise<void> {
+  private async trim(
+    topic: string,
+    number: number,
+    now: number,
+    budget: TimeBudget,
+  ): Promise<void> {
     while (!this.stopped) {
       const partition = this.find(topic, number);
       if (partition === null || !this.isDue(partition, now)) return;
       this.committer.runNow(() => {
         do this.dropHead(partition);
-        while (!pace.isOver && this.isDue(partition, now));
+        while (!budget.isOver && this.isDue(partition, now));
       });
-      await pace.rest();
+      await budget.rest();
     }
   }
 

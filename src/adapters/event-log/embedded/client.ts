@@ -17,10 +17,10 @@ import type {
 import type { Schemas } from '../../../ports/schemas.ts';
 import { connect, type Peer } from '../../threads/rpc.ts';
 import { openSchemas, type Registry } from '../avro-codec.ts';
-import { isLogDamage, type OnDamage } from './damage.ts';
+import { isLogCorruption, type OnCorruption } from './corruption.ts';
 import { withDeadline } from './deadline.ts';
 import { EncodeQueue } from './encode-queue.ts';
-import { followPlaces, readPlace } from './follow.ts';
+import { followPlaces, readPlace } from './consume.ts';
 import { LogReader } from './log-reader.ts';
 import { Member } from './member.ts';
 import type { Assigned, EncodedPlaced, JoinRequest, Revoked } from './protocol.ts';
@@ -35,7 +35,7 @@ export interface EmbeddedLogClientOptions {
   /** Where the Avro files are. Default: those of this package. */
   readonly schemasFolder?: URL;
   /** Told each time that damage is found, by reading or by writing; whoever asked gets `log_corrupt`. */
-  readonly onDamage?: OnDamage;
+  readonly onCorruption?: OnCorruption;
 }
 
 export interface EmbeddedLogClient extends AsyncDisposable {
@@ -65,13 +65,18 @@ class ClientLog implements EventLog {
   private readonly watcher: Watcher;
   private readonly queue: EncodeQueue;
   private readonly members = new Map<string, Member>();
-  private readonly onDamage: OnDamage;
+  private readonly onCorruption: OnCorruption;
   private closed = false;
 
   constructor(options: EmbeddedLogClientOptions) {
-    const { directory, port, clock = systemClock, onDamage = () => undefined } = options;
-    this.onDamage = onDamage;
-    this.reader = new LogReader(directory, onDamage);
+    const {
+      directory,
+      port,
+      clock = systemClock,
+      onCorruption: onCorruption = () => undefined,
+    } = options;
+    this.onCorruption = onCorruption;
+    this.reader = new LogReader(directory, onCorruption);
     this.port = port;
     this.peer = connect(port);
     this.watcher = new Watcher(this.peer);
@@ -84,7 +89,7 @@ class ClientLog implements EventLog {
   call<T>(method: string, args: readonly unknown[], transfer: readonly ArrayBuffer[] = []) {
     if (this.closed) return Promise.reject(logClosed());
     return this.peer.call<T>(method, args, transfer).catch((error: unknown) => {
-      if (isLogDamage(error)) this.onDamage(error.message);
+      if (isLogCorruption(error)) this.onCorruption(error.message);
       throw error;
     });
   }

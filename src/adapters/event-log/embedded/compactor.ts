@@ -3,7 +3,7 @@ import type { Cleanup, ReadMessage } from '../../../ports/event-log.ts';
 import type { Committer } from './committer.ts';
 import { KeyOffsets } from './key-offsets.ts';
 import type { LogState, Partition } from './log-state.ts';
-import type { Pace } from './pace.ts';
+import type { TimeBudget } from './time-budget.ts';
 import { DirectoryView } from './row-format.ts';
 import { searchByPeak } from './search-by-time.ts';
 
@@ -60,21 +60,21 @@ export class Compactor {
     number: number,
     policy: Compaction,
     now: number,
-    pace: Pace,
+    budget: TimeBudget,
   ): Promise<void> {
     const { id } = this.state.partition(topic, number);
-    await this.dropTombstones(id, now, pace);
+    await this.dropTombstones(id, now, budget);
     const partition = this.state.partition(topic, number);
     const end = this.cleanableEnd(partition, now - policy.minLagMs);
     if (!this.isDue(partition, end, now - policy.maxLagMs)) return;
     using newest = new KeyOffsets(this.directory);
-    await this.collect(partition, end, newest, pace);
+    await this.collect(partition, end, newest, budget);
     const count = await this.removeSuperseded(
       partition,
       end,
       newest,
       now + policy.tombstoneMs,
-      pace,
+      budget,
     );
     if (this.stopped) return;
     this.committer.runNow(() => {
@@ -104,7 +104,7 @@ export class Compactor {
   }
 
   /** The newest offset of each key in what was not compacted before. */
-  private async collect(partition: Partition, end: number, newest: KeyOffsets, pace: Pace) {
+  private async collect(partition: Partition, end: number, newest: KeyOffsets, budget: TimeBudget) {
     let position = Math.max(partition.cleaned, partition.start);
     for (;;) {
       const row = this.after(partition.id, position);
@@ -112,7 +112,7 @@ export class Compactor {
       const view = new DirectoryView(row);
       for (let i = 0; i < view.count; i++) {
         newest.set(view.key(i), view.offset(i));
-        if (i % keysPerCheck === 0) await pace.rest();
+        if (i % keysPerCheck === 0) await budget.rest();
       }
       position = row.next;
     }
@@ -124,7 +124,7 @@ export class Compactor {
     end: number,
     newest: KeyOffsets,
     horizon: number,
-    pace: Pace,
+    budget: TimeBudget,
   ): Promise<number> {
     let position = partition.start;
     let left = 0;
@@ -135,7 +135,7 @@ export class Compactor {
       const kept = new Set<number>();
       let hasTombstone = false;
       for (let i = 0; i < view.count; i++) {
-        if (i % keysPerCheck === 0) await pace.rest();
+        if (i % keysPerCheck === 0) await budget.rest();
         const offset = view.offset(i);
         if ((newest.get(view.key(i)) ?? offset) > offset) continue;
         kept.add(offset);
@@ -147,16 +147,20 @@ export class Compactor {
         this.rewrite(partition.id, row, due, kept.size < view.count, (m) => kept.has(m.offset));
       }
       position = row.next;
-      await pace.rest();
+      await budget.rest();
     }
   }
 
-  private async dropTombstones(partitionId: number, now: number, pace: Pace): Promise<void> {
+  private async dropTombstones(
+    partitionId: number,
+    now: number,
+    budget: TimeBudget,
+  ): Promise<void> {
     for (;;) {
       const row = this.dueRow.get(partitionId, now) as unknown as Row | undefined;
       if (row === undefined || this.stopped) return;
       this.rewrite(partitionId, row, null, true, ({ value }) => value !== null);
-      await pace.rest();
+      await budget.rest();
     }
   }
 

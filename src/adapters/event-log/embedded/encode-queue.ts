@@ -67,15 +67,15 @@ export class EncodeQueue {
     const now = this.clock.now();
     let from = 0;
     while (from < messages.length) {
-      let to = from;
+      let target = from;
       let bytes = 0;
-      while (to < messages.length && to - from < rowMessagesMax) {
-        bytes += messages[to]?.value?.length ?? 0;
-        if (bytes > rowBytesMax && to > from) break;
-        to++;
+      while (target < messages.length && target - from < rowMessagesMax) {
+        bytes += messages[target]?.value?.length ?? 0;
+        if (bytes > rowBytesMax && target > from) break;
+        target++;
       }
-      yield encodeRow(messages, from, to, now, { isKept });
-      from = to;
+      yield encodeRow(messages, from, target, now, { isKept });
+      from = target;
     }
   }
 }

@@ -48,8 +48,8 @@ export class HeaderTableWriter {
   private shapeOf(headers: Headers): number {
     const names = Object.keys(headers);
     const id = names.join('\n');
-    const known = this.byNames.get(id);
-    if (known !== undefined) return known;
+    const existing = this.byNames.get(id);
+    if (existing !== undefined) return existing;
     const values = Object.values(headers) as unknown[];
     if (!values.every((value) => typeof value === 'string')) {
       throw new TypeError('The value of a header must be text.');

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Batch, Cleanup, ReadMessage } from '../../../ports/event-log.ts';
-import { damaged, isLogDamage, type OnDamage } from './damage.ts';
+import { corrupted, isLogCorruption, type OnCorruption } from './corruption.ts';
 import { decodeRow, isIntact, type StoredRow } from './row-format.ts';
 import { RowKeyReader } from './row-keys.ts';
 import { searchByPeak, type PeakedRow } from './search-by-time.ts';
@@ -45,10 +45,10 @@ export class LogReader {
   private readonly bounds: StatementSync;
   private readonly rowAfter: StatementSync;
   private readonly peakAfter: StatementSync;
-  private readonly onDamage: OnDamage;
+  private readonly onCorruption: OnCorruption;
 
-  constructor(directory: string, onDamage: OnDamage) {
-    this.onDamage = onDamage;
+  constructor(directory: string, onCorruption: OnCorruption) {
+    this.onCorruption = onCorruption;
     this.db = openReadConnection(directory);
     this.rowKeys = new RowKeyReader(directory);
     this.bounds = this.db.prepare('SELECT start, next FROM partitions WHERE id = ?');
@@ -65,8 +65,8 @@ export class LogReader {
 
   /** All partitions of the topic, in order. @throws GatewayError `unknown_topic` */
   topic(name: string): readonly Place[] {
-    const known = this.places.get(name);
-    if (known !== undefined) return known;
+    const existing = this.places.get(name);
+    if (existing !== undefined) return existing;
     const found = this.db
       .prepare(
         `SELECT p.id, p.number, t.cleanup FROM partitions p JOIN topics t ON t.id = p.topic
@@ -88,8 +88,8 @@ export class LogReader {
 
   /** @throws GatewayError `unknown_topic` */
   place(topic: string, partition: number): Place {
-    const place = this.topic(topic)[partition];
-    if (place !== undefined) return place;
+    const position = this.topic(topic)[partition];
+    if (position !== undefined) return position;
     throw new GatewayError('unknown_topic', { message: `There is no ${topic}/${partition}.` });
   }
 
@@ -203,14 +203,14 @@ export class LogReader {
         if (row === undefined) return null;
         // Its key is destroyed once another row, or none, has replaced it.
         const isWhole = isIntact(row, id) && row.crc !== former?.crc;
-        if (!isWhole) throw damaged(`${topic}/${partition}`, row.base);
+        if (!isWhole) throw corrupted(`${topic}/${partition}`, row.base);
         const opened = this.opened(row, id);
         if (opened !== null) return opened;
         former = row;
       }
     } catch (error) {
       const failure = asLogFailure(error);
-      if (isLogDamage(failure)) this.onDamage(failure.message);
+      if (isLogCorruption(failure)) this.onCorruption(failure.message);
       throw failure;
     }
   }

@@ -46,7 +46,7 @@ export class LogServer {
   }
 
   /** Wakes whoever follows what has just grown. */
-  tell(touched: readonly Partition[]): void {
+  publish(touched: readonly Partition[]): void {
     for (const { peer, watched } of this.clients) {
       const ends: [number, number][] = [];
       for (const { id, next } of touched) if (watched.has(id)) ends.push([id, next]);

@@ -37,7 +37,7 @@ const cleanSoonMs = 250;
 
 function start(
   { directory, cleanEveryMs, maxPages, erasable }: LogThreadData,
-  tell: (failure: string) => void,
+  report: (failure: string) => void,
 ): Running {
   const lock = lockDirectory(directory);
   const freeBytes = (): number => {
@@ -45,18 +45,18 @@ function start(
     return bavail * bsize;
   };
   const rowKeys = new RowKeys(directory);
-  upgrade({ directory, rowKeys, erasable, freeBytes, tell });
+  upgrade({ directory, rowKeys, erasable, freeBytes, report });
   const db = openWriteConnection(directory, maxPages);
   const state = new LogState(db, rowKeys);
   const checkpointer = new Checkpointer(db, directory);
   const committer: Committer = new Committer(db, state, checkpointer, freeBytes, (touched) => {
-    server.tell(touched);
+    server.publish(touched);
   });
   const cleaner = new Cleaner(db, directory, state, committer);
   let soon: NodeJS.Timeout | null = null;
   // A pass that fails, for want of space say, leaves everything whole: the next one goes on.
   const clean = (): void =>
-    void cleaner.clean(systemClock.now()).catch((error: unknown) => tell(String(error)));
+    void cleaner.clean(systemClock.now()).catch((error: unknown) => report(String(error)));
   const server = new LogServer(db, state, committer, () => {
     soon ??= setTimeout(() => {
       soon = null;

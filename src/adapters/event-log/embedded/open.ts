@@ -4,7 +4,7 @@ import type { EventLog, TopicSpec } from '../../../ports/event-log.ts';
 import type { Schemas } from '../../../ports/schemas.ts';
 import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { openEmbeddedLogClient } from './client.ts';
-import type { OnDamage } from './damage.ts';
+import type { OnCorruption } from './corruption.ts';
 import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
 
@@ -24,7 +24,7 @@ export interface EmbeddedLogOptions {
   /** Where the Avro files are. Default: those of this package. */
   readonly schemasFolder?: URL;
   /** Told each time that the client of this thread finds damage. */
-  readonly onDamage?: OnDamage;
+  readonly onCorruption?: OnCorruption;
 }
 
 export interface EmbeddedLog extends AsyncDisposable {
@@ -46,12 +46,12 @@ export interface EmbeddedLog extends AsyncDisposable {
  * @throws GatewayError `conflict` while another process has the directory; `log_corrupt`.
  */
 export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
-  const { directory, clock, schemasFolder, onDamage } = options;
+  const { directory, clock, schemasFolder, onCorruption } = options;
   const { peer, end } = await startLogThread(options);
   const connectPort = (): MessagePort => {
-    const { port1: kept, port2: given } = new MessageChannel();
+    const { port1: kept, port2: input } = new MessageChannel();
     // Without an answer the other end is closed, which every later call reports.
-    peer.call('attach', [given], [given]).catch(() => kept.close());
+    peer.call('attach', [input], [input]).catch(() => kept.close());
     return kept;
   };
   const client = openEmbeddedLogClient({
@@ -59,7 +59,7 @@ export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<Embe
     port: connectPort(),
     ...(clock === undefined ? {} : { clock }),
     ...(schemasFolder === undefined ? {} : { schemasFolder }),
-    ...(onDamage === undefined ? {} : { onDamage }),
+    ...(onCorruption === undefined ? {} : { onCorruption }),
   });
   const close = async (): Promise<void> => {
     await client[Symbol.asyncDispose]();

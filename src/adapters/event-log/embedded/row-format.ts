@@ -75,14 +75,14 @@ export interface EncodeOptions {
 export function encodeRow(
   messages: readonly Encodable[],
   from: number,
-  to: number,
+  target: number,
   now: number,
   { offsets, isKept = true }: EncodeOptions = {},
 ): EncodedRow {
   // Also what an encoding that threw has left.
   for (const buffer of [directory, blocks, body]) buffer.clear();
-  const newest = writeDirectory(messages, from, to, now, offsets);
-  const values = valuesOf(messages, from, to);
+  const newest = writeDirectory(messages, from, target, now, offsets);
+  const values = valuesOf(messages, from, target);
   if (isKept) for (const value of values) body.append(value);
   const packedDirectory = isKept ? compress(directory.bytes) : null;
   const packedBody = isKept ? compress(body.bytes) : null;
@@ -91,7 +91,7 @@ export function encodeRow(
   const second = pieces(isKept ? [body.bytes] : [body.bytes, ...values], packedBody);
   const data = joined([...first, ...second]);
   return {
-    count: to - from,
+    count: target - from,
     bytes: lengthOf(values),
     newest,
     codec:
@@ -106,11 +106,11 @@ export function encodeRow(
 function writeDirectory(
   messages: readonly Encodable[],
   from: number,
-  to: number,
+  target: number,
   now: number,
   offsets: readonly number[] | undefined,
 ): number {
-  const count = to - from;
+  const count = target - from;
   const headers = new HeaderTableWriter();
   directory.skip(8 + count * columnBytes);
   directory.uint32(0, count);
@@ -138,9 +138,9 @@ function writeDirectory(
   return newest;
 }
 
-function valuesOf(messages: readonly Encodable[], from: number, to: number): Uint8Array[] {
+function valuesOf(messages: readonly Encodable[], from: number, target: number): Uint8Array[] {
   const values: Uint8Array[] = [];
-  for (let i = from; i < to; i++) {
+  for (let i = from; i < target; i++) {
     const value = messages[i]?.value ?? null;
     if (value !== null) values.push(value);
   }

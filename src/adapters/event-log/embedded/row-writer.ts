@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ReadMessage } from '../../../ports/event-log.ts';
-import { damaged } from './damage.ts';
+import { corrupted } from './corruption.ts';
 import {
   crcAtPlace,
   decodeRow,
@@ -127,11 +127,11 @@ export class RowWriter {
   }
 
   private opened(partition: number, row: StoredRow): StoredRow {
-    if (!isIntact(row, partition)) throw damaged(`partition ${partition}`, row.base);
+    if (!isIntact(row, partition)) throw corrupted(`partition ${partition}`, row.base);
     if (!isSealed(row)) return row;
-    const place = { partition, base: row.base, next: row.next };
-    const opened = openRow(row, place, this.keys.read(slotOf(row.body)));
-    if (opened === null) throw damaged(`partition ${partition}`, row.base);
+    const position = { partition, base: row.base, next: row.next };
+    const opened = openRow(row, position, this.keys.read(slotOf(row.body)));
+    if (opened === null) throw corrupted(`partition ${partition}`, row.base);
     return opened;
   }
 

@@ -25,7 +25,7 @@ export function checkSchemas(db: DatabaseSync): void {
     ];
     const crc = crcOf(id, subject, definition);
     if (row['crc'] === null) setCrc.run(crc, id);
-    else if (row['crc'] !== crc) throw damagedSchema(id, subject);
+    else if (row['crc'] !== crc) throw corruptedSchema(id, subject);
   }
 }
 
@@ -35,8 +35,8 @@ export function checkSchemas(db: DatabaseSync): void {
  */
 export function registerSchema(db: DatabaseSync, subject: string, definition: string): number {
   const rows = db.prepare('SELECT id, definition FROM schemas WHERE subject = ?').all(subject);
-  const known = rows.find((row) => row['definition'] === definition);
-  if (known !== undefined) return Number(known['id']);
+  const existing = rows.find((row) => row['definition'] === definition);
+  if (existing !== undefined) return Number(existing['id']);
   mustBeCompatible(
     subject,
     definition,
@@ -51,7 +51,7 @@ export function registerSchema(db: DatabaseSync, subject: string, definition: st
 const crcOf = (id: number, subject: string, definition: string): number =>
   crc32(`${id}\0${subject}\0${definition}`);
 
-function damagedSchema(id: number, subject: string): GatewayError {
+function corruptedSchema(id: number, subject: string): GatewayError {
   const message = `The event log is damaged: the schema ${id} of ${subject}.`;
   return new GatewayError('log_corrupt', { message });
 }

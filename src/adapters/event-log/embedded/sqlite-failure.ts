@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../kernel/errors.ts';
-import { isDatabaseDamage } from '../../../kernel/sqlite-damage.ts';
+import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html); the low byte of an extended code. */
 const busy = 5;
@@ -39,6 +39,8 @@ export function asLogFailure(error: unknown): unknown {
     case busy:
       return new GatewayError('log_unavailable', details, options);
     default:
-      return isDatabaseDamage(error) ? new GatewayError('log_corrupt', details, options) : error;
+      return isDatabaseCorruption(error)
+        ? new GatewayError('log_corrupt', details, options)
+        : error;
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { isDatabaseDamage } from '../../../kernel/sqlite-damage.ts';
+import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
 import { checkSchemas, schemaTable } from './schema-table.ts';
 import { isBusy } from './sqlite-failure.ts';
 
@@ -116,7 +116,7 @@ export function lockDirectory(directory: string): DatabaseSync {
     return lock;
   } catch (error) {
     lock.close();
-    if (isDatabaseDamage(error)) {
+    if (isDatabaseCorruption(error)) {
       // It is locked, and never holds anything.
       truncateSync(lockFile);
       return lockDirectory(directory);

@@ -16,7 +16,7 @@ interface Upgrade {
   readonly rowKeys: RowKeys;
   readonly erasable: readonly TopicSpec[];
   readonly freeBytes: () => number;
-  readonly tell: (failure: string) => void;
+  readonly report: (failure: string) => void;
 }
 
 /**
@@ -24,7 +24,7 @@ interface Upgrade {
  * writes the whole file anew, for pages keep remnants of what SQLite once moved between them. A crash leaves the log as
  * it was, or with sealed rows; the next opening goes on from there.
  */
-export function upgrade({ directory, rowKeys, erasable, freeBytes, tell }: Upgrade): void {
+export function upgrade({ directory, rowKeys, erasable, freeBytes, report }: Upgrade): void {
   const copy = `${logFile(directory)}.copy`;
   rmSync(copy, { force: true });
   if (erasable.length === 0 || !isEarlier(directory)) return;
@@ -34,7 +34,7 @@ export function upgrade({ directory, rowKeys, erasable, freeBytes, tell }: Upgra
     const { size } = statSync(logFile(directory));
     if (freeBytes() < size + reserveBytes) {
       const mebibytes = Math.ceil((size + reserveBytes) / 1024 ** 2);
-      tell(
+      report(
         `Keys that are destroyed may leave remnants in log.sqlite until a start finds ${mebibytes} MB free to write it anew.`,
       );
       return;

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock } from '../../../kernel/time.ts';
 import type { Placed } from '../../../ports/event-log.ts';
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import {
   asRefusal,
   isTransient,
@@ -10,13 +10,13 @@ import {
   logClosed,
   logUnavailable,
 } from './failure.ts';
-import { Lane, Pending } from './lane.ts';
+import { PartitionBatcher, Pending } from './partition-batcher.ts';
 import { requestTimeoutMs } from './broker-socket.ts';
-import type { Link } from './link.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import { Identities } from './producer-identity.ts';
 import { recordBatch } from './record-encoder.ts';
 import { pauseMs } from './retry.ts';
-import { produceCall, type ProduceAnswer, type ProducedBatch } from './wire.ts';
+import { produceCall, type ProduceAnswer, type ProducedBatch } from './protocol.ts';
 
 /** Requests on their way to one broker: while it works on one, the next is made. */
 const requestsMax = 2;
@@ -36,24 +36,24 @@ const sequenceErrors: ReadonlySet<number> = new Set([
  * until the broker says what became of it.
  */
 export class Appender {
-  private readonly link: Link;
-  private readonly directory: Directory;
+  private readonly link: BrokerConnection;
+  private readonly directory: ClusterMetadata;
   private readonly clock: Clock;
   private readonly identities: Identities;
-  private readonly lanes = new Map<string, Lane>();
-  private readonly ready = new Set<Lane>();
-  /** Lanes that are tried again a little later. */
-  private readonly waiting = new Set<Lane>();
+  private readonly lanes = new Map<string, PartitionBatcher>();
+  private readonly ready = new Set<PartitionBatcher>();
+  /** Batchers that retry after a pause. */
+  private readonly waiting = new Set<PartitionBatcher>();
   private readonly requests = new Map<number, number>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private isScheduled = false;
   private isClosed = false;
 
-  constructor(link: Link, directory: Directory, clock: Clock) {
-    this.link = link;
-    this.directory = directory;
+  constructor(connection: BrokerConnection, clusterMetadata: ClusterMetadata, clock: Clock) {
+    this.link = connection;
+    this.directory = clusterMetadata;
     this.clock = clock;
-    this.identities = new Identities(link);
+    this.identities = new Identities(connection);
   }
 
   /** Topics as Kafka names them, known to the directory. Resolves with the first offset of each. */
@@ -61,10 +61,10 @@ export class Appender {
     if (this.isClosed) return Promise.reject(logClosed());
     const all = batch.map(({ topic, partition, messages }) => {
       const pending = new Pending(messages);
-      const lane = this.lane(topic, partition);
-      if (messages.length === 0) pending.written.resolve(lane.end);
-      else lane.add(pending);
-      this.ready.add(lane);
+      const batcher = this.batcherOf(topic, partition);
+      if (messages.length === 0) pending.written.resolve(batcher.end);
+      else batcher.add(pending);
+      this.ready.add(batcher);
       return pending;
     });
     this.schedule();
@@ -80,17 +80,17 @@ export class Appender {
   close(): void {
     this.isClosed = true;
     for (const timer of this.timers) clearTimeout(timer);
-    for (const lane of this.lanes.values()) lane.failAll(logClosed());
+    for (const batcher of this.lanes.values()) batcher.failAll(logClosed());
   }
 
-  private lane(topic: string, partition: number): Lane {
+  private batcherOf(topic: string, partition: number): PartitionBatcher {
     const name = `${topic}/${partition}`;
-    let lane = this.lanes.get(name);
-    if (lane === undefined) {
-      lane = new Lane(topic, partition, this.identities);
-      this.lanes.set(name, lane);
+    let batcher = this.lanes.get(name);
+    if (batcher === undefined) {
+      batcher = new PartitionBatcher(topic, partition, this.identities);
+      this.lanes.set(name, batcher);
     }
-    return lane;
+    return batcher;
   }
 
   /** Once for all appends of this turn of the event loop. */
@@ -104,67 +104,70 @@ export class Appender {
   }
 
   private startRequests(): void {
-    const byLeader = new Map<number, Lane[]>();
-    for (const lane of this.ready) {
-      if (lane.isBusy || !lane.hasWork) {
-        this.ready.delete(lane);
+    const byLeader = new Map<number, PartitionBatcher[]>();
+    for (const batcher of this.ready) {
+      if (batcher.isBusy || !batcher.hasWork) {
+        this.ready.delete(batcher);
         continue;
       }
-      const leader = this.directory.leader(lane.topic, lane.partition);
-      if (leader === null) this.later(lane);
-      else byLeader.set(leader, [...(byLeader.get(leader) ?? []), lane]);
+      const leader = this.directory.leader(batcher.topic, batcher.partition);
+      if (leader === null) this.later(batcher);
+      else byLeader.set(leader, [...(byLeader.get(leader) ?? []), batcher]);
     }
-    for (const [leader, lanes] of byLeader) {
+    for (const [leader, batchers] of byLeader) {
       if ((this.requests.get(leader) ?? 0) >= requestsMax) continue;
       this.requests.set(leader, (this.requests.get(leader) ?? 0) + 1);
-      for (const lane of lanes) this.take(lane);
-      void this.request(leader, lanes).finally(() => {
+      for (const lane of batchers) this.take(lane);
+      void this.request(leader, batchers).finally(() => {
         this.requests.set(leader, (this.requests.get(leader) ?? 1) - 1);
         this.schedule();
       });
     }
   }
 
-  private take(lane: Lane): void {
-    lane.isBusy = true;
-    this.ready.delete(lane);
+  private take(batcher: PartitionBatcher): void {
+    batcher.isBusy = true;
+    this.ready.delete(batcher);
   }
 
-  private giveBack(lane: Lane): void {
-    lane.isBusy = false;
-    if (lane.hasWork) this.ready.add(lane);
+  private giveBack(batcher: PartitionBatcher): void {
+    batcher.isBusy = false;
+    if (batcher.hasWork) this.ready.add(batcher);
   }
 
-  private async request(leader: number, lanes: readonly Lane[]): Promise<void> {
-    const sent = new Set<Lane>();
+  private async request(leader: number, batchers: readonly PartitionBatcher[]): Promise<void> {
+    const sent = new Set<PartitionBatcher>();
     try {
-      const batches = await this.encode(lanes, sent);
+      const batches = await this.encode(batchers, sent);
       if (batches.length > 0) await this.send(leader, batches, sent);
     } catch (error) {
-      for (const lane of sent) lane.mayBeWritten();
-      for (const lane of lanes)
+      for (const batcher of sent) batcher.mayBeWritten();
+      for (const lane of batchers)
         if (!sent.has(lane) || lane.outgoing !== null) this.failed(lane, error);
     }
-    for (const lane of lanes) if (!this.waiting.has(lane)) this.giveBack(lane);
+    for (const lane of batchers) if (!this.waiting.has(lane)) this.giveBack(lane);
   }
 
-  private async encode(lanes: readonly Lane[], sent: Set<Lane>): Promise<ProducedBatch[]> {
+  private async encode(
+    batchers: readonly PartitionBatcher[],
+    sent: Set<PartitionBatcher>,
+  ): Promise<ProducedBatch[]> {
     const identity = await this.identities.current();
     const batches: ProducedBatch[] = [];
     let bytes = 0;
-    for (const lane of lanes) {
+    for (const batcher of batchers) {
       if (bytes >= requestBytesMax) break;
-      const outgoing = lane.next(identity, this.clock.now());
+      const outgoing = batcher.next(identity, this.clock.now());
       if (outgoing === null) continue;
       const { producerId, producerEpoch } = outgoing.identity;
       const { sequence, records } = outgoing;
       const owner = { producerId, producerEpoch, sequence, isTransactional: false };
-      const { topic, partition } = lane;
+      const { topic, partition } = batcher;
       batches.push({ topic, partition, batch: recordBatch(records, owner) });
-      sent.add(lane);
+      sent.add(batcher);
       bytes += records.bytes.length;
       // A large request is made in steps, so that it does not hold up the thread.
-      if (batches.length < lanes.length && bytes > requestBytesMax / 16) await breathe();
+      if (batches.length < batchers.length && bytes > requestBytesMax / 16) await breathe();
     }
     return batches;
   }
@@ -172,51 +175,51 @@ export class Appender {
   private async send(
     leader: number,
     batches: readonly ProducedBatch[],
-    sent: ReadonlySet<Lane>,
+    sent: ReadonlySet<PartitionBatcher>,
   ): Promise<void> {
     const answers = await this.link.send(leader, produceCall(batches, null, requestTimeoutMs));
     const byName = new Map(answers.map((one) => [`${one.topic}/${one.partition}`, one]));
-    for (const lane of sent) {
-      const answer = byName.get(`${lane.topic}/${lane.partition}`);
-      if (answer !== undefined) this.answered(lane, answer);
+    for (const batcher of sent) {
+      const answer = byName.get(`${batcher.topic}/${batcher.partition}`);
+      if (answer !== undefined) this.answered(batcher, answer);
     }
   }
 
-  private answered(lane: Lane, { errorCode, baseOffset }: ProduceAnswer): void {
-    const failure = new KafkaFailure(errorCode, `${lane.topic}/${lane.partition}`);
-    if (errorCode === kafkaError.none && lane.isAfterLast(baseOffset)) {
-      lane.acknowledged(baseOffset);
+  private answered(batcher: PartitionBatcher, { errorCode, baseOffset }: ProduceAnswer): void {
+    const failure = new KafkaFailure(errorCode, `${batcher.topic}/${batcher.partition}`);
+    if (errorCode === kafkaError.none && batcher.isAfterLast(baseOffset)) {
+      batcher.acknowledged(baseOffset);
     } else if (errorCode === kafkaError.none || errorCode === kafkaError.duplicateSequence) {
-      lane.lost(logUnavailable(new Error('the answer was about another batch')));
+      batcher.lost(logUnavailable(new Error('the answer was about another batch')));
     } else if (isTransient(failure)) {
-      lane.mayBeWritten();
-      this.failed(lane, failure);
-    } else if (!sequenceErrors.has(errorCode)) lane.refused(asRefusal(errorCode, lane.topic));
-    else if (lane.outgoing?.isUncertain === true) lane.lost(logUnavailable(failure));
-    else lane.renewed();
+      batcher.mayBeWritten();
+      this.failed(batcher, failure);
+    } else if (!sequenceErrors.has(errorCode)) batcher.refused(asRefusal(errorCode, batcher.topic));
+    else if (batcher.outgoing?.isUncertain === true) batcher.lost(logUnavailable(failure));
+    else batcher.renewed();
   }
 
   /** Tries the lane again a little later, with what the brokers then say about its leader. */
-  private failed(lane: Lane, error: unknown): void {
-    if (isTransient(error)) this.later(lane);
-    else lane.failAll(logUnavailable(error));
+  private failed(batcher: PartitionBatcher, error: unknown): void {
+    if (isTransient(error)) this.later(batcher);
+    else batcher.failAll(logUnavailable(error));
   }
 
-  private later(lane: Lane): void {
-    this.take(lane);
-    this.waiting.add(lane);
-    lane.failures++;
+  private later(batcher: PartitionBatcher): void {
+    this.take(batcher);
+    this.waiting.add(batcher);
+    batcher.failures++;
     const timer = setTimeout(() => {
       this.timers.delete(timer);
-      this.waiting.delete(lane);
+      this.waiting.delete(batcher);
       void this.directory
-        .refresh(lane.topic)
+        .refresh(batcher.topic)
         .catch(() => undefined) // it stays without a leader, and is tried again
         .then(() => {
-          this.giveBack(lane);
+          this.giveBack(batcher);
           this.schedule();
         });
-    }, pauseMs(lane.failures));
+    }, pauseMs(batcher.failures));
     this.timers.add(timer);
   }
 }

@@ -50,12 +50,12 @@ export function assign(members: readonly Member[], partitions: number): Map<stri
     for (const number of held) if (number < partitions) holders[number] = memberId;
   }
   const ids = members.map(({ memberId }) => memberId).sort();
-  const given = new Map<string, number[]>(ids.map((id) => [id, []]));
+  const input = new Map<string, number[]>(ids.map((id) => [id, []]));
   assignSticky(holders, ids).forEach((member, number) => {
     const holder = holders[number] ?? null;
-    if (member !== null && (holder === null || holder === member)) given.get(member)?.push(number);
+    if (member !== null && (holder === null || holder === member)) input.get(member)?.push(number);
   });
-  return given;
+  return input;
 }
 
 export const encodeAssignment = (topics: readonly string[], numbers: readonly number[]): Buffer =>

@@ -16,13 +16,13 @@ export function fitting(
   messages: readonly Message[],
   from: number,
 ): { readonly to: number; readonly bytes: number } {
-  let to = from;
+  let target = from;
   let bytes = 0;
   for (const message of messages.slice(from, from + batchMessagesMax)) {
     const more = sizeOf(message);
-    if (bytes + more > batchBytesMax && to > from) break;
+    if (bytes + more > batchBytesMax && target > from) break;
     bytes += more;
-    to++;
+    target++;
   }
-  return { to, bytes };
+  return { to: target, bytes };
 }

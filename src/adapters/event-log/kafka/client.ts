@@ -14,14 +14,14 @@ import type {
   TransactionalWriter,
 } from '../../../ports/event-log.ts';
 import { Appender } from './appender.ts';
-import { Directory } from './directory.ts';
+import { ClusterMetadata } from './cluster-metadata.ts';
 import { ensureTopics } from './ensure-topics.ts';
 import { asLogError, logClosed } from './failure.ts';
 import { Feed } from './feed.ts';
 import { Fetcher } from './fetcher.ts';
-import { follow } from './follow.ts';
+import { follow } from './consume.ts';
 import type { GroupTrouble } from './group-trouble.ts';
-import { Addresses, Link, type LinkOptions } from './link.ts';
+import { Addresses, BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 import { KafkaMembership } from './membership.ts';
 import type { Names } from './names.ts';
 import { Offsets } from './offsets.ts';
@@ -40,7 +40,7 @@ const followWaitMs = 100;
 const readWaitMs = 10;
 
 export interface ClientOptions {
-  readonly connection: LinkOptions;
+  readonly connection: BrokerConnectionOptions;
   readonly names: Names;
   readonly clock: Clock;
   readonly replication: number | undefined;
@@ -54,9 +54,9 @@ export class KafkaClient implements EventLog {
   readonly erasureMs = erasureMs;
   private readonly options: ClientOptions;
   private readonly addresses = new Addresses();
-  private readonly links: Link[] = [];
-  private readonly link: Link;
-  private readonly directory: Directory;
+  private readonly links: BrokerConnection[] = [];
+  private readonly link: BrokerConnection;
+  private readonly directory: ClusterMetadata;
   private readonly appender: Appender;
   private readonly offsets: Offsets;
   private readonly following: Fetcher;
@@ -70,7 +70,7 @@ export class KafkaClient implements EventLog {
   constructor(options: ClientOptions) {
     this.options = options;
     this.link = this.openLink();
-    this.directory = new Directory(this.link);
+    this.directory = new ClusterMetadata(this.link);
     this.appender = new Appender(this.openLink(), this.directory, options.clock);
     this.offsets = new Offsets(this.link, this.directory);
     const { directory, offsets } = this;
@@ -87,8 +87,8 @@ export class KafkaClient implements EventLog {
   /** The cluster's id, with the prefix: the topics of another prefix are another log. */
   identity(): Promise<string> {
     return this.call(async () => {
-      const ask = () => this.link.metadata([]);
-      const { clusterId } = await retried(ask, { timeoutMs: connectTimeoutMs });
+      const request = () => this.link.metadata([]);
+      const { clusterId } = await retried(request, { timeoutMs: connectTimeoutMs });
       return `${clusterId ?? ''}/${this.inKafka('svc.log')}`;
     });
   }
@@ -99,7 +99,13 @@ export class KafkaClient implements EventLog {
     const { link, directory } = this;
     const { allowsFuture } = this.options;
     const inSyncMin = replication >= 3 ? 2 : 1;
-    const maker = { link, directory, replication, inSyncMin, allowsFuture };
+    const maker = {
+      link,
+      directory,
+      replication,
+      inSyncMin,
+      allowsFuture,
+    };
     await this.call(() => ensureTopics(named, maker));
   }
 
@@ -188,7 +194,7 @@ export class KafkaClient implements EventLog {
         trouble: this.options.trouble,
         aside: this.link,
       },
-      new Link(this.options.connection, this.addresses),
+      new BrokerConnection(this.options.connection, this.addresses),
       handler,
     );
     this.memberships.add(membership);
@@ -228,7 +234,7 @@ export class KafkaClient implements EventLog {
     await Promise.all([...this.writers].map((one) => one[Symbol.asyncDispose]()));
     this.appender.close();
     for (const fetcher of [this.following, this.reading]) fetcher.close(logClosed());
-    for (const link of this.links) link[Symbol.dispose]();
+    for (const connection of this.links) connection[Symbol.dispose]();
   }
 
   private async *readTo(
@@ -240,16 +246,16 @@ export class KafkaClient implements EventLog {
     yield* follow([feed], this.reading, maxBytes, signal);
   }
 
-  private openLink(): Link {
-    const link = new Link(this.options.connection, this.addresses);
-    this.links.push(link);
-    return link;
+  private openLink(): BrokerConnection {
+    const connection = new BrokerConnection(this.options.connection, this.addresses);
+    this.links.push(connection);
+    return connection;
   }
 
   private async writer(name: string): Promise<KafkaWriter> {
-    const link = new Link(this.options.connection, this.addresses);
+    const connection = new BrokerConnection(this.options.connection, this.addresses);
     const transactionalId = this.inKafka(name);
-    return openWriter({ link, transactionalId }, this.directory, this.options.clock);
+    return openWriter({ link: connection, transactionalId }, this.directory, this.options.clock);
   }
 
   /** Through a writer of this client alone. */
@@ -279,17 +285,17 @@ export class KafkaClient implements EventLog {
   /** How many there are. */
   private brokers(): Promise<number> {
     return this.call(async () => {
-      const ask = () => this.link.metadata([]);
-      const { brokers } = await retried(ask, { timeoutMs: connectTimeoutMs });
+      const request = () => this.link.metadata([]);
+      const { brokers } = await retried(request, { timeoutMs: connectTimeoutMs });
       return brokers.length;
     });
   }
 
   /** While the log is open, with the errors of the port. */
-  private async call<T>(work: () => Promise<T>): Promise<T> {
+  private async call<T>(task: () => Promise<T>): Promise<T> {
     if (this.isClosed) throw logClosed();
     try {
-      return await work();
+      return await task();
     } catch (error) {
       throw asLogError(error);
     }

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isErasable, type TopicSpec } from '../../../ports/event-log.ts';
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
-import type { Link } from './link.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 import {
   differences,
@@ -12,14 +12,14 @@ import {
   type NewTopicOptions,
   type TopicConfig,
 } from './topic-config.ts';
-import { alterConfigCall, metadataCall } from './wire.ts';
+import { alterConfigCall, metadataCall } from './protocol.ts';
 
 const timeoutMs = 30_000;
 const topicResource = 2;
 
 export interface TopicMaker extends NewTopicOptions {
-  readonly link: Link;
-  readonly directory: Directory;
+  readonly link: BrokerConnection;
+  readonly directory: ClusterMetadata;
   readonly replication: number;
 }
 
@@ -38,9 +38,12 @@ export async function ensureTopics(specs: readonly TopicSpec[], maker: TopicMake
   if (found.length > 0) throw new GatewayError('conflict', { message: found.join(' ') });
 }
 
-async function missingOf(specs: readonly TopicSpec[], link: Link): Promise<TopicSpec[]> {
+async function missingOf(
+  specs: readonly TopicSpec[],
+  connection: BrokerConnection,
+): Promise<TopicSpec[]> {
   const names = specs.map(({ name }) => name);
-  const { topics } = await retried(() => link.metadata(names), { timeoutMs });
+  const { topics } = await retried(() => connection.metadata(names), { timeoutMs });
   const unknown = new Set(
     topics
       .filter(({ errorCode }) => errorCode === kafkaError.unknownTopicOrPartition)
@@ -71,12 +74,15 @@ async function create(spec: TopicSpec, maker: TopicMaker): Promise<void> {
 }
 
 /** Brokers learn of a topic one after the other; who asks a later one would be told that it is unknown. */
-async function allBrokersKnow(specs: readonly TopicSpec[], link: Link): Promise<void> {
+async function allBrokersKnow(
+  specs: readonly TopicSpec[],
+  connection: BrokerConnection,
+): Promise<void> {
   if (specs.length === 0) return;
   const names = specs.map(({ name }) => name);
-  const { brokers } = await link.metadata([]);
+  const { brokers } = await connection.metadata([]);
   for (const { nodeId } of brokers) {
-    const { topics } = await link.send(nodeId, metadataCall(names));
+    const { topics } = await connection.send(nodeId, metadataCall(names));
     for (const { topic, errorCode, leaders } of topics) {
       const code = leaders.some((leader) => leader < 0) ? leaderNotAvailable : errorCode;
       if (code !== kafkaError.none) throw new KafkaFailure(code, topic);
@@ -90,14 +96,14 @@ const leaderNotAvailable = 5;
  * Earlier releases let destroyed values lie longer. Where the broker does not let us change the topic, the comparison
  * that follows says what is to be changed there.
  */
-async function tighten(specs: readonly TopicSpec[], link: Link): Promise<void> {
+async function tighten(specs: readonly TopicSpec[], connection: BrokerConnection): Promise<void> {
   const erasable = specs.filter(isErasable);
   if (erasable.length === 0) return;
-  const configs = await retried(() => describe(erasable, link), { timeoutMs });
+  const configs = await retried(() => describe(erasable, connection), { timeoutMs });
   for (const { name, cleanup } of erasable) {
     const wanted = cleanup.policy === 'compact' ? lagConfig(cleanup) : {};
     if (differences(wanted, configs.get(name) ?? {}).length === 0) continue;
-    const broker = await link.any();
+    const broker = await connection.any();
     const code = await broker.connectionPool.send(alterConfigCall(name, wanted));
     if (code !== kafkaError.none && code !== kafkaError.authorizationFailed) {
       throw new KafkaFailure(code, name);
@@ -107,9 +113,9 @@ async function tighten(specs: readonly TopicSpec[], link: Link): Promise<void> {
 
 async function describe(
   specs: readonly TopicSpec[],
-  link: Link,
+  connection: BrokerConnection,
 ): Promise<ReadonlyMap<string, TopicConfig>> {
-  const broker = await link.any();
+  const broker = await connection.any();
   const { resources } = await broker.describeConfigs({
     resources: specs.map(({ name }) => ({ type: topicResource, name })),
   });

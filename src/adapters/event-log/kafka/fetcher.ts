@@ -1,11 +1,11 @@
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import type { Feed } from './feed.ts';
 import { isTransient, KafkaFailure, kafkaError, logUnavailable } from './failure.ts';
-import type { Link } from './link.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import type { Offsets } from './offsets.ts';
 import { RecordSet } from './record-decoder.ts';
 import { pauseMs } from './retry.ts';
-import { fetchCall, type Fetched } from './wire.ts';
+import { fetchCall, type Fetched } from './protocol.ts';
 
 /** Fetched bytes that wait to be read, over all feeds, as long as single batches are smaller. */
 const bufferBytesMax = 64 * 1024 ** 2;
@@ -18,8 +18,8 @@ const partitionBytesMin = 64 * 1024;
  * it leads and whose feeds have room.
  */
 export class Fetcher {
-  private readonly link: Link;
-  private readonly directory: Directory;
+  private readonly link: BrokerConnection;
+  private readonly directory: ClusterMetadata;
   private readonly offsets: Offsets;
   private readonly maxWaitMs: number;
   private readonly feeds = new Map<Feed, () => void>();
@@ -29,9 +29,14 @@ export class Fetcher {
   private isClosed = false;
 
   /** `maxWaitMs`: how long a broker waits for messages to come before it answers that there are none. */
-  constructor(link: Link, directory: Directory, offsets: Offsets, maxWaitMs: number) {
-    this.link = link;
-    this.directory = directory;
+  constructor(
+    connection: BrokerConnection,
+    clusterMetadata: ClusterMetadata,
+    offsets: Offsets,
+    maxWaitMs: number,
+  ) {
+    this.link = connection;
+    this.directory = clusterMetadata;
     this.offsets = offsets;
     this.maxWaitMs = maxWaitMs;
   }
@@ -191,10 +196,10 @@ const placeOf = ({ topic, partition }: { topic: string; partition: number }): st
 function hindmost(feeds: readonly Feed[]): Map<string, Feed[]> {
   const places = new Map<string, Feed[]>();
   for (const feed of feeds) {
-    const place = placeOf(feed);
-    const [first] = places.get(place) ?? [];
-    if (first === undefined || feed.fetchFrom < first.fetchFrom) places.set(place, [feed]);
-    else if (feed.fetchFrom === first.fetchFrom) places.get(place)?.push(feed);
+    const position = placeOf(feed);
+    const [first] = places.get(position) ?? [];
+    if (first === undefined || feed.fetchFrom < first.fetchFrom) places.set(position, [feed]);
+    else if (feed.fetchFrom === first.fetchFrom) places.get(position)?.push(feed);
   }
   return places;
 }

@@ -1,7 +1,7 @@
 import { logUnavailable } from './failure.ts';
 import { requestTimeoutMs } from './broker-socket.ts';
-import type { Link } from './link.ts';
-import { produceCall, type ProduceAnswer, type ProducedBatch } from './wire.ts';
+import type { BrokerConnection } from './broker-connection.ts';
+import { produceCall, type ProduceAnswer, type ProducedBatch } from './protocol.ts';
 
 interface Waiting {
   readonly batch: ProducedBatch;
@@ -13,12 +13,12 @@ interface Waiting {
  * after the other. At most one batch of a partition may be on its way.
  */
 export class GatheredProduce {
-  private readonly link: Link;
+  private readonly link: BrokerConnection;
   private readonly transactionalId: string;
   private readonly waiting = new Map<number, Waiting[]>();
 
-  constructor(link: Link, transactionalId: string) {
-    this.link = link;
+  constructor(connection: BrokerConnection, transactionalId: string) {
+    this.link = connection;
     this.transactionalId = transactionalId;
   }
 

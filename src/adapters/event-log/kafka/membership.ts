@@ -10,9 +10,9 @@ import {
 } from './assignment.ts';
 import { codeOf, isTransient, kafkaError } from './failure.ts';
 import type { GroupTrouble } from './group-trouble.ts';
-import { coordinatorKind, type Link } from './link.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { pauseMs } from './retry.ts';
-import { Work } from './work.ts';
+import { AssignedPartitions } from './assigned-partitions.ts';
 
 /** How often a member shows that it lives, and so the longest it takes to hear of a new assignment. */
 const heartbeatMs = 500;
@@ -31,7 +31,7 @@ export interface GroupOptions {
   readonly sessionTimeoutMs: number;
   readonly trouble: GroupTrouble;
   /** To leave by: joining may be waiting on the member's own link. */
-  readonly aside: Link;
+  readonly aside: BrokerConnection;
 }
 
 /** What a member commits positions under. */
@@ -54,8 +54,8 @@ const mustJoinAgain = (error: unknown): boolean =>
 export class KafkaMembership implements Membership {
   readonly group: string;
   private readonly options: GroupOptions;
-  private readonly link: Link;
-  private readonly work: Work;
+  private readonly link: BrokerConnection;
+  private readonly work: AssignedPartitions;
   private readonly stop = new AbortController();
   private readonly joined = Promise.withResolvers<undefined>();
   private readonly running: Promise<void>;
@@ -65,11 +65,11 @@ export class KafkaMembership implements Membership {
   private failures = 0;
   private leaving: Promise<void> | null = null;
 
-  constructor(options: GroupOptions, link: Link, handler: GroupHandler) {
+  constructor(options: GroupOptions, connection: BrokerConnection, handler: GroupHandler) {
     this.group = options.name;
     this.options = options;
-    this.link = link;
-    this.work = new Work(handler, () => (this.mustJoin = true));
+    this.link = connection;
+    this.work = new AssignedPartitions(handler, () => (this.mustJoin = true));
     this.running = this.run();
   }
 
@@ -161,7 +161,7 @@ export class KafkaMembership implements Membership {
     const { group, topics, partitions } = this.options;
     const { generationId, memberId } = answer;
     const isLeader = answer.leaderId === memberId;
-    const given = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
+    const input = isLeader ? assign(answer.members, partitions) : new Map<string, number[]>();
     const { memberAssignment } = await this.link.atCoordinator(
       coordinatorKind.group,
       group,
@@ -170,7 +170,7 @@ export class KafkaMembership implements Membership {
           groupId: group,
           generationId,
           memberId,
-          groupAssignment: [...given].map(([id, numbers]) => ({
+          groupAssignment: [...input].map(([id, numbers]) => ({
             memberId: id,
             memberAssignment: encodeAssignment(topics, numbers),
           })),

@@ -1,6 +1,6 @@
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import { isTransient, kafkaError, KafkaFailure } from './failure.ts';
-import type { Link } from './link.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 
 const timeoutMs = 10_000;
@@ -10,12 +10,12 @@ const earliest = -2;
 
 /** Where a partition begins and ends. Topics as Kafka names them. */
 export class Offsets {
-  private readonly link: Link;
-  private readonly directory: Directory;
+  private readonly link: BrokerConnection;
+  private readonly directory: ClusterMetadata;
 
-  constructor(link: Link, directory: Directory) {
-    this.link = link;
-    this.directory = directory;
+  constructor(connection: BrokerConnection, clusterMetadata: ClusterMetadata) {
+    this.link = connection;
+    this.directory = clusterMetadata;
   }
 
   start(topic: string, partition: number): Promise<number> {

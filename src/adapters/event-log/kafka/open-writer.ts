@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/time.ts';
-import type { Directory } from './directory.ts';
-import { coordinatorKind, type Link } from './link.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 import { transactionTimeoutMs } from './transaction.ts';
 import { KafkaWriter } from './writer.ts';
@@ -12,8 +12,8 @@ const timeoutMs = 30_000;
  * of it can come any more.
  */
 export async function openWriter(
-  { link, transactionalId }: { readonly link: Link; readonly transactionalId: string },
-  directory: Directory,
+  { link, transactionalId }: { readonly link: BrokerConnection; readonly transactionalId: string },
+  clusterMetadata: ClusterMetadata,
   clock: Clock,
 ): Promise<KafkaWriter> {
   try {
@@ -24,8 +24,14 @@ export async function openWriter(
         ),
       { timeoutMs },
     );
-    const context = { link, directory, transactionalId, identity, sequences: new Map() };
-    return new KafkaWriter(context, directory, clock);
+    const context = {
+      link,
+      directory: clusterMetadata,
+      transactionalId,
+      identity,
+      sequences: new Map(),
+    };
+    return new KafkaWriter(context, clusterMetadata, clock);
   } catch (error) {
     link[Symbol.dispose]();
     throw error;

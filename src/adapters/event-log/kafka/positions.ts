@@ -1,10 +1,10 @@
 import type { Consumed, Position } from '../../../ports/event-log.ts';
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import { codeOf, kafkaError, KafkaFailure } from './failure.ts';
-import { coordinatorKind, type Link } from './link.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import type { MemberIdentity } from './membership.ts';
 import { retried } from './retry.ts';
-import { byTopic, committedCall } from './wire.ts';
+import { byTopic, committedCall } from './protocol.ts';
 
 const timeoutMs = 30_000;
 
@@ -28,24 +28,24 @@ export const topicOffsets = (positions: readonly Position[]) =>
 
 /** Committed positions of groups. Names as in Kafka. */
 export class Positions {
-  private readonly link: Link;
-  private readonly directory: Directory;
+  private readonly link: BrokerConnection;
+  private readonly directory: ClusterMetadata;
   private readonly commitInTransaction: (consumed: Consumed) => Promise<unknown>;
 
   /** A group that has members takes a position from outside only in a transaction. */
   constructor(
-    link: Link,
-    directory: Directory,
+    connection: BrokerConnection,
+    clusterMetadata: ClusterMetadata,
     commitInTransaction: (consumed: Consumed) => Promise<unknown>,
   ) {
-    this.link = link;
-    this.directory = directory;
+    this.link = connection;
+    this.directory = clusterMetadata;
     this.commitInTransaction = commitInTransaction;
   }
 
   async committed(group: string, topic: string): Promise<Map<number, number>> {
     const partitions = await this.directory.partitions(topic);
-    return retried(() => this.ask(group, topic, partitions), { timeoutMs });
+    return retried(() => this.request(group, topic, partitions), { timeoutMs });
   }
 
   /** `member`: the one of the group that commits, when this process has one. */
@@ -76,7 +76,7 @@ export class Positions {
     );
   }
 
-  private ask(group: string, topic: string, partitions: number): Promise<Map<number, number>> {
+  private request(group: string, topic: string, partitions: number): Promise<Map<number, number>> {
     return this.link.atCoordinator(coordinatorKind.group, group, async ({ connectionPool }) => {
       const answer = await connectionPool.send(committedCall(group, topic, partitions));
       const codes = [answer.errorCode, ...answer.partitions.map(({ errorCode }) => errorCode)];

@@ -1,4 +1,4 @@
-import type { Link } from './link.ts';
+import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 
 /** What the brokers know a producer by; with a sequence per partition it makes sending twice harmless. */
@@ -11,15 +11,15 @@ const timeoutMs = 30_000;
 
 /** The identity that batches without a transaction are sent under, until one of them is lost. */
 export class Identities {
-  private readonly link: Link;
+  private readonly link: BrokerConnection;
   private present: Promise<ProducerIdentity> | null = null;
 
-  constructor(link: Link) {
-    this.link = link;
+  constructor(connection: BrokerConnection) {
+    this.link = connection;
   }
 
   current(): Promise<ProducerIdentity> {
-    this.present ??= retried(() => this.ask(), { timeoutMs }).catch((error: unknown) => {
+    this.present ??= retried(() => this.request(), { timeoutMs }).catch((error: unknown) => {
       this.present = null;
       throw error;
     });
@@ -31,7 +31,7 @@ export class Identities {
     this.present = null;
   }
 
-  private async ask(): Promise<ProducerIdentity> {
+  private async request(): Promise<ProducerIdentity> {
     const broker = await this.link.any();
     const { producerId, producerEpoch } = await broker.initProducerId({ transactionTimeout: 0 });
     return { producerId, producerEpoch };

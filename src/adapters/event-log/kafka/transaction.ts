@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Consumed, Message, Placed, Position } from '../../../ports/event-log.ts';
 import { fitting } from './batches.ts';
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import {
   asRefusal,
   isFenced,
@@ -12,12 +12,12 @@ import {
 } from './failure.ts';
 import { GatheredProduce } from './gathered-produce.ts';
 import { requestTimeoutMs } from './broker-socket.ts';
-import { coordinatorKind, type Link } from './link.ts';
+import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { topicOffsets } from './positions.ts';
 import type { ProducerIdentity } from './producer-identity.ts';
 import { encodeRecords, recordBatch } from './record-encoder.ts';
 import { retried } from './retry.ts';
-import { byTopic, type ProduceAnswer } from './wire.ts';
+import { byTopic, type ProduceAnswer } from './protocol.ts';
 
 /** A commit that takes longer is given up. */
 const commitTimeoutMs = 30_000;
@@ -29,8 +29,8 @@ export const transactionTimeoutMs = commitTimeoutMs + requestTimeoutMs + 10_000;
 const sequences = 2 ** 31;
 
 export interface TransactionContext {
-  readonly link: Link;
-  readonly directory: Directory;
+  readonly link: BrokerConnection;
+  readonly directory: ClusterMetadata;
   readonly transactionalId: string;
   readonly identity: ProducerIdentity;
   /** The next place in the producer's sequence, by partition. */
@@ -75,11 +75,11 @@ export class Transaction {
       placed.forEach(({ topic, partition, messages }, index) => {
         if (messages.length === 0) return;
         const name = `${topic}/${partition}`;
-        const work = this.work.get(name) ?? { topic, partition, messages: [], shares: [] };
-        this.work.set(name, work);
-        for (const message of messages) work.messages.push(message);
+        const task = this.work.get(name) ?? { topic, partition, messages: [], shares: [] };
+        this.work.set(name, task);
+        for (const message of messages) task.messages.push(message);
         const wrote = (offset: number): void => void (offsets[index] = offset);
-        work.shares.push({ count: messages.length, wrote });
+        task.shares.push({ count: messages.length, wrote });
       });
       return offsets;
     });
@@ -94,7 +94,7 @@ export class Transaction {
     if (this.work.size === 0 && positions.size === 0) return this.offsets;
     try {
       if (this.work.size > 0) await this.register();
-      const parts = [...this.work.values()].map((work) => this.write(work));
+      const parts = [...this.work.values()].map((task) => this.write(task));
       for (const [group, ofGroup] of positions) parts.push(this.moveGroup(group, ofGroup));
       await settled(parts);
     } catch (error) {
@@ -116,7 +116,7 @@ export class Transaction {
       for (const at of consumed.positions) group.set(`${at.topic}/${at.partition}`, at);
       if (group.size > 0) groups.set(consumed.group, group);
     }
-    return new Map([...groups].map(([group, of]) => [group, [...of.values()]]));
+    return new Map([...groups].map(([group, ref]) => [group, [...ref.values()]]));
   }
 
   private get producer() {
@@ -130,31 +130,31 @@ export class Transaction {
   }
 
   private register(): Promise<unknown> {
-    const topics = byTopic([...this.work.values()]).map(([topic, of]) => ({
+    const topics = byTopic([...this.work.values()]).map(([topic, ref]) => ({
       topic,
-      partitions: of.map(({ partition }) => partition),
+      partitions: ref.map(({ partition }) => partition),
     }));
     return this.atCoordinator((broker) => broker.addPartitionsToTxn({ ...this.producer, topics }));
   }
 
-  private async write(work: PartitionWork): Promise<void> {
+  private async write(task: PartitionWork): Promise<void> {
     const bases: { readonly from: number; readonly base: number }[] = [];
-    for (let from = 0; from < work.messages.length;) {
-      const { to } = fitting(work.messages, from);
-      bases.push({ from, base: await this.writeBatch(work, work.messages.slice(from, to)) });
+    for (let from = 0; from < task.messages.length;) {
+      const { to } = fitting(task.messages, from);
+      bases.push({ from, base: await this.writeBatch(task, task.messages.slice(from, to)) });
       from = to;
     }
     let at = 0;
-    for (const { count, wrote } of work.shares) {
+    for (const { count, wrote } of task.shares) {
       const { from, base } = bases.findLast((one) => one.from <= at) ?? { from: 0, base: 0 };
       wrote(base + at - from);
       at += count;
     }
   }
 
-  private async writeBatch(work: PartitionWork, messages: readonly Message[]): Promise<number> {
+  private async writeBatch(task: PartitionWork, messages: readonly Message[]): Promise<number> {
     const { directory, sequences: next } = this.context;
-    const { topic, partition } = work;
+    const { topic, partition } = task;
     const name = `${topic}/${partition}`;
     const sequence = next.get(name) ?? 0;
     const { producerId, producerEpoch } = this.producer;
@@ -166,7 +166,10 @@ export class Transaction {
         if (leader === null) throw new KafkaFailure(leaderNotAvailable, name);
         return offsetOf(await this.produce.send(leader, { topic, partition, batch }), topic);
       },
-      { timeoutMs: this.leftMs, onFailure: () => void directory.refresh(topic).catch(() => 0) },
+      {
+        timeoutMs: this.leftMs,
+        onFailure: () => void directory.refresh(topic).catch(() => 0),
+      },
     );
     next.set(name, (sequence + messages.length) % sequences);
     return base;
@@ -201,7 +204,7 @@ export class Transaction {
   }
 
   private atCoordinator(
-    run: Parameters<Link['atCoordinator']>[2],
+    run: Parameters<BrokerConnection['atCoordinator']>[2],
     onFailure: (error: unknown) => void = () => undefined,
   ): Promise<unknown> {
     const { link, transactionalId } = this.context;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../kernel/time.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { sizeOf } from './batches.ts';
-import type { Directory } from './directory.ts';
+import type { ClusterMetadata } from './cluster-metadata.ts';
 import { logClosed, logUnavailable } from './failure.ts';
 import { Transaction, type Commit, type TransactionContext } from './transaction.ts';
 
@@ -23,15 +23,15 @@ interface Queued extends Commit {
  */
 export class KafkaWriter implements AsyncDisposable {
   private readonly context: TransactionContext;
-  private readonly directory: Directory;
+  private readonly directory: ClusterMetadata;
   private readonly clock: Clock;
   private readonly queue: Queued[] = [];
   private running: Promise<void> | null = null;
   private failure: GatewayError | null = null;
 
-  constructor(context: TransactionContext, directory: Directory, clock: Clock) {
+  constructor(context: TransactionContext, clusterMetadata: ClusterMetadata, clock: Clock) {
     this.context = context;
-    this.directory = directory;
+    this.directory = clusterMetadata;
     this.clock = clock;
   }
 
@@ -74,14 +74,14 @@ export class KafkaWriter implements AsyncDisposable {
   }
 
   private async together(group: readonly Queued[]): Promise<void> {
-    const known = await this.withKnownTopics(group);
-    if (known.length === 0) return;
-    const transaction = new Transaction(this.context, known, this.clock.now());
+    const existing = await this.withKnownTopics(group);
+    if (existing.length === 0) return;
+    const transaction = new Transaction(this.context, existing, this.clock.now());
     try {
       const offsets = await transaction.commit();
-      known.forEach(({ answer }, i) => answer.resolve(offsets[i] ?? []));
+      existing.forEach(({ answer }, i) => answer.resolve(offsets[i] ?? []));
     } catch (error) {
-      await this.failed(known, error);
+      await this.failed(existing, error);
     }
   }
 
@@ -96,7 +96,7 @@ export class KafkaWriter implements AsyncDisposable {
   }
 
   private async withKnownTopics(group: readonly Queued[]): Promise<Queued[]> {
-    const known: Queued[] = [];
+    const existing: Queued[] = [];
     for (const queued of group) {
       try {
         for (const { topic, partition } of [
@@ -105,12 +105,12 @@ export class KafkaWriter implements AsyncDisposable {
         ]) {
           await this.directory.mustHave(topic, partition);
         }
-        known.push(queued);
+        existing.push(queued);
       } catch (error) {
         queued.answer.reject(error);
       }
     }
-    return known;
+    return existing;
   }
 }
 

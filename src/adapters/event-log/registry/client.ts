@@ -53,11 +53,11 @@ export class RegistryClient {
 
   /** Every version of the subject; none when there is no such subject. */
   async versions(subject: string): Promise<readonly Version[]> {
-    const latest = await this.#ask(() => this.#registry.getLatestSchemaId(subject));
+    const latest = await this.#request(() => this.#registry.getLatestSchemaId(subject));
     const ids = new Set<number>();
     for (let number = 1; latest !== null && !ids.has(latest); number += 1) {
       if (number > versionsMax) throw this.#unavailable(`${subject} has no end of versions`);
-      const id = await this.#ask(() => this.#registry.getRegistryId(subject, number));
+      const id = await this.#request(() => this.#registry.getRegistryId(subject, number));
       if (id !== null) ids.add(id);
     }
     const versions = await Promise.all(
@@ -68,7 +68,7 @@ export class RegistryClient {
 
   /** The text of the schema, or null when the registry does not know the id. */
   async definition(id: number): Promise<string | null> {
-    if (!this.#definitions.has(id)) await this.#ask(() => this.#registry.getSchema(id));
+    if (!this.#definitions.has(id)) await this.#request(() => this.#registry.getSchema(id));
     return this.#definitions.get(id) ?? null;
   }
 
@@ -79,7 +79,7 @@ export class RegistryClient {
   async register(subject: string, definition: string): Promise<number> {
     const schema = { type: SchemaType.AVRO as const, schema: definition };
     const options = { subject, compatibility: COMPATIBILITY.FULL_TRANSITIVE };
-    const registered = await this.#ask(() => this.#registry.register(schema, options), subject);
+    const registered = await this.#request(() => this.#registry.register(schema, options), subject);
     if (registered !== null) return registered.id;
     throw this.#unavailable(
       `it knows no way to register ${subject}: is the path of its URL right?`,
@@ -87,7 +87,7 @@ export class RegistryClient {
   }
 
   /** The answer; null when there is no such thing. */
-  async #ask<T>(question: () => Promise<T>, subject = ''): Promise<T | null> {
+  async #request<T>(question: () => Promise<T>, subject = ''): Promise<T | null> {
     const until = performance.now() + this.#retryForMs;
     let pauseMs = retryDelayMsFirst;
     for (let attempt = 1; ; attempt += 1, pauseMs = Math.min(2 * pauseMs, retryDelayMsMax)) {

@@ -32,14 +32,14 @@ export interface RegistrySchemas extends Schemas {
  * version that its subject has, and later ones come by `load`.
  */
 export function openRegistrySchemas(options: RegistrySchemasOptions): RegistrySchemas {
-  const known = new KnownSchemas(new RegistryClient(options.url, options.retryForMs), options);
+  const existing = new KnownSchemas(new RegistryClient(options.url, options.retryForMs), options);
   const registry: Registry = {
-    register: (subject, definition) => known.register(subject, definition),
-    definition: (id) => known.definition(id),
+    register: (subject, definition) => existing.register(subject, definition),
+    definition: (id) => existing.definition(id),
   };
   return {
     ...openSchemas(registry, options.schemasFolder),
-    load: (values) => known.load(values),
+    load: (values) => existing.load(values),
   };
 }
 

@@ -51,7 +51,7 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   let end = lineEnd(text, 0);
   const { status, statusText, isHttp11 } = readStatusLine(text, end);
   const headers: string[] = [];
-  const said: Said = { length: null, coding: null, connection: '', keepAlive: '' };
+  const fields: Said = { length: null, coding: null, connection: '', keepAlive: '' };
   for (let at = end + 2; at <= text.length; at = end + 2) {
     end = lineEnd(text, at);
     const colon = text.indexOf(':', at);
@@ -61,13 +61,13 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
       throw notHttp(`a tab beside its ${name}`);
     }
     headers.push(name, value);
-    note(said, name, value);
+    note(fields, name, value);
   }
-  const framing = framingOf(status, method, isHttp11, said);
-  const isClosing = !isHttp11 || said.connection.includes('close');
+  const framing = framingOf(status, method, isHttp11, fields);
+  const isClosing = !isHttp11 || fields.connection.includes('close');
   if (status < 200 && isClosing) throw notHttp('an interim answer that ends the connection');
   const isKept = !isClosing && framing.kind !== 'close';
-  return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(said.keepAlive) : 0 };
+  return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(fields.keepAlive) : 0 };
 }
 
 /** Where the line ends that begins there: before CRLF, or at the end of the text. No half of a CRLF stands alone. */
@@ -100,9 +100,9 @@ function digit(text: string, at: number): number {
 }
 
 /** Without the white space around it. */
-function trimmed(text: string, from: number, to: number): string {
+function trimmed(text: string, from: number, target: number): string {
   let start = from;
-  let end = to;
+  let end = target;
   while (start < end && isBlank(text.charCodeAt(start))) start += 1;
   while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
   return text.slice(start, end);
@@ -119,8 +119,8 @@ interface Said {
 }
 
 function nameOf(sent: string): string {
-  const known = names.get(sent);
-  if (known !== undefined) return known;
+  const existing = names.get(sent);
+  if (existing !== undefined) return existing;
   if (!token.test(sent)) throw notHttp('the name of a field');
   // The name of a property is the same text wherever it is written, so that comparing it looks at no letter.
   const [name = ''] = Object.keys({ [sent.toLowerCase()]: null });
@@ -129,34 +129,39 @@ function nameOf(sent: string): string {
   return name;
 }
 
-function note(said: Said, name: string, value: string): void {
+function note(fields: Said, name: string, value: string): void {
   switch (name) {
     case 'content-length':
-      if (said.length !== null) throw notHttp('more than one Content-Length');
+      if (fields.length !== null) throw notHttp('more than one Content-Length');
       if (!digits.test(value)) throw notHttp('its Content-Length');
-      said.length = value;
+      fields.length = value;
       break;
     case 'transfer-encoding':
-      if (said.coding !== null) throw notHttp('more than one Transfer-Encoding');
-      said.coding = value.toLowerCase();
+      if (fields.coding !== null) throw notHttp('more than one Transfer-Encoding');
+      fields.coding = value.toLowerCase();
       break;
     case 'connection':
-      said.connection += `,${value.toLowerCase()}`;
+      fields.connection += `,${value.toLowerCase()}`;
       break;
     case 'keep-alive':
-      said.keepAlive = value;
+      fields.keepAlive = value;
       break;
   }
 }
 
-function framingOf(status: number, method: string, isHttp11: boolean, said: Said): Framing {
-  if (said.coding !== null && (said.coding !== 'chunked' || said.length !== null || !isHttp11)) {
+function framingOf(status: number, method: string, isHttp11: boolean, fields: Said): Framing {
+  if (
+    fields.coding !== null &&
+    (fields.coding !== 'chunked' || fields.length !== null || !isHttp11)
+  ) {
     throw notHttp('its Transfer-Encoding, or a Content-Length beside it');
   }
   const hasNoBody = status < 200 || status === 204 || status === 304 || method === 'HEAD';
   if (hasNoBody) return { kind: 'length', bytes: 0 };
-  if (said.coding !== null) return { kind: 'chunked' };
-  return said.length === null ? { kind: 'close' } : { kind: 'length', bytes: Number(said.length) };
+  if (fields.coding !== null) return { kind: 'chunked' };
+  return fields.length === null
+    ? { kind: 'close' }
+    : { kind: 'length', bytes: Number(fields.length) };
 }
 
 function keptMsOf(keepAlive: string): number {

@@ -41,24 +41,24 @@ export class ChunkedBody {
   }
 
   #data(bytes: Buffer, from: number): number {
-    const to = Math.min(bytes.length, from + this.#left);
-    this.#left -= to - from;
+    const target = Math.min(bytes.length, from + this.#left);
+    this.#left -= target - from;
     if (this.#left === 0) this.#expects = 'end of data';
-    this.#deliver(bytes.subarray(from, to));
-    return to;
+    this.#deliver(bytes.subarray(from, target));
+    return target;
   }
 
   #line(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(0x0a, from);
-    const to = end < 0 ? bytes.length : end + 1;
-    if (this.#partial.length + to - from > lineBytesMax) throw notHttp('a line of a chunk');
-    this.#partial += bytes.toString('latin1', from, to);
-    if (end < 0) return to;
+    const target = end < 0 ? bytes.length : end + 1;
+    if (this.#partial.length + target - from > lineBytesMax) throw notHttp('a line of a chunk');
+    this.#partial += bytes.toString('latin1', from, target);
+    if (end < 0) return target;
     const line = this.#partial;
     this.#partial = '';
     if (!line.endsWith('\r\n')) throw notHttp('the end of a line of a chunk');
     this.#read(line.slice(0, -2));
-    return to;
+    return target;
   }
 
   #read(line: string): void {

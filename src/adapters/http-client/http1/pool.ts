@@ -51,8 +51,8 @@ export class ConnectionPool implements Disposable {
   #socketTo({ protocol, hostname, host, port }: Destination): Promise<Socket> {
     // An address of IPv6 stands in brackets in a URL, and without them everywhere else.
     const name = hostname.replace(/^\[(.*)\]$/, '$1');
-    const to = { protocol, hostname: name, host, port };
-    const named = isIP(name) === 0 ? { ...to, servername: name } : to;
+    const target = { protocol, hostname: name, host, port };
+    const named = isIP(name) === 0 ? { ...target, servername: name } : target;
     return new Promise((resolve, reject) => {
       this.#connect(named, (error, socket) => (error === null ? resolve(socket) : reject(error)));
     });

@@ -24,7 +24,7 @@ const argsCharsMax = 4 * 1024 * 1024;
 const timersMax = 1000;
 
 let post: Post = unbound;
-let ask: Sync = unbound;
+let request: Sync = unbound;
 let lastId = 0;
 let aborted: { readonly code: string; readonly message: string } | null = null;
 const inFlight = new Map<number, Call>();
@@ -37,7 +37,7 @@ function unbound(): never {
 
 export function bind(hostPost: Post, hostAsk: Sync): void {
   post = hostPost;
-  ask = hostAsk;
+  request = hostAsk;
 }
 
 /** @throws Error when the arguments are too large, the host refuses, or the run was aborted. */
@@ -73,7 +73,7 @@ function send(entry: Call): void {
 
 /** JSON text of the answer. The method is one of the supervisor's table. */
 export function callSync(method: string, args: unknown): string {
-  return ask(method, JSON.stringify(args));
+  return request(method, JSON.stringify(args));
 }
 
 /** How the supervisor answers. `timer` and `abort` need no answer before them. */
@@ -124,7 +124,7 @@ interface HostFailure {
   readonly errors?: unknown;
 }
 
-/** A failure of the host as an error of this realm, so that `instanceof Error` holds. */
+/** A failure of the host as an error of this isolate, so that `instanceof Error` holds. */
 function hostError(failure: HostFailure): Error {
   const { name, message, ...facts } = failure;
   const error = new Error(message);

@@ -77,7 +77,7 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
 }
 
 /**
- * The part of Node's `Buffer` that functions use, over plain memory of the realm. As there, `slice` and
+ * The part of Node's `Buffer` that functions use, over plain memory of the isolate. As there, `slice` and
  * `subarray` share memory, and `from(buffer)` copies.
  */
 export class Buffer extends Uint8Array<ArrayBuffer> {

@@ -1,7 +1,7 @@
 import { bytesOf } from './text.ts';
 
 /**
- * A deep copy of data, with cycles (the structured clone algorithm for what lives in this realm).
+ * A deep copy of data, with cycles (the structured clone algorithm for what lives in this isolate).
  * @throws Error named `DataCloneError` for functions, symbols, promises and weak collections.
  */
 export function structuredClone(value: unknown): unknown {
@@ -11,8 +11,8 @@ export function structuredClone(value: unknown): unknown {
 function clone(value: unknown, seen: Map<object, unknown>): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') throw uncloneable(value);
   if (typeof value !== 'object' || value === null) return value;
-  const known = seen.get(value);
-  if (known !== undefined) return known;
+  const existing = seen.get(value);
+  if (existing !== undefined) return existing;
   const atom = cloneAtom(value);
   if (atom !== null) {
     seen.set(value, atom);

@@ -16,37 +16,37 @@ export function definitionOf(exported: unknown): Given & { type: FunctionDefinit
 
 /** The definition as data; schemas by `z.toJSONSchema` for draft 7 (contract/cli.md section 3). */
 export function describeDefinition(exported: unknown): FunctionDefinition {
-  const given = definitionOf(exported);
-  const models = Object.entries((given['models'] ?? {}) as Given);
+  const input = definitionOf(exported);
+  const models = Object.entries((input['models'] ?? {}) as Given);
   return {
-    type: given.type,
-    description: text(given['description']) ?? '',
-    version: text(given['version']) ?? '',
-    scopes: texts(given['scopes']),
+    type: input.type,
+    description: text(input['description']) ?? '',
+    version: text(input['version']) ?? '',
+    scopes: texts(input['scopes']),
     metadata:
-      given['metadata'] === undefined || isVoid(given['metadata'])
+      input['metadata'] === undefined || isVoid(input['metadata'])
         ? null
-        : schemaOf(given['metadata'], 'metadata'),
+        : schemaOf(input['metadata'], 'metadata'),
     checkpoint:
-      given['checkpoint'] === undefined ? null : schemaOf(given['checkpoint'], 'checkpoint'),
-    hasExec: typeof given['exec'] === 'function',
-    frequency: text(given['frequency']),
+      input['checkpoint'] === undefined ? null : schemaOf(input['checkpoint'], 'checkpoint'),
+    hasExec: typeof input['exec'] === 'function',
+    frequency: text(input['frequency']),
     models: Object.fromEntries(
       models.map(([name, schema]) => [name, schemaOf(schema, `models.${name}`)]),
     ),
-    autoStart: given['autoStart'] === true,
-    syncType: given['syncType'] === 'incremental' ? 'incremental' : 'full',
-    trackDeletes: given['trackDeletes'] === true,
-    webhookSubscriptions: texts(given['webhookSubscriptions']),
-    hasOnWebhook: typeof given['onWebhook'] === 'function',
-    endpoints: Array.isArray(given['endpoints']) ? given['endpoints'].map(plain) : [],
-    input: given['input'] === undefined ? null : schemaOf(given['input'], 'input'),
-    output: given['output'] === undefined ? null : schemaOf(given['output'], 'output'),
+    autoStart: input['autoStart'] === true,
+    syncType: input['syncType'] === 'incremental' ? 'incremental' : 'full',
+    trackDeletes: input['trackDeletes'] === true,
+    webhookSubscriptions: texts(input['webhookSubscriptions']),
+    hasOnWebhook: typeof input['onWebhook'] === 'function',
+    endpoints: Array.isArray(input['endpoints']) ? input['endpoints'].map(plain) : [],
+    input: input['input'] === undefined ? null : schemaOf(input['input'], 'input'),
+    output: input['output'] === undefined ? null : schemaOf(input['output'], 'output'),
     endpoint:
-      typeof given['endpoint'] === 'object' && given['endpoint'] !== null
-        ? plain(given['endpoint'])
+      typeof input['endpoint'] === 'object' && input['endpoint'] !== null
+        ? plain(input['endpoint'])
         : null,
-    event: text(given['event']),
+    event: text(input['event']),
   };
 }
 

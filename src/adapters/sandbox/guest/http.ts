@@ -28,9 +28,9 @@ const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
  * @throws an error of the form of `httpError` for a status outside 2xx, of `networkError` without an answer
  */
 export async function request(config: Config, verb?: string): Promise<Response> {
-  const wire = wireCall(config, verb);
-  const { value, body } = await call('http', wire);
-  const shown = { ...config, method: wire.method, url: value.url };
+  const encoded = wireCall(config, verb);
+  const { value, body } = await call('http', encoded);
+  const shown = { ...config, method: encoded.method, url: value.url };
   if (value.outcome === 'failure') throw networkError(value.code, value.message, shown);
   const data = readBody(body, config['responseType']);
   const { status, statusText, headers } = value;

@@ -1,4 +1,4 @@
-/** Unpacks DEFLATE (RFC 1951), in the memory of the realm. */
+/** Unpacks DEFLATE (RFC 1951), in the memory of the isolate. */
 
 /** Codes of Huffman by their length: how many there are of each, and the symbols in the order of their codes. */
 interface Huffman {

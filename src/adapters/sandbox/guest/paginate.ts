@@ -31,20 +31,20 @@ export async function* paginate(
   const base: Config = { ...plain, method };
   const { limit, limit_name_in_request: limitName } = settings;
   const limits: Values = limit !== undefined && limitName ? { [limitName]: limit } : {};
-  const ask = (values: Values): Promise<Response> => {
+  const fetchPage = (values: Values): Promise<Response> => {
     throwIfAborted();
     return request(place(base, { ...limits, ...values }, inBody));
   };
-  if (settings.type === 'cursor') yield* byCursor(settings, ask);
-  else if (settings.type === 'offset') yield* byOffset(settings, ask, inBody);
+  if (settings.type === 'cursor') yield* byCursor(settings, fetchPage);
+  else if (settings.type === 'offset') yield* byOffset(settings, fetchPage, inBody);
   else yield* byLink(settings, place(base, limits, inBody), request);
 }
 
-async function* byCursor(settings: Settings, ask: (values: Values) => Promise<Response>) {
+async function* byCursor(settings: Settings, request: (values: Values) => Promise<Response>) {
   const { cursor_name_in_request: name = '', cursor_path_in_response: path = '' } = settings;
   let cursor: string | number | undefined;
   for (;;) {
-    const response = await ask(cursor === undefined ? {} : { [name]: cursor });
+    const response = await request(cursor === undefined ? {} : { [name]: cursor });
     const rows = rowsOf(response, settings);
     if (!hasRows(rows)) return;
     yield rows;
@@ -62,13 +62,13 @@ function cursorOf(value: unknown): string | number | undefined {
 
 async function* byOffset(
   settings: Settings,
-  ask: (values: Values) => Promise<Response>,
+  request: (values: Values) => Promise<Response>,
   inBody: boolean,
 ) {
   const { offset_name_in_request: name = '', limit } = settings;
   let offset = settings.offset_start_value ?? 0;
   for (;;) {
-    const response = await ask({ [name]: inBody ? offset : String(offset) });
+    const response = await request({ [name]: inBody ? offset : String(offset) });
     const rows = rowsOf(response, settings);
     if (!hasRows(rows)) return;
     yield rows;
@@ -147,8 +147,8 @@ function check(merged: object): Settings {
 function place(config: Config, values: Values, inBody: boolean): Config {
   if (Object.keys(values).length === 0) return config;
   if (!inBody) return { ...config, params: queryWith(config['params'], values) };
-  const given = config['data'];
-  let data = (typeof given === 'object' && given !== null ? given : {}) as JsonObject;
+  const input = config['data'];
+  let data = (typeof input === 'object' && input !== null ? input : {}) as JsonObject;
   for (const [name, value] of Object.entries(values))
     data = withValue(data, name.split('.'), value);
   return { ...config, data };

@@ -85,9 +85,9 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
     const text = method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model);
     if (method !== 'batchDelete' && isValidating()) {
       // As it is stored, but with the id as it was given.
-      const { id: given } = row as { readonly id: string | number };
+      const { id: input } = row as { readonly id: string | number };
       const stored = JSON.parse(text) as JsonObject;
-      checkRecord(model, { ...stored, id: given }, method === 'batchUpdate');
+      checkRecord(model, { ...stored, id: input }, method === 'batchUpdate');
     }
     texts.set(id, text);
   }

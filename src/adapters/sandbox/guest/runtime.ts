@@ -39,14 +39,14 @@ interface CommonJs {
 type Bundle = (exports: unknown, require: (name: unknown) => object, module: CommonJs) => void;
 
 /**
- * The supervisor calls this once in each realm, takes what it returns, and deletes the name. The globals
+ * The supervisor calls this once in each isolate, takes what it returns, and deletes the name. The globals
  * are set here and not in the snapshot: V8 completes its own when it makes a context of one.
  */
 Object.defineProperty(globalThis, '__svcStart', {
   configurable: true,
-  value: (post: Parameters<typeof bind>[0], ask: Parameters<typeof bind>[1]) => {
+  value: (post: Parameters<typeof bind>[0], request: Parameters<typeof bind>[1]) => {
     installGlobals();
-    bind(post, ask);
+    bind(post, request);
     return { settle, start };
   },
 });
@@ -71,9 +71,9 @@ async function perform(bundle: Bundle, order: GuestOrder): Promise<string | unde
       throw Object.assign(new Error(`The function has no ${entry}.`), { code: missingEntry });
     }
     const svc = makeHandle(type, context);
-    const given = input === null ? undefined : (JSON.parse(input) as Json);
-    if (type === 'action') checkInput(given ?? null);
-    const output: unknown = await called.call(definition, svc, given);
+    const supplied = input === null ? undefined : (JSON.parse(input) as Json);
+    if (type === 'action') checkInput(supplied ?? null);
+    const output: unknown = await called.call(definition, svc, supplied);
     if (type !== 'action') return undefined;
     const text = jsonText(output);
     if (isValidating()) checkOutput(text === undefined ? null : (JSON.parse(text) as Json));

@@ -81,9 +81,9 @@ function connectionMethods() {
   const getIntegration = async (options?: { include?: readonly string[] }): Promise<JsonObject> =>
     (await call('getIntegration', { include: options?.include ?? [] })).value;
   const setMetadata = (method: 'setMetadata' | 'updateMetadata') => async (metadata: unknown) => {
-    const given = objectOf(metadata, method);
-    if (isValidating()) checkMetadata(plainOf(given), method === 'updateMetadata');
-    await call(method, { metadata: given });
+    const input = objectOf(metadata, method);
+    if (isValidating()) checkMetadata(plainOf(input), method === 'updateMetadata');
+    await call(method, { metadata: input });
   };
   return {
     getConnection,

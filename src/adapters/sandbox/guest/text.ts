@@ -1,4 +1,4 @@
-/** Text and bytes without the host: the realm has no encoder of its own. */
+/** Text and bytes without the host: the isolate has no encoder of its own. */
 
 /** As the language converts to text. */
 export function toText(value: unknown): string {

@@ -11,7 +11,7 @@ const endBytes = 22;
 const entryBytes = 46;
 const fileBytes = 30;
 const commentBytesMax = 0xffff;
-/** Sizes and places of ZIP64 stand elsewhere: four gigabytes do not fit a realm. */
+/** Sizes and places of ZIP64 stand elsewhere: four gigabytes do not fit an isolate. */
 const elsewhere = 0xffffffff;
 const encryptedFlag = 1;
 const utf8Flag = 0x800;

@@ -5,7 +5,7 @@ import type { InvalidCode, ValidationMode } from '../../../ports/sandbox.ts';
 import { schemaOf } from './definition.ts';
 import { invalidError } from './errors.ts';
 import { log } from './log.ts';
-import { surelyFits } from './sure-fit.ts';
+import { quicklyValid } from './quick-validate.ts';
 
 /**
  * Holds what a function takes and gives against the schemas of its definition, as JSON (contract/functions.md section
@@ -31,9 +31,9 @@ let mode: ValidationMode = 'off';
 let definition: Definition = {};
 let tallies = new Map<string, Tally>();
 
-export function startValidation(wanted: ValidationMode, of: Definition): void {
+export function startValidation(wanted: ValidationMode, ref: Definition): void {
   mode = wanted;
-  definition = of;
+  definition = ref;
   tallies = new Map();
 }
 
@@ -86,7 +86,7 @@ interface Checked {
 function check(checked: Checked, value: Json): void {
   // A definition need not say everything; what is no schema is nobody's to check.
   if (mode === 'off' || !(checked.schema instanceof z.ZodType)) return;
-  if (surelyFits(checked.schema, value)) return;
+  if (quicklyValid(checked.schema, value)) return;
   const tally = tallyOf(checked);
   const wrong = tally.fits(value);
   if (wrong.length === 0) return;
@@ -100,8 +100,8 @@ function check(checked: Checked, value: Json): void {
 
 function tallyOf({ what, schema, isPart = false }: Checked): Tally {
   const key = `${what}${isPart ? ' in part' : ''}`;
-  const known = tallies.get(key);
-  if (known !== undefined) return known;
+  const existing = tallies.get(key);
+  if (existing !== undefined) return existing;
   const made = { what, fits: checkOf(schema, what, isPart), count: 0, paths: new Set<string>() };
   tallies.set(key, made);
   return made;

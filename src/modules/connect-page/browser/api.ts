@@ -76,7 +76,7 @@ export interface ConnectApi {
 
 /** @param base address of the service, without a slash at the end */
 export function connectApi(base: string, token: string): ConnectApi {
-  const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+  const send = async (path: string, init: RequestInit = {}): Promise<unknown> => {
     let response: Response;
     try {
       const headers = new Headers(init.headers);
@@ -91,7 +91,7 @@ export function connectApi(base: string, token: string): ConnectApi {
     return answer;
   };
   const data = async <T>(path: string, init?: RequestInit): Promise<T> =>
-    ((await ask(path, init)) as { data: T }).data;
+    ((await send(path, init)) as { data: T }).data;
   const query = ({ params }: ConnectRequest): URLSearchParams => {
     const search = new URLSearchParams({ connect_session_token: token });
     for (const [name, value] of Object.entries(params)) search.set(`params[${name}]`, value);
@@ -104,7 +104,7 @@ export function connectApi(base: string, token: string): ConnectApi {
       data(`/providers/${encodeURIComponent(name)}`, { headers: { 'accept-language': language } }),
     async connect(path, request) {
       const sent = request.body === null ? {} : jsonBody(request.body);
-      const answer = await ask(`${path}?${query(request)}`, { method: 'POST', ...sent });
+      const answer = await send(`${path}?${query(request)}`, { method: 'POST', ...sent });
       return { isPending: false, ...(answer as Omit<Connected, 'isPending'>) };
     },
     redirectUrl(path, request, wsClientId) {
@@ -155,7 +155,7 @@ interface ErrorBody {
 function failureOf(status: number, answer: unknown): Failure {
   const { code, message, errors, payload } = (answer as ErrorBody | null)?.error ?? {};
   const { provider } = payload ?? {};
-  const told = [provider?.status, provider?.code].filter(
+  const published = [provider?.status, provider?.code].filter(
     (part) => part !== undefined && part !== null,
   );
   return {
@@ -164,6 +164,6 @@ function failureOf(status: number, answer: unknown): Failure {
     message: message ?? '',
     issues: errors ?? [],
     logId: payload?.log_id ?? null,
-    providerAnswer: told.length === 0 ? null : told.join(' '),
+    providerAnswer: published.length === 0 ? null : published.join(' '),
   };
 }

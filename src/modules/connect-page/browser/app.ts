@@ -1,5 +1,5 @@
 import type { Connected, ConnectApi, Failure, Integration, Session } from './api.ts';
-import type { FlowNews } from './flow.ts';
+import type { FlowNotice } from './flow.ts';
 import type { Host } from './host.ts';
 import type { Language, Translate } from './texts/translate.ts';
 
@@ -10,7 +10,7 @@ export interface App {
   readonly session: Session;
   readonly integrations: readonly Integration[];
   /** Opened when it is first asked for, and again when it has ended. */
-  news(): FlowNews;
+  notice(): FlowNotice;
   /** Puts a view in place of the present one and moves the focus to its heading. */
   show(view: View): void;
   /** Says it to those who do not see the page change. */

@@ -35,7 +35,7 @@ function show(): void {
   document.getElementById('page')?.append(h('div', { class: 'card' }, main));
 }
 
-function tell(): void {
+function notifyOpener(): void {
   const type = outcome.ok ? 'svc_oauth_callback_success' : 'svc_oauth_callback_error';
   const message: CallbackMessage = { type, payload: outcome };
   const channel = new BroadcastChannel(callbackChannel);
@@ -64,9 +64,9 @@ function isOurs(opener: Window): boolean {
 }
 
 /** A page of the application that opened the window itself: how it ended, and nothing that names an account. */
-function toldToOthers(of: CallbackOutcome): object {
-  if (of.ok) return { type: 'svc_oauth_callback_success' };
-  const { message, errorType } = of;
+function toldToOthers(callbackOutcome: CallbackOutcome): object {
+  if (callbackOutcome.ok) return { type: 'svc_oauth_callback_success' };
+  const { message, errorType } = callbackOutcome;
   return { type: 'svc_oauth_callback_error', payload: { message, errorType } };
 }
 
@@ -75,5 +75,5 @@ if (hasLeft()) {
   location.replace(pageUrl);
 } else {
   show();
-  tell();
+  notifyOpener();
 }

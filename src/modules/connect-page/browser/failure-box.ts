@@ -11,10 +11,10 @@ export function failureBox(failure: Failure, name: string, t: Translate): HTMLEl
     [t('providerAnswer'), failure.providerAnswer],
     [t('logId'), failure.logId],
   ] as const;
-  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  const existing = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   const copy = h('button', { type: 'button', class: 'plain' }, t('copyDetails'));
   copy.addEventListener('click', () => {
-    const text = [failure.message, ...known.map(([label, value]) => `${label}: ${value}`)];
+    const text = [failure.message, ...existing.map(([label, value]) => `${label}: ${value}`)];
     void navigator.clipboard.writeText(text.filter((line) => line !== '').join('\n')).then(
       () => (copy.textContent = t('copied')),
       // The browser does not let a framed page write there: the details stand beside it.
@@ -27,7 +27,7 @@ export function failureBox(failure: Failure, name: string, t: Translate): HTMLEl
     h('strong', {}, t(name === '' ? 'failedPage' : 'failed', { name })),
     own === null ? null : h('p', {}, own),
     service === null ? null : h('p', { lang: 'en', class: 'said' }, service),
-    h('dl', {}, ...known.flatMap(([label, value]) => [h('dt', {}, label), h('dd', {}, value)])),
+    h('dl', {}, ...existing.flatMap(([label, value]) => [h('dt', {}, label), h('dd', {}, value)])),
     copy,
   );
 }

@@ -7,7 +7,7 @@ import {
 } from './callback-outcome.ts';
 
 /** What is heard of flows at providers, on all three ways that news come back. */
-export interface FlowNews {
+export interface FlowNotice {
   /** Of the socket; null when it does not answer within a second. */
   clientId(): Promise<string | null>;
   /** @throws ConnectError when the provider or the service refused */
@@ -35,7 +35,7 @@ interface SocketMessage {
  * The opener and the channel reach a page of the same browser; a provider may cut the first
  * (Cross-Origin-Opener-Policy) and a frame may not share the second, so the service's socket tells, too.
  */
-export function listenForFlows(socketUrl: string): FlowNews {
+export function listenForFlows(socketUrl: string): FlowNotice {
   const outcomes = new EventTarget();
   let clientId: string | null = null;
   const announce = (outcome: CallbackOutcome): void => {

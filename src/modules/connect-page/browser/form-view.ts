@@ -35,7 +35,12 @@ export function formView(app: App, integration: Integration, failure: Failure | 
       app.go.failed(found);
       return;
     }
-    app.host.tell({ type: 'error', code: found.code, message: found.message, logId: found.logId });
+    app.host.notify({
+      type: 'error',
+      code: found.code,
+      message: found.message,
+      logId: found.logId,
+    });
     state.failure = found;
     app.show(view);
   }
@@ -52,11 +57,11 @@ async function drawForm(
   const { session } = app;
   const { unique_key: key, display_name: name } = integration;
   const provider = await app.api.provider(integration.provider, language);
-  const given = session.integrations_config_defaults?.[key]?.connection_config ?? {};
-  const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(given), t });
+  const input = session.integrations_config_defaults?.[key]?.connection_config ?? {};
+  const form = connectForm(provider, { integrationKey: key, givenParams: Object.keys(input), t });
   const parts = formParts(form, state.values, t);
   // So that it is there when the person clicks: a window opens upon a click only.
-  if (form.kind === 'redirect') app.news();
+  if (form.kind === 'redirect') app.notice();
   const shown: Shown = { app, integration, form, parts, t, fail };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -133,8 +138,8 @@ async function send(shown: Shown): Promise<void> {
 
 function introOf({ app, integration, form, t }: Shown, provider: ProviderForm): HTMLElement[] {
   const { unique_key: key, display_name: name } = integration;
-  const asked = form.fields.length === 0 ? 'nothingIntro' : 'formIntro';
-  const intro = t(form.kind === 'redirect' ? 'redirectIntro' : asked, { name });
+  const request = form.fields.length === 0 ? 'nothingIntro' : 'formIntro';
+  const intro = t(form.kind === 'redirect' ? 'redirectIntro' : request, { name });
   const docs = app.session.overrides?.[key]?.docs_connect ?? provider.docs_connect ?? provider.docs;
   const isLink = /^https?:\/\//.test(docs) && form.fields.length > 0;
   const link = h(

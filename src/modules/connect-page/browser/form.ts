@@ -52,17 +52,18 @@ export function connectForm(provider: ProviderForm, options: FormOptions): Conne
   const endpoint = isOutbound ? outboundEndpoint : page.endpoint;
   const { t, givenParams } = options;
   const params = fieldsOf('params', provider.connection_config, page.params ?? {}, t);
-  const known = { ...page.fields, ...clientFields(provider) };
-  const own = page.hasOwnFields === true ? provider.credentials : pick(provider.credentials, known);
-  const credentials = isOutbound ? [] : fieldsOf('credentials', own, known, t);
+  const existing = { ...page.fields, ...clientFields(provider) };
+  const own =
+    page.hasOwnFields === true ? provider.credentials : pick(provider.credentials, existing);
+  const credentials = isOutbound ? [] : fieldsOf('credentials', own, existing, t);
   const assertion = fieldsOf('assertion', provider.assertion_option, {}, t);
-  const asked = params.filter(({ name }) => !givenParams.includes(name));
+  const request = params.filter(({ name }) => !givenParams.includes(name));
   const key = encodeURIComponent(options.integrationKey);
   return {
     kind: endpoint === null ? 'redirect' : 'direct',
     path: endpoint === null ? `/oauth/connect/${key}` : `${endpoint}${key}`,
     mode: provider.auth_mode,
-    fields: [...asked, ...credentials, ...assertion],
+    fields: [...request, ...credentials, ...assertion],
   };
 }
 
@@ -75,25 +76,25 @@ function clientFields(provider: ProviderForm): Readonly<Record<string, KnownFiel
 type Schemas = Readonly<Record<string, FieldSchema>>;
 
 /** An endpoint with fixed fields takes no others, whatever a definition describes. */
-function pick(schemas: Schemas | undefined, known: object): Schemas {
+function pick(schemas: Schemas | undefined, existing: object): Schemas {
   const entries = Object.entries(schemas ?? {});
-  return Object.fromEntries(entries.filter(([name]) => Object.hasOwn(known, name)));
+  return Object.fromEntries(entries.filter(([name]) => Object.hasOwn(existing, name)));
 }
 
 function fieldsOf(
   part: FieldPart,
   schemas: Schemas = {},
-  known: Readonly<Record<string, KnownField>>,
+  existing: Readonly<Record<string, KnownField>>,
   t: Translate,
 ): FormField[] {
-  const names = [...new Set([...Object.keys(known), ...Object.keys(schemas)])];
-  const asked = names.filter((name) => {
+  const names = [...new Set([...Object.keys(existing), ...Object.keys(schemas)])];
+  const request = names.filter((name) => {
     const schema = schemas[name];
     return schema?.automated !== true && schema?.hidden !== true;
   });
-  const ordered = asked.sort((a, b) => (schemas[a]?.order ?? 0) - (schemas[b]?.order ?? 0));
+  const ordered = request.sort((a, b) => (schemas[a]?.order ?? 0) - (schemas[b]?.order ?? 0));
   return ordered.map((name) => {
-    const field = known[name];
+    const field = existing[name];
     const title = field === undefined ? name : t(field.title);
     return formField(name, part, schemas[name] ?? {}, { title, known: field });
   });
@@ -109,17 +110,17 @@ export function isAsked({ onlyWhen }: FormField, values: FieldValues): boolean {
 
 /** The values as the endpoint takes them; what is empty and optional stays out. */
 export function connectRequest(form: ConnectForm, values: FieldValues): ConnectRequest {
-  const of = (part: FieldPart): Record<string, string> =>
+  const ref = (part: FieldPart): Record<string, string> =>
     Object.fromEntries(
       [...values]
         .filter(([field]) => field.part === part && isAsked(field, values))
         .filter(([field, value]) => value !== '' || isKept(form, field))
         .map(([field, value]) => [field.name, value]),
     );
-  const params = of('params');
+  const params = ref('params');
   if (form.kind === 'redirect') return { params, body: null };
-  const { scope, ...credentials } = of('credentials');
-  const assertion = of('assertion');
+  const { scope, ...credentials } = ref('credentials');
+  const assertion = ref('assertion');
   const body: Record<string, unknown> = { ...credentials };
   if (form.mode === 'SIGNATURE') body['type'] = 'SIGNATURE';
   if (scope !== undefined) body['scope'] = form.mode === 'APP_STORE' ? words(scope) : scope;

@@ -22,7 +22,7 @@ export const messageSource = 'svc-connect';
 export interface Host {
   /** Whether somebody waits for events, and closes the page. */
   readonly isPresent: boolean;
-  tell(event: ConnectEvent): void;
+  notify(event: ConnectEvent): void;
   /** The token that the host sends when it is asked; never, where there is no host. */
   token(): Promise<string>;
 }
@@ -31,11 +31,11 @@ export interface Host {
 export function connectHost(origin: string | null): Host {
   const other: Window | null = window.parent === window ? (window.opener as Window | null) : parent;
   if (origin === null || other === null) {
-    return { isPresent: false, tell: () => undefined, token: () => new Promise(() => undefined) };
+    return { isPresent: false, notify: () => undefined, token: () => new Promise(() => undefined) };
   }
   return {
     isPresent: true,
-    tell: (event) => other.postMessage({ source: messageSource, ...event }, origin),
+    notify: (event) => other.postMessage({ source: messageSource, ...event }, origin),
     token: () =>
       new Promise((resolve) => {
         const onMessage = (message: MessageEvent): void => {

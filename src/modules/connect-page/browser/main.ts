@@ -1,7 +1,7 @@
 import { connectApi, ConnectError, emptyFailure, type Failure, type Integration } from './api.ts';
 import type { App, View } from './app.ts';
 import { setColours, setTheme, themeChoice } from './apply-theme.ts';
-import { failureOfOutcome, listenForFlows, type FlowNews } from './flow.ts';
+import { failureOfOutcome, listenForFlows, type FlowNotice } from './flow.ts';
 import { isExpired } from './failure-text.ts';
 import { formView } from './form-view.ts';
 import { connectHost } from './host.ts';
@@ -27,7 +27,7 @@ const shell = openShell({
 
 function close(): void {
   forgetTab();
-  host.tell({ type: 'close' });
+  host.notify({ type: 'close' });
   window.close();
 }
 
@@ -35,7 +35,12 @@ const failureOf = (error: unknown): Failure =>
   error instanceof ConnectError ? error.failure : { ...emptyFailure, message: String(error) };
 
 function viewOf(failure: Failure): View {
-  host.tell({ type: 'error', code: failure.code, message: failure.message, logId: failure.logId });
+  host.notify({
+    type: 'error',
+    code: failure.code,
+    message: failure.message,
+    logId: failure.logId,
+  });
   return isExpired(failure) ? expiredView() : failedView(failure, () => void start());
 }
 
@@ -65,7 +70,7 @@ async function open(token: string): Promise<void> {
     shell.dress(settings);
     if (settings.showWatermark) shell.showWatermark();
   }
-  let news: FlowNews | null = null;
+  let notice: FlowNotice | null = null;
   const app: App = {
     api,
     host,
@@ -73,12 +78,12 @@ async function open(token: string): Promise<void> {
     integrations: integrations
       .filter(({ unique_key: key }) => allowed.length === 0 || allowed.includes(key))
       .sort((a, b) => a.display_name.localeCompare(b.display_name)),
-    news() {
-      if (news === null || news.isOver()) {
-        news?.close();
-        news = listenForFlows(api.socketUrl(session.websocketsPath ?? '/'));
+    notice() {
+      if (notice === null || notice.isOver()) {
+        notice?.close();
+        notice = listenForFlows(api.socketUrl(session.websocketsPath ?? '/'));
       }
-      return news;
+      return notice;
     },
     show: (view) => void shell.show(view),
     say: (text) => shell.say(text),
@@ -89,7 +94,7 @@ async function open(token: string): Promise<void> {
       failed: (failure) => app.show(viewOf(failure)),
     },
   };
-  host.tell({ type: 'open' });
+  host.notify({ type: 'open' });
   await shell.show(firstView(app));
 }
 

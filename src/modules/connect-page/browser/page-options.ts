@@ -14,17 +14,17 @@ const names = {
  */
 export function takePageOptions(): TabState {
   const url = new URL(location.href);
-  const given = [url.searchParams, new URLSearchParams(url.hash.slice(1))];
+  const input = [url.searchParams, new URLSearchParams(url.hash.slice(1))];
   const kept = readTabState();
-  const of = (name: keyof TabState): string | null =>
-    given.map((params) => params.get(names[name])).find((value) => value !== null) ??
+  const ref = (name: keyof TabState): string | null =>
+    input.map((params) => params.get(names[name])).find((value) => value !== null) ??
     kept?.[name] ??
     null;
   const options: TabState = {
-    token: of('token'),
-    language: of('language'),
-    theme: of('theme'),
-    parentOrigin: originOf(of('parentOrigin')),
+    token: ref('token'),
+    language: ref('language'),
+    theme: ref('theme'),
+    parentOrigin: originOf(ref('parentOrigin')),
   };
   keepTabState(options);
   hideToken(url);

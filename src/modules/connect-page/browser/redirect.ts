@@ -26,7 +26,7 @@ interface Opened {
 export async function openWaiting(app: App, redirect: Redirect): Promise<void> {
   const view = window.open('', '_blank', windowFeatures);
   const { path, request } = redirect;
-  const url = app.api.redirectUrl(path, request, await app.news().clientId());
+  const url = app.api.redirectUrl(path, request, await app.notice().clientId());
   view?.location.replace(url);
   wait(app, redirect, { view, url });
 }
@@ -46,7 +46,7 @@ function wait(app: App, redirect: Redirect, opened: Opened): void {
     opened.view?.close();
   };
   app
-    .news()
+    .notice()
     .outcome(integration.unique_key, signal)
     .then(
       (connected) => {

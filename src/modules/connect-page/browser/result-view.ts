@@ -7,12 +7,12 @@ import { forgetTab } from './tab-state.ts';
 /** It worked; tells the page that waits for it. */
 export function connectedView(app: App, integration: Integration, connected: Connected): View {
   const { connectionId, providerConfigKey, isPending } = connected;
-  app.host.tell({ type: 'connect', connectionId, providerConfigKey, isPending });
+  app.host.notify({ type: 'connect', connectionId, providerConfigKey, isPending });
   return async ({ t }) => {
     const name = integration.display_name;
     const finish = (): void => {
       forgetTab();
-      app.host.tell({ type: 'close' });
+      app.host.notify({ type: 'close' });
       window.close();
     };
     const button = (label: string, kind: string, run: () => void) =>

@@ -10,10 +10,13 @@ export const apiKeyMode: AuthModeRules = {
   mode: 'API_KEY',
   integration: null,
   importShape: () => strict({ type: z.literal('API_KEY'), apiKey }),
-  import: async (given) => ({ credentials: given as Credentials, expiresAt: null }),
+  import: async (input) => ({ credentials: input as Credentials, expiresAt: null }),
   form: {
     shape: () => strict({ apiKey }),
-    submit: async (given) => ({ credentials: { type: 'API_KEY', ...given }, expiresAt: null }),
+    submit: async (credentials) => ({
+      credentials: { type: 'API_KEY', ...credentials },
+      expiresAt: null,
+    }),
   },
   redirect: null,
   renewal: null,

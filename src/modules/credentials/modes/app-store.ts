@@ -21,7 +21,7 @@ export const appStore: AuthModeRules = {
   mode: 'APP_STORE',
   integration: null,
   importShape: () => strict({ type: z.literal('APP_STORE'), ...fields }),
-  import: (given, context) => signed(given, context),
+  import: (input, context) => signed(input, context),
   form: { shape: () => strict(fields), submit: signed },
   redirect: null,
   renewal: {
@@ -41,13 +41,13 @@ const givenOf = (held: JsonObject): JsonObject => ({
   ...(held['scope'] === undefined ? {} : { scope: held['scope'] }),
 });
 
-async function signed(given: JsonObject, { clock }: ModeContext): Promise<Obtained> {
+async function signed(input: JsonObject, { clock }: ModeContext): Promise<Obtained> {
   const issuedAt = Math.floor(clock.now() / 1000);
   const expires = issuedAt + lifetimeSeconds;
-  const privateKey = textAt(given, 'privateKey') ?? '';
-  const keyId = textAt(given, 'privateKeyId') ?? '';
-  const issuer = textAt(given, 'issuerId') ?? '';
-  const { scope } = given;
+  const privateKey = textAt(input, 'privateKey') ?? '';
+  const keyId = textAt(input, 'privateKeyId') ?? '';
+  const issuer = textAt(input, 'issuerId') ?? '';
+  const { scope } = input;
   const scopes = scope === undefined ? {} : { scope };
   let token: string;
   try {

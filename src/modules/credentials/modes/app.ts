@@ -16,10 +16,10 @@ export const app: AuthModeRules = {
   mode: 'APP',
   integration: appNeeds,
   importShape: () => strict({ type: z.literal('APP'), app_id: id, installation_id: id }),
-  import: (given, context) =>
+  import: (input, context) =>
     installationToken(context, {
-      appId: textAt(given, 'app_id') ?? '',
-      installationId: textAt(given, 'installation_id') ?? '',
+      appId: textAt(input, 'app_id') ?? '',
+      installationId: textAt(input, 'installation_id') ?? '',
     }),
   form: null,
   redirect: {

@@ -12,10 +12,13 @@ export const basic: AuthModeRules = {
   mode: 'BASIC',
   integration: null,
   importShape: () => strict({ type: z.literal('BASIC'), ...fields }),
-  import: async (given) => ({ credentials: given as Credentials, expiresAt: null }),
+  import: async (input) => ({ credentials: input as Credentials, expiresAt: null }),
   form: {
     shape: () => strict(fields),
-    submit: async (given) => ({ credentials: { type: 'BASIC', ...given }, expiresAt: null }),
+    submit: async (credentials) => ({
+      credentials: { type: 'BASIC', ...credentials },
+      expiresAt: null,
+    }),
   },
   redirect: null,
   renewal: null,

@@ -5,7 +5,7 @@ import { iso } from './expiry.ts';
 import type { AuthModeRules, ModeContext, Obtained } from './mode.ts';
 import { answerWithout } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
-import { addressOf, askForToken, headersOf, tokenValues } from './token-request.ts';
+import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
 
 /** A session ends unused after that long (contract/auth-modes.md section 1). */
 const lifetimeMs = 35 * 60_000;
@@ -17,7 +17,7 @@ export const bill: AuthModeRules = {
   mode: 'BILL',
   integration: null,
   importShape: () => strict({ type: z.literal('BILL'), ...fields }),
-  import: (given, context) => loggedIn(given, context),
+  import: (input, context) => loggedIn(input, context),
   form: { shape: () => strict(fields), submit: loggedIn },
   redirect: null,
   renewal: { isPossible: () => true, spendsToken: () => false, renew: loggedIn },
@@ -25,12 +25,12 @@ export const bill: AuthModeRules = {
   authorization: () => null,
 };
 
-async function loggedIn(given: JsonObject, context: ModeContext): Promise<Obtained> {
+async function loggedIn(input: JsonObject, context: ModeContext): Promise<Obtained> {
   const { provider, clock } = context;
-  const values = tokenValues(context, given);
+  const values = tokenValues(context, input);
   const template = typeof provider.token_url === 'string' ? provider.token_url : undefined;
-  const text = (name: string): string => textAt(given, name) ?? '';
-  const { body } = await askForToken(context, {
+  const text = (name: string): string => textAt(input, name) ?? '';
+  const { body } = await requestToken(context, {
     url: addressOf(provider, 'token_url', template, values),
     params: {
       username: text('username'),

@@ -17,9 +17,9 @@ export const custom: AuthModeRules = {
   mode: 'CUSTOM',
   integration: appWithClient,
   importShape: () => strict({ type: z.literal('CUSTOM'), app_id: id, installation_id: id }),
-  import: async (given, context) => {
-    const appId = textAt(given, 'app_id') ?? '';
-    const installationId = textAt(given, 'installation_id') ?? '';
+  import: async (input, context) => {
+    const appId = textAt(input, 'app_id') ?? '';
+    const installationId = textAt(input, 'installation_id') ?? '';
     return combined(await installationToken(context, { appId, installationId }), null);
   },
   form: null,

@@ -8,7 +8,7 @@ import { iso } from './expiry.ts';
 import type { ModeContext, Obtained } from './mode.ts';
 import { expiryOf } from './oauth2-token.ts';
 import { answerWithout } from './provider-auth-error.ts';
-import { addressOf, askForToken, headersOf, tokenValues } from './token-request.ts';
+import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
 
 const jwtSeconds = 600;
 /** The token's end when the provider does not say it (contract/auth-modes.md section 1). */
@@ -54,7 +54,7 @@ export async function installationToken(
   const values = tokenValues({ ...context, connectionConfig: config }, null);
   const { token_url: tokenUrl } = provider;
   const template = typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.APP;
-  const { body } = await askForToken(context, {
+  const { body } = await requestToken(context, {
     url: addressOf(provider, 'token_url', template, values),
     params: {},
     format: 'json',

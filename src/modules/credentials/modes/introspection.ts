@@ -3,7 +3,7 @@ import type { Credentials } from '../../connections/state.ts';
 import { atTime, iso } from './expiry.ts';
 import type { ModeContext, Obtained } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
-import { addressOf, askForToken, clientHeader, tokenValues } from './token-request.ts';
+import { addressOf, requestToken, clientHeader, tokenValues } from './token-request.ts';
 
 /** With the ten seconds of the token call before it, it stays within the lease of a refresh. */
 const timeoutMs = 3_000;
@@ -34,7 +34,7 @@ async function endOf(
   const { provider, clock } = context;
   const values = tokenValues(context, null);
   try {
-    const { body } = await askForToken(context, {
+    const { body } = await requestToken(context, {
       url: addressOf(provider, 'introspection_url', provider.introspection_url, values),
       params: { token, token_type_hint: 'access_token' },
       headers: { authorization: clientHeader(client.id, client.secret) },

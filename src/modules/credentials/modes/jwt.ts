@@ -11,7 +11,7 @@ export const jwt: AuthModeRules = {
   mode: 'JWT',
   integration: null,
   importShape: (provider) => typed('JWT', (more) => providerFields(provider, more)),
-  import: (given, context) => signed(given, context),
+  import: (input, context) => signed(input, context),
   form: { shape: (provider) => providerFields(provider), submit: signed },
   redirect: null,
   renewal: { isPossible: () => true, spendsToken: () => false, renew: signed },
@@ -19,16 +19,16 @@ export const jwt: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['token']),
 };
 
-async function signed(given: JsonObject, context: ModeContext): Promise<Obtained> {
+async function signed(input: JsonObject, context: ModeContext): Promise<Obtained> {
   const { provider, clock } = context;
   const { token: template, signature: rules } = provider;
   if (template === undefined || rules === undefined) {
     const message = `The provider "${provider.name}" does not say how its tokens are signed.`;
     throw new GatewayError('unsupported_auth', { message });
   }
-  const values = tokenValues(context, given);
+  const values = tokenValues(context, input);
   const { token, expiresAt } = await signTemplate(template, rules, values, clock.now());
-  const { token: _former, expires_at: _end, ...fields } = given;
+  const { token: _former, expires_at: _end, ...fields } = input;
   return {
     credentials: { ...fields, type: 'JWT', token, expires_at: iso(expiresAt) },
     expiresAt,

@@ -102,7 +102,7 @@ export type ShapeOf = (provider: Provider) => z.ZodType<JsonObject>;
 export interface CredentialForm {
   readonly shape: ShapeOf;
   /** @throws ProviderAuthError */
-  submit(given: JsonObject, context: ModeContext): Promise<Obtained>;
+  submit(input: JsonObject, context: ModeContext): Promise<Obtained>;
 }
 
 /**
@@ -115,7 +115,7 @@ export interface AuthModeRules {
   /** `credentials` of `POST /connections`. */
   readonly importShape: ShapeOf;
   /** @throws ProviderAuthError where importing asks the provider for a token */
-  import(given: JsonObject, context: ModeContext): Promise<Obtained>;
+  import(input: JsonObject, context: ModeContext): Promise<Obtained>;
   readonly form: CredentialForm | null;
   readonly redirect: RedirectFlow | null;
   /** Null: the mode's credentials never expire. */

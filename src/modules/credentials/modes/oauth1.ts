@@ -17,7 +17,7 @@ import { oauth1Header } from './oauth1-signature.ts';
 import { picked } from './oauth2-token.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
-import { addressOf, askForToken, paramsOf, tokenValues } from './token-request.ts';
+import { addressOf, requestToken, paramsOf, tokenValues } from './token-request.ts';
 
 const field = z.string().min(1).max(2048);
 
@@ -27,8 +27,8 @@ export const oauth1: AuthModeRules = {
   integration: oauthClient('OAUTH1', { isRequired: true }),
   importShape: () =>
     strict({ type: z.literal('OAUTH1'), oauth_token: field, oauth_token_secret: field }),
-  import: async (given) => ({
-    credentials: { ...given, raw: {} } as unknown as Credentials,
+  import: async (input) => ({
+    credentials: { ...input, raw: {} } as unknown as Credentials,
     expiresAt: null,
   }),
   form: null,
@@ -61,7 +61,7 @@ async function start(context: RedirectContext): Promise<RedirectStart> {
   const values = tokenValues(context, null);
   const callback = new URL(context.callbackUrl);
   callback.searchParams.set('state', context.state);
-  const { token, secret } = await askSigned(context, {
+  const { token, secret } = await requestSigned(context, {
     url: addressOf(provider, 'request_url', provider.request_url, values),
     params: paramsOf(provider.request_params, values),
     extra: { oauth_callback: callback.href },
@@ -90,7 +90,7 @@ async function finish(
   }
   const values = tokenValues(context, null);
   const template = typeof provider.token_url === 'string' ? provider.token_url : undefined;
-  const { token, secret, body } = await askSigned(context, {
+  const { token, secret, body } = await requestSigned(context, {
     url: addressOf(provider, 'token_url', template, values),
     params: paramsOf(provider.token_params, values),
     extra: { oauth_verifier: verifier },
@@ -104,7 +104,7 @@ async function finish(
   };
 }
 
-interface SignedAsk {
+interface SignedRequest {
   readonly url: string;
   readonly params: JsonObject;
   readonly extra: Readonly<Record<string, string>>;
@@ -113,28 +113,30 @@ interface SignedAsk {
 }
 
 /** @throws ProviderAuthError `request_token_external_error` */
-async function askSigned(context: ModeContext, ask: SignedAsk) {
+async function requestSigned(context: ModeContext, request: SignedRequest) {
   const { provider, clock } = context;
   const { clientId = '', clientSecret = '' } = requireClient(context);
   const method = provider.token_request_method ?? 'POST';
-  const form = Object.entries(ask.params).map(([name, value]) => [name, plainText(value)] as const);
+  const form = Object.entries(request.params).map(
+    ([name, value]) => [name, plainText(value)] as const,
+  );
   const authorization = oauth1Header({
     method,
-    url: new URL(ask.url),
+    url: new URL(request.url),
     form,
     consumerKey: clientId,
     consumerSecret: clientSecret,
-    token: ask.token,
-    tokenSecret: ask.tokenSecret,
+    token: request.token,
+    tokenSecret: request.tokenSecret,
     algorithm: algorithmOf(provider),
-    extra: ask.extra,
+    extra: request.extra,
     timestamp: Math.floor(clock.now() / 1000),
     nonce: randomUUID(),
   });
-  const { body } = await askForToken(context, {
-    url: ask.url,
+  const { body } = await requestToken(context, {
+    url: request.url,
     method,
-    params: ask.params,
+    params: request.params,
     headers: { authorization, accept: 'application/x-www-form-urlencoded, application/json' },
     failure: 'request_token_external_error',
   });

@@ -12,7 +12,7 @@ import { answerWithout } from './provider-auth-error.ts';
 import { date, present, strict } from './shapes.ts';
 import {
   addressOf,
-  askForToken,
+  requestToken,
   clientHeader,
   headersOf,
   paramsOf,
@@ -39,15 +39,15 @@ export const oauth2Cc: AuthModeRules = {
       client_private_key: pem,
       expires_at: date.optional(),
     }),
-  import: async (given, { clock }) => {
-    const stated = textAt(given, 'expires_at');
+  import: async (input, { clock }) => {
+    const stated = textAt(input, 'expires_at');
     const expiresAt = stated === null ? clock.now() + lifetimeMs : Date.parse(stated);
-    const credentials = { ...given, expires_at: iso(expiresAt), raw: {} };
+    const credentials = { ...input, expires_at: iso(expiresAt), raw: {} };
     return { credentials: credentials as unknown as Credentials, expiresAt };
   },
   form: {
     shape: () => formShape,
-    submit: (given, context) => fetchToken(given, context),
+    submit: (credentials, context) => fetchToken(credentials, context),
   },
   redirect: null,
   renewal: {
@@ -72,16 +72,16 @@ const formShape = z
   ) as unknown as z.ZodType<JsonObject>;
 
 /** @throws ProviderAuthError; GatewayError `missing_client_id`, `missing_client_secret` */
-async function fetchToken(given: JsonObject, context: ModeContext): Promise<Obtained> {
+async function fetchToken(input: JsonObject, context: ModeContext): Promise<Obtained> {
   const { provider, clock } = context;
-  const clientId = textAt(given, 'client_id');
+  const clientId = textAt(input, 'client_id');
   if (clientId === null) throw new GatewayError('missing_client_id');
   const isSigned = provider.token_request_auth_method === 'private_key_jwt';
-  const hasSecret = textAt(given, isSigned ? 'client_private_key' : 'client_secret') !== null;
+  const hasSecret = textAt(input, isSigned ? 'client_private_key' : 'client_secret') !== null;
   if (!hasSecret) {
     throw new GatewayError(isSigned ? 'missing_client_private_key' : 'missing_client_secret');
   }
-  const { body } = await askForToken(context, await tokenRequest(given, context));
+  const { body } = await requestToken(context, await tokenRequest(input, context));
   const [token] = ['access_token', 'data.token', 'jwt', 'token']
     .map((path) => textAt(body, path))
     .filter((found) => found !== null);
@@ -90,7 +90,7 @@ async function fetchToken(given: JsonObject, context: ModeContext): Promise<Obta
   }
   const expiresAt = expiryOf(body, provider, clock.now()) ?? clock.now() + lifetimeMs;
   const kept = ['client_id', 'client_secret', 'client_certificate', 'client_private_key'];
-  const client = Object.fromEntries(Object.entries(given).filter(([name]) => kept.includes(name)));
+  const client = Object.fromEntries(Object.entries(input).filter(([name]) => kept.includes(name)));
   return {
     credentials: { type: 'OAUTH2_CC', ...client, token, expires_at: iso(expiresAt), raw: body },
     expiresAt,
@@ -98,18 +98,18 @@ async function fetchToken(given: JsonObject, context: ModeContext): Promise<Obta
   };
 }
 
-async function tokenRequest(given: JsonObject, context: ModeContext): Promise<TokenRequest> {
+async function tokenRequest(input: JsonObject, context: ModeContext): Promise<TokenRequest> {
   const { provider, connectionConfig } = context;
-  const clientId = textAt(given, 'client_id') ?? '';
-  const clientSecret = textAt(given, 'client_secret') ?? '';
-  const values = { ...tokenValues(context, given), clientId, clientSecret };
+  const clientId = textAt(input, 'client_id') ?? '';
+  const clientSecret = textAt(input, 'client_secret') ?? '';
+  const values = { ...tokenValues(context, input), clientId, clientSecret };
   const template = typeof provider.token_url === 'string' ? provider.token_url : undefined;
   const url = addressOf(provider, 'token_url', template, values);
   const own = isJsonObject(connectionConfig['authorization_params'])
     ? connectionConfig['authorization_params']
     : {};
-  const proof = await clientProof(given, context, url);
-  const certificate = certificateOf(given, context);
+  const proof = await clientProof(input, context, url);
+  const certificate = certificateOf(input, context);
   return {
     url,
     method: provider.token_request_method ?? 'POST',
@@ -135,19 +135,19 @@ function scopeOf({ provider, connectionConfig }: ModeContext): JsonObject {
 
 /** How the client proves itself: in the body, in a Basic header, under other names, or by a signed assertion. */
 async function clientProof(
-  given: JsonObject,
+  input: JsonObject,
   { provider, clock }: ModeContext,
   audience: string,
 ): Promise<{ params: JsonObject; headers: Record<string, string> }> {
-  const id = textAt(given, 'client_id') ?? '';
-  const secret = textAt(given, 'client_secret') ?? '';
+  const id = textAt(input, 'client_id') ?? '';
+  const secret = textAt(input, 'client_secret') ?? '';
   switch (provider.token_request_auth_method) {
     case 'basic':
       return { params: {}, headers: { authorization: clientHeader(id, secret) } };
     case 'custom':
       return { params: { username: id, password: secret }, headers: {} };
     case 'private_key_jwt': {
-      const assertion = await clientAssertion(given, { id, audience, now: clock.now() });
+      const assertion = await clientAssertion(input, { id, audience, now: clock.now() });
       const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
       const params = { client_id: id, client_assertion_type: type, client_assertion: assertion };
       return { params, headers: {} };
@@ -159,12 +159,12 @@ async function clientProof(
 
 /** RFC 7523 section 3, signed with the key of the client (a JWK). */
 async function clientAssertion(
-  given: JsonObject,
+  input: JsonObject,
   { id, audience, now }: { readonly id: string; readonly audience: string; readonly now: number },
 ): Promise<string> {
   const issuedAt = Math.floor(now / 1000);
   try {
-    const jwk: unknown = JSON.parse(textAt(given, 'client_private_key') ?? '');
+    const jwk: unknown = JSON.parse(textAt(input, 'client_private_key') ?? '');
     if (!isJsonObject(jwk)) throw new TypeError('no JWK');
     const kid = textAt(jwk, 'kid');
     const key = await importJWK(jwk, 'RS256');
@@ -184,10 +184,10 @@ async function clientAssertion(
 }
 
 /** Mutual TLS (RFC 8705), where the provider asks for it. */
-function certificateOf(given: JsonObject, { provider }: ModeContext): TokenRequest['certificate'] {
+function certificateOf(input: JsonObject, { provider }: ModeContext): TokenRequest['certificate'] {
   if (provider.require_client_certificate !== true) return undefined;
-  const certificate = textAt(given, 'client_certificate') ?? '';
-  const privateKey = textAt(given, 'client_private_key') ?? '';
+  const certificate = textAt(input, 'client_certificate') ?? '';
+  const privateKey = textAt(input, 'client_private_key') ?? '';
   try {
     createPrivateKey(privateKey);
     if (!certificate.includes('-----BEGIN CERTIFICATE-----')) throw new TypeError('no certificate');

@@ -20,7 +20,7 @@ import { ProviderAuthError } from './provider-auth-error.ts';
 import { date, strict } from './shapes.ts';
 import {
   addressOf,
-  askForToken,
+  requestToken,
   clientHeader,
   headersOf,
   paramsOf,
@@ -46,7 +46,7 @@ export const oauth2: AuthModeRules = {
   mode: 'OAUTH2',
   integration: oauthClient('OAUTH2', { isRequired: true }),
   importShape: () => strict({ type: z.literal('OAUTH2'), ...oauth2Import }),
-  import: async (given) => imported(given),
+  import: async (input) => imported(input),
   form: null,
   redirect: { start: async (context) => startOauth2(context), finish: finishOauth2 },
   renewal: {
@@ -58,10 +58,10 @@ export const oauth2: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['access_token']),
 };
 
-function imported(given: JsonObject): Obtained {
-  const expiresAt = textAt(given, 'expires_at');
+function imported(input: JsonObject): Obtained {
+  const expiresAt = textAt(input, 'expires_at');
   return {
-    credentials: { ...given, raw: {} } as unknown as Credentials,
+    credentials: { ...input, raw: {} } as unknown as Credentials,
     expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
   };
 }
@@ -158,7 +158,7 @@ export async function finishOauth2(
     ...pickedQuery(callback, provider.redirect_uri_metadata),
   };
   const { verifier } = kept;
-  const { body } = await askForToken(
+  const { body } = await requestToken(
     context,
     tokenRequest(
       { ...context, connectionConfig },
@@ -258,7 +258,7 @@ export async function renewOauth2(held: Credentials, context: ModeContext): Prom
     provider.refresh_token_headers ?? provider.token_headers,
     provider.refresh_url,
   );
-  const { body } = await askForToken(context, request);
+  const { body } = await requestToken(context, request);
   const paths = provider.refresh_token_response_metadata ?? [];
   return withIntrospectedEnd(context, client, readToken(context, body, held, paths));
 }

@@ -15,8 +15,11 @@ export const signature: AuthModeRules = {
   mode: 'SIGNATURE',
   integration: null,
   importShape: () => strict(fields),
-  import: async (given, context) => signed(given, context),
-  form: { shape: () => strict(fields), submit: async (given, context) => signed(given, context) },
+  import: async (input, context) => signed(input, context),
+  form: {
+    shape: () => strict(fields),
+    submit: async (credentials, context) => signed(credentials, context),
+  },
   redirect: null,
   renewal: {
     isPossible: () => true,
@@ -27,10 +30,10 @@ export const signature: AuthModeRules = {
   authorization: ({ credentials }) => bearer(credentials['token']),
 };
 
-function signed(given: JsonObject, { provider, clock }: ModeContext): Obtained {
+function signed(input: JsonObject, { provider, clock }: ModeContext): Obtained {
   const now = clock.now();
-  const username = textAt(given, 'username') ?? '';
-  const password = textAt(given, 'password') ?? '';
+  const username = textAt(input, 'username') ?? '';
+  const password = textAt(input, 'password') ?? '';
   const expiresAt = now + (provider.token?.expires_in_ms ?? lifetimeMsDefault);
   const token = usernameToken({ username, password, now, nonce: randomBytes(16).toString('hex') });
   return {
@@ -40,14 +43,14 @@ function signed(given: JsonObject, { provider, clock }: ModeContext): Obtained {
 }
 
 /** The digest is base64 of the hexadecimal text of SHA-1, as the providers of this mode read it. */
-export function usernameToken(of: {
+export function usernameToken(ref: {
   readonly username: string;
   readonly password: string;
   readonly now: number;
   readonly nonce: string;
 }): string {
-  const created = iso(of.now);
-  const digest = createHash('sha1').update(`${of.nonce}${created}${of.password}`).digest('hex');
+  const created = iso(ref.now);
+  const digest = createHash('sha1').update(`${ref.nonce}${created}${ref.password}`).digest('hex');
   const encoded = Buffer.from(digest).toString('base64');
-  return `UsernameToken Username="${of.username}", PasswordDigest="${encoded}", Nonce="${of.nonce}", Created="${created}"`;
+  return `UsernameToken Username="${ref.username}", PasswordDigest="${encoded}", Nonce="${ref.nonce}", Created="${created}"`;
 }

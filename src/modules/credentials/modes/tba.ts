@@ -27,9 +27,9 @@ export const tba: AuthModeRules = {
       token_secret: secret,
       config_override: override,
     }),
-  import: async (given, { connectionConfig }) => {
+  import: async (input, { connectionConfig }) => {
     if (textAt(connectionConfig, 'accountId') === null) throw withoutAccount();
-    const credentials = { config_override: {}, ...given } as unknown as Credentials;
+    const credentials = { config_override: {}, ...input } as unknown as Credentials;
     return { credentials, expiresAt: null };
   },
   form: {
@@ -40,7 +40,7 @@ export const tba: AuthModeRules = {
         oauth_client_id_override: z.string().max(255).optional(),
         oauth_client_secret_override: z.string().max(2048).optional(),
       }),
-    submit: async (given) => ({ credentials: fromForm(given), expiresAt: null }),
+    submit: async (credentials) => ({ credentials: fromForm(credentials), expiresAt: null }),
   },
   redirect: null,
   renewal: null,
@@ -55,8 +55,8 @@ function withoutAccount(): GatewayError {
   return new GatewayError('invalid_body', { errors: [{ code: 'custom', message, path }] });
 }
 
-function fromForm(given: JsonObject): Credentials {
-  const { token_id, token_secret, oauth_client_id_override, oauth_client_secret_override } = given;
+function fromForm(input: JsonObject): Credentials {
+  const { token_id, token_secret, oauth_client_id_override, oauth_client_secret_override } = input;
   const config_override = present({
     client_id: oauth_client_id_override,
     client_secret: oauth_client_secret_override,

@@ -115,7 +115,7 @@ export const basicHeader = (user: string, password: string): string =>
  * Asks the provider for a token.
  * @throws ProviderAuthError: no answer, an answer that is no success, or one that cannot be read
  */
-export async function askForToken(
+export async function requestToken(
   { provider, http }: ModeContext,
   request: TokenRequest,
 ): Promise<TokenAnswer> {
@@ -141,12 +141,12 @@ export async function askForToken(
 function refusal(
   provider: Provider,
   status: number,
-  told: { providerCode: string | null; failure: ErrorCode; isReadable: boolean },
+  published: { providerCode: string | null; failure: ErrorCode; isReadable: boolean },
 ): ProviderAuthError {
-  const { providerCode, failure, isReadable } = told;
-  const said = providerCode === null ? '' : `: ${providerCode}`;
+  const { providerCode, failure, isReadable } = published;
+  const fields = providerCode === null ? '' : `: ${providerCode}`;
   const isMalformed = status < 300 && !isReadable;
-  const what = isMalformed ? 'answered something that is no token' : `answered ${status}${said}`;
+  const what = isMalformed ? 'answered something that is no token' : `answered ${status}${fields}`;
   return new ProviderAuthError({
     code: failure,
     message: `The provider "${provider.name}" ${what} when it was asked for a token.`,

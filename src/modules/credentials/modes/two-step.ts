@@ -13,7 +13,7 @@ import { providerFields, typed } from './shapes.ts';
 import { signTemplate } from './signed-token.ts';
 import {
   addressOf,
-  askForToken,
+  requestToken,
   headersOf,
   paramsOf,
   tokenValues,
@@ -30,7 +30,7 @@ export const twoStep: AuthModeRules = {
   mode: 'TWO_STEP',
   integration: null,
   importShape: (provider) => typed('TWO_STEP', (more) => providerFields(provider, more)),
-  import: (given, context) => fetched(given, {}, context),
+  import: (input, context) => fetched(input, {}, context),
   form: {
     shape: (provider) =>
       providerFields(provider, { assertionOption: mapOf(z.string(), z.string()).optional() }),
@@ -69,7 +69,7 @@ async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained
   }
   const extra = { refresh_token: refreshToken };
   const values = tokenValues(context, held, extra);
-  const answer = await askForToken(context, {
+  const answer = await requestToken(context, {
     url: addressOf(provider, 'refresh_url', provider.refresh_url, values),
     params: paramsOf(provider.refresh_token_params, values),
     format: provider.body_format ?? 'json',
@@ -80,12 +80,12 @@ async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained
 }
 
 async function fetched(
-  given: JsonObject,
+  input: JsonObject,
   assertionOption: JsonObject,
   context: ModeContext,
 ): Promise<Obtained> {
   const { provider } = context;
-  const fields = fieldsOf(provider, given);
+  const fields = fieldsOf(provider, input);
   const assertion = await assertionOf(fields, context);
   const extra: Record<string, JsonObject | string> = { assertionOption, ...assertion };
   let answer = await step(firstStep(provider), tokenValues(context, fields, extra), context);
@@ -119,7 +119,7 @@ async function step(
   context: ModeContext,
 ): Promise<TokenAnswer> {
   const { provider } = context;
-  return askForToken(context, {
+  return requestToken(context, {
     url: addressOf(provider, 'token_url', token_url, values),
     method: token_request_method ?? 'POST',
     params: paramsOf(token_params, values),
@@ -162,22 +162,23 @@ function obtainedOf(
 
 function endOf(
   body: JsonObject,
-  of: {
+  ref: {
     readonly token: string;
     readonly refreshToken: unknown;
     readonly provider: Provider;
     readonly now: Instant;
   },
 ): Instant | null {
-  const { provider, now } = of;
+  const { provider, now } = ref;
   const { token_expiration: path, token_expiration_strategy: strategy } =
     provider.token_response ?? {};
   const stated = path === undefined ? undefined : atPath(body, path);
-  const told = strategy === 'expireIn' ? addedTo(now, durationMs(stated)) : atTime(stated, now);
-  if (told !== null) return earliest(told, jwtExpiry(of.refreshToken));
+  const published =
+    strategy === 'expireIn' ? addedTo(now, durationMs(stated)) : atTime(stated, now);
+  if (published !== null) return earliest(published, jwtExpiry(ref.refreshToken));
   if (provider.token_expires_in_ms === 0) return null;
   const end = now + (provider.token_expires_in_ms ?? foreverMs);
-  return earliest(earliest(end, jwtExpiry(of.token)), jwtExpiry(of.refreshToken));
+  return earliest(earliest(end, jwtExpiry(ref.token)), jwtExpiry(ref.refreshToken));
 }
 
 const addedTo = (now: Instant, ms: number | null): Instant | null =>

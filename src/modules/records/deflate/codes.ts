@@ -66,11 +66,11 @@ function packed(bits: number, count: number): number {
 function packedRanges(
   max: number,
   codes: number,
-  of: (code: number) => { base: number; bits: number; count: number; extra: number },
+  ref: (code: number) => { base: number; bits: number; count: number; extra: number },
 ): Uint32Array {
   const all = new Uint32Array(max + 1);
   for (let code = 0; code < codes; code++) {
-    const { base, bits, count, extra } = of(code);
+    const { base, bits, count, extra } = ref(code);
     for (let more = 0; more < 1 << extra && base + more <= max; more++) {
       all[base + more] = packed(bits | (more << count), count + extra);
     }
@@ -88,10 +88,10 @@ function basesOf(extras: readonly number[], first: number): number[] {
 }
 
 /** Codes are defined highest bit first. */
-function codesOf(size: number, of: (value: number) => [code: number, count: number]): Codes {
+function codesOf(size: number, ref: (value: number) => [code: number, count: number]): Codes {
   const codes: Codes = { bits: new Uint32Array(size), counts: new Uint8Array(size) };
   for (let value = 0; value < size; value++) {
-    const [code, count] = of(value);
+    const [code, count] = ref(value);
     codes.counts[value] = count;
     for (let at = 0; at < count; at++) {
       codes.bits[value] = (codes.bits[value] ?? 0) | (((code >> at) & 1) << (count - 1 - at));

@@ -153,9 +153,9 @@ export class Deflater {
         bestFrom = own;
       }
     }
-    let place = heads[hash] ?? 0;
-    for (let tried = 0; place > 0 && tried < chainMax && best < lengthMax; tried++) {
-      const from = place - 1;
+    let position = heads[hash] ?? 0;
+    for (let tried = 0; position > 0 && tried < chainMax && best < lengthMax; tried++) {
+      const from = position - 1;
       if (at - from > distanceMax) break;
       if (window[from + best] === window[at + best]) {
         const length = common(window, from, at, lengthMax);
@@ -164,7 +164,7 @@ export class Deflater {
           bestFrom = from;
         }
       }
-      place = before[from] ?? 0;
+      position = before[from] ?? 0;
     }
     return best < matchMin ? 0 : (best << distanceBits) | (at - bestFrom);
   }

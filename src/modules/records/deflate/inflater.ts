@@ -62,7 +62,7 @@ export class Inflater {
   #read(inputEnd: number, start: number): number {
     const input = this.#in;
     let window: Uint8Array = this.#window;
-    let to = start;
+    let target = start;
     let at = 1;
     let bits = (input[0] ?? 0) >>> 3;
     let count = 5;
@@ -73,16 +73,16 @@ export class Inflater {
       const value = entry >>> countBits;
       bits >>>= entry & countMask;
       count -= entry & countMask;
-      if (to + matchMax > window.length) window = this.#grow(to + matchMax, to);
+      if (target + matchMax > window.length) window = this.#grow(target + matchMax, target);
       if (value < endOfBlock) {
         if (entry === 0) throw new InflateError(unknownCode);
-        window[to++] = value;
+        window[target++] = value;
         continue;
       }
       if (value === endOfBlock) break;
       const lengthExtra = lengthExtras[value - endOfBlock - 1] ?? 0;
       const end =
-        to + (lengthBases[value - endOfBlock - 1] ?? 0) + (bits & ((1 << lengthExtra) - 1));
+        target + (lengthBases[value - endOfBlock - 1] ?? 0) + (bits & ((1 << lengthExtra) - 1));
       bits >>>= lengthExtra;
       const code = distanceOf[bits & distanceMask] ?? 0;
       if (code >= distanceCodesEnd) throw new InflateError(unknownCode);
@@ -93,12 +93,12 @@ export class Inflater {
       const distance = (distanceCodes.bases[code] ?? 0) + (bits & ((1 << extra) - 1));
       bits >>>= extra;
       count -= extra;
-      if (distance > to) throw new InflateError('It looks back too far.');
+      if (distance > target) throw new InflateError('It looks back too far.');
       // Byte by byte: it may reach into what it makes.
-      for (; to < end; to++) window[to] = window[to - distance] ?? 0;
+      for (; target < end; target++) window[target] = window[target - distance] ?? 0;
     }
     if (at - (count >> 3) !== inputEnd) throw new InflateError(cut);
-    return to;
+    return target;
   }
 
   #grow(bytes: number, used: number): Uint8Array {

@@ -20,12 +20,12 @@ export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: 
   const integrations = cache(deps, integrationMs);
 
   const getConnection = async (args: string): Promise<string> => {
-    const given = parseArgs(shapes.getConnection, args);
+    const input = parseArgs(shapes.getConnection, args);
     const name: ConnectionName = {
-      integrationKey: given.providerConfigKey ?? run.integrationKey,
-      connectionId: given.connectionId ?? run.connectionId,
+      integrationKey: input.providerConfigKey ?? run.integrationKey,
+      connectionId: input.connectionId ?? run.connectionId,
     };
-    const { forceRefresh = false, refreshToken = false } = given;
+    const { forceRefresh = false, refreshToken = false } = input;
     return seen.view(name, { forceRefresh, refreshToken });
   };
 

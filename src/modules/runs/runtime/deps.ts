@@ -5,7 +5,7 @@ import type { HttpClient } from '../../../ports/http-client.ts';
 import type { LogLine } from '../../../ports/sandbox.ts';
 import type { OpenedConnection, OpenedIntegration } from '../../providers/inject.ts';
 import type { Provider } from '../../providers/definition.ts';
-import type { TimeSlot } from '../time-slot.ts';
+import type { RunTimeBudget } from '../run-time-budget.ts';
 import type { Timeline } from '../timeline.ts';
 import type { RecordReader } from '../../records/reader.ts';
 import type { RecordWriter } from '../../records/writer.ts';
@@ -102,11 +102,11 @@ export interface ActionCall extends ConnectionName {
 
 export interface SyncCalls {
   trigger(
-    of: ConnectionName & { readonly name: string; readonly variant: string | null },
+    ref: ConnectionName & { readonly name: string; readonly variant: string | null },
     options: JsonObject,
   ): Promise<void>;
   start(
-    of: { readonly integrationKey: string; readonly connectionId: string | null },
+    run: { readonly integrationKey: string; readonly connectionId: string | null },
     names: readonly string[],
   ): Promise<void>;
 }
@@ -128,7 +128,7 @@ export interface RuntimeDeps {
   readonly log: RunLog;
   readonly timeline: Timeline;
   /** Of a sync: what it may take. */
-  readonly slot?: TimeSlot;
+  readonly slot?: RunTimeBudget;
   readonly clock: Clock;
   /** Aborted when the run is cancelled or its time is over. */
   readonly signal: AbortSignal;

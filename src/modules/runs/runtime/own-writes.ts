@@ -10,7 +10,7 @@ const readableWithinMs = 60_000;
 /** What a run writes, and when it can read it from the tables. */
 export interface OwnWrites {
   /** The work writes the stream. */
-  during<T>(stream: Stream, work: () => Promise<T>): Promise<T>;
+  during<T>(stream: Stream, task: () => Promise<T>): Promise<T>;
   /**
    * Resolves when all that the run has written to the stream can be read, by earlier attempts too.
    * @throws GatewayError `projection_unavailable`, and as the run is aborted
@@ -26,9 +26,9 @@ export function ownWrites(
   /** Streams that the run has not written since. */
   const settled = new Set<Stream>();
   return {
-    async during(stream, work) {
+    async during(stream, task) {
       try {
-        return await work();
+        return await task();
       } finally {
         settled.delete(stream);
       }

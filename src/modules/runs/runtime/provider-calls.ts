@@ -49,7 +49,7 @@ async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {
       if (renewed === null) return answerOf(rejected, call.bodyAs);
       connection = renewed;
     } else if (attempt > 0) connection = await openConnection(call, deps);
-    const last = await ask(call, connection, attempt, deps);
+    const last = await requestProvider(call, connection, attempt, deps);
     const isFinal = attempt >= retries || !isRetried(last, call, connection);
     if (isFinal) return answerOf(last, call.bodyAs);
     rejected = last.reply?.status === 401 ? last : null;
@@ -105,7 +105,7 @@ async function openRenewed(
   }
 }
 
-async function ask(
+async function requestProvider(
   call: Call,
   connection: RunConnection,
   attempt: number,

@@ -130,8 +130,8 @@ function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
 
 /** Looked at only as far as needed: the writer checks every record, and this is the hot path. */
 function batchOf(args: string): { model: string; list: Json[] } {
-  const given = parseJson(args) as { model?: unknown; records?: unknown } | null;
-  const { model, records: list } = given ?? {};
+  const input = parseJson(args) as { model?: unknown; records?: unknown } | null;
+  const { model, records: list } = input ?? {};
   if (typeof model !== 'string' || !Array.isArray(list) || list.length > recordsPerCallMax) {
     throw new GatewayError('invalid_request', { message: 'The batch is not valid.' });
   }

@@ -44,13 +44,13 @@ export function retryWaitMs(
   attempt: number,
   now: Instant,
 ): number {
-  const said =
+  const fields =
     reply === null
       ? null
       : (headerWaitMs(reply, rules.call, now) ??
         headerWaitMs(reply, rules.provider ?? {}, now) ??
         bodyWaitMs(reply, rules.provider?.in_body, now));
-  return Math.min(said ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
+  return Math.min(fields ?? limits.retryFirstWaitMs * 2 ** attempt, limits.retryWaitMaxMs);
 }
 
 /** The longest wait of the headers that are there; null when none says one. */

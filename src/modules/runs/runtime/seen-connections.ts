@@ -55,8 +55,8 @@ export class SeenConnections {
     const { forceRefresh, refreshToken } = options;
     const key = keyOf(name);
     const kept = this.#views.get(key);
-    const isAsked = forceRefresh || refreshToken;
-    if (!isAsked && kept !== undefined && kept.until > this.#clock.now()) return kept.text;
+    const isRequested = forceRefresh || refreshToken;
+    if (!isRequested && kept !== undefined && kept.until > this.#clock.now()) return kept.text;
     const generation = this.#generation;
     const { view, version } = await this.open(name, options);
     const text = JSON.stringify(view);

@@ -19,23 +19,23 @@ export interface TokenAround {
  */
 export async function verifyToken(
   { jwt, is_required: isRequired }: SignatureRule,
-  given: string | undefined,
-  around: TokenAround,
+  input: string | undefined,
+  context: TokenAround,
 ): Promise<void> {
-  if (given === undefined) {
+  if (input === undefined) {
     if (!isRequired) return;
     const message = 'The header authorization must be sent.';
     throw new GatewayError('webhook_missing_token', { message });
   }
-  const token = /^Bearer (\S+)$/i.exec(given)?.[1];
+  const token = /^Bearer (\S+)$/i.exec(input)?.[1];
   if (token === undefined || jwt === undefined) throw invalid('The token is not a bearer token.');
   const check = async (isFresh: boolean): Promise<void> => {
-    const keys = createLocalJWKSet(await around.publicKeys(jwt.keys_url, isFresh));
+    const keys = createLocalJWKSet(await context.publicKeys(jwt.keys_url, isFresh));
     await jwtVerify(token, keys, {
       algorithms: ['RS256'],
       issuer: [...jwt.issuers],
-      audience: around.address,
-      currentDate: new Date(around.now * 1000),
+      audience: context.address,
+      currentDate: new Date(context.now * 1000),
     });
   };
   try {

@@ -48,19 +48,19 @@ export function headerOf({ scheme, header = '' }: SignatureRule): string {
  */
 export function verify(rule: SignatureRule, request: Incoming, secret: string, now: number): void {
   const header = headerOf(rule);
-  const given = request.headers[header];
-  if (given === undefined || given === '') throw missing(rule, header);
+  const input = request.headers[header];
+  if (input === undefined || input === '') throw missing(rule, header);
   if (rule.scheme === 'token') {
-    if (!isEqual(given, secret)) throw invalid('The token is not that of the integration.');
+    if (!isEqual(input, secret)) throw invalid('The token is not that of the integration.');
     return;
   }
-  if (rule.scheme === 'standard-webhooks') verifyStandard(request, given, keyOf(rule, secret), now);
-  else if (rule.scheme === 'rsa') verifyRsa(request, given, secret);
-  else verifySigned(rule, request, given, secret, now);
+  if (rule.scheme === 'standard-webhooks') verifyStandard(request, input, keyOf(rule, secret), now);
+  else if (rule.scheme === 'rsa') verifyRsa(request, input, secret);
+  else verifySigned(rule, request, input, secret, now);
 }
 
 /** https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. */
-function verifyStandard(request: Incoming, given: string, key: Buffer, now: number): void {
+function verifyStandard(request: Incoming, input: string, key: Buffer, now: number): void {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
   if (id === undefined || timestamp === undefined) {
     const message = 'The headers webhook-id and webhook-timestamp must be sent.';
@@ -71,11 +71,11 @@ function verifyStandard(request: Incoming, given: string, key: Buffer, now: numb
     .update(`${id}.${timestamp}.`)
     .update(request.bytes)
     .digest('base64');
-  if (!anyEqual(given.split(' '), `v1,${expected}`)) throw invalid('The signature does not match.');
+  if (!anyEqual(input.split(' '), `v1,${expected}`)) throw invalid('The signature does not match.');
 }
 
 /** @param key the public key: PEM, or its bytes (SPKI) in base64 */
-function verifyRsa({ bytes }: Incoming, given: string, key: string): void {
+function verifyRsa({ bytes }: Incoming, input: string, key: string): void {
   const der = { key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' } as const;
   let publicKey;
   try {
@@ -84,23 +84,23 @@ function verifyRsa({ bytes }: Incoming, given: string, key: string): void {
     const message = 'The webhook_secret of the integration is not a public key.';
     throw new GatewayError('webhook_missing_secret', { message }, { cause });
   }
-  const isGenuine = isSignedBy('RSA-SHA256', bytes, publicKey, Buffer.from(given, 'base64'));
+  const isGenuine = isSignedBy('RSA-SHA256', bytes, publicKey, Buffer.from(input, 'base64'));
   if (!isGenuine) throw invalid('The signature does not match.');
 }
 
 function verifySigned(
   rule: SignatureRule,
   request: Incoming,
-  given: string,
+  input: string,
   secret: string,
   now: number,
 ): void {
-  const elements = rule.element === undefined ? null : elementsOf(given);
+  const elements = rule.element === undefined ? null : elementsOf(input);
   const timestamp = timestampOf(rule, request, elements);
   if (timestamp !== null) checkTime(timestamp, rule.tolerance_seconds, now);
   const signatures =
     elements === null
-      ? [given]
+      ? [input]
       : elements.filter(([name]) => name === rule.element).map(([, value]) => value);
   const expected = rule.prefix + signatureOf(rule, request.bytes, secret, timestamp ?? '');
   if (!anyEqual(signatures, expected)) throw invalid('The signature does not match.');

@@ -82,7 +82,7 @@ describe('records projector', () => {
     });
     await using projection = await TestProjection.open(store, log, {
       store: watched,
-      lane: () => 'build',
+      queryClass: () => 'build',
     });
     for (const [at, place] of places.entries()) {
       await projection.settled(place, models[at]!.seq);

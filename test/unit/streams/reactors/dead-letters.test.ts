@@ -3,15 +3,15 @@ import { definitions } from '../../../../src/control-plane/definitions.ts';
 import type { AnyEntityDefinition } from '../../../../src/control-plane/entity.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
 import {
-  dropLetter,
-  findLetter,
+  dropDeadLetter,
+  findDeadLetter,
   messageOf,
-  retryLetter,
+  retryDeadLetter,
 } from '../../../../src/modules/dead-letters/handlers.ts';
 import { openDeadLetters, type DeadLetters } from '../../../../src/modules/dead-letters/view.ts';
 import { createPublisher, type Publisher } from '../../../../src/modules/runs/publisher.ts';
 import { startCommandRetries } from '../../../../streams/reactors/command-retries.ts';
-import { openOrders } from '../../../../streams/reactors/orders.ts';
+import { openOperatorRequests } from '../../../../streams/reactors/operator-requests.ts';
 import { startReactor } from '../../../../streams/reactors/runner.ts';
 import {
   openControlWorld,
@@ -61,7 +61,7 @@ const ports = () => {
 };
 const deps = () => ({ deadLetters, publisher, schemas: world.embedded.schemas });
 const orders = (group: string) =>
-  openOrders({ control: node.control, deadLetters, publisher }, group);
+  openOperatorRequests({ control: node.control, deadLetters, publisher }, group);
 const startHealable = async (seen: string[]) =>
   startReactor({
     ...ports(),
@@ -88,14 +88,14 @@ describe('a message that a reactor gave up', () => {
     await append('bad', 'good');
     const { id } = await onlyLetter();
     expect(seen).toEqual(['good test']);
-    const failed = await retryLetter(deps(), id, by);
+    const failed = await retryDeadLetter(deps(), id, by);
     expect(failed).toMatchObject({ state: 'parked', retries: 1, attempts: 6 });
     expect(failed.errorMessage).toBe('not yet');
     isHealed = true;
-    const resolved = await retryLetter(deps(), id, by);
+    const resolved = await retryDeadLetter(deps(), id, by);
     expect(resolved).toMatchObject({ state: 'resolved', retries: 2, attempts: 7, errorCode: '' });
     expect(seen).toEqual(['good test', 'bad test']);
-    await expect(retryLetter(deps(), id, by)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(retryDeadLetter(deps(), id, by)).rejects.toMatchObject({ code: 'conflict' });
     expect(seen).toHaveLength(2);
   });
 
@@ -107,13 +107,13 @@ describe('a message that a reactor gave up', () => {
     isHealed = true;
     const keyed = { ...by, idempotency: { idempotencyKey: 'k', requestHash: '' } };
     const both = await Promise.allSettled([
-      retryLetter(deps(), id, keyed),
-      retryLetter(deps(), id, by),
-      dropLetter(deps(), id, by),
+      retryDeadLetter(deps(), id, keyed),
+      retryDeadLetter(deps(), id, by),
+      dropDeadLetter(deps(), id, by),
     ]);
     const taken = both.filter(({ status }) => status === 'fulfilled');
     expect(taken).toHaveLength(1);
-    await retryLetter(deps(), id, keyed).catch(() => undefined);
+    await retryDeadLetter(deps(), id, keyed).catch(() => undefined);
     expect(seen.length).toBeLessThanOrEqual(1);
   });
 
@@ -124,7 +124,7 @@ describe('a message that a reactor gave up', () => {
     const { id } = await onlyLetter();
     await first[Symbol.asyncDispose]();
     isHealed = true;
-    const [waiting] = await Promise.all([retryLetter(deps(), id, by)]);
+    const [waiting] = await Promise.all([retryDeadLetter(deps(), id, by)]);
     expect(waiting.state).toBe('retrying');
     await using _ = await startHealable(seen);
     await until(() => deadLetters.get(id)?.state === 'resolved');
@@ -135,7 +135,7 @@ describe('a message that a reactor gave up', () => {
     await using _ = await startHealable([]);
     await append('bad');
     const { id } = await onlyLetter();
-    await dropLetter(deps(), id, by);
+    await dropDeadLetter(deps(), id, by);
     await using another = await openDeadLetters({ ...ports(), file: ':memory:' });
     expect(another.get(id)).toEqual(deadLetters.get(id));
     expect(another.get(id)).toMatchObject({ state: 'dropped', changedBy: 'key:7' });
@@ -152,16 +152,19 @@ describe('a command that an owner gave up', () => {
       deadLetters,
       orders: orders('svc.command-retries'),
     });
-    const asked = node.control.ask(ref, body, { actor: 'key:1', timeoutMs: 2_000 });
+    const asked = node.control.execute(ref, body, { actor: 'key:1', timeoutMs: 2_000 });
     await expect(asked).rejects.toMatchObject({ code: 'server_error' });
     const { id } = await onlyLetter();
-    const shown = await messageOf(deps(), await findLetter(deps(), id));
+    const shown = await messageOf(deps(), await findDeadLetter(deps(), id));
     expect(shown?.value).toMatchObject({ items: [{ body: { name: 'A', value: '[sealed]' } }] });
-    const failed = await retryLetter(deps(), id, by);
+    const failed = await retryDeadLetter(deps(), id, by);
     expect(failed).toMatchObject({ state: 'parked', attempts: 10, errorMessage: 'TypeError' });
     expect(deadLetters.list({ limit: 10 })).toHaveLength(1);
     isHealed = true;
-    expect(await retryLetter(deps(), id, by)).toMatchObject({ state: 'resolved', errorCode: '' });
+    expect(await retryDeadLetter(deps(), id, by)).toMatchObject({
+      state: 'resolved',
+      errorCode: '',
+    });
     await node.control.view.caughtUp();
     expect(node.control.view.find('variable', ref.path)).toMatchObject({ name: 'A' });
   });

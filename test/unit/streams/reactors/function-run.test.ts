@@ -255,7 +255,7 @@ describe('a sync', () => {
       models: ['Contact', 'Deal'],
       frequency: 'every hour',
     });
-    await world.node.control.ask(
+    await world.node.control.execute(
       refOfConnection(world.connection),
       { type: 'ClearError', errorType: 'sync' },
       { actor },
@@ -383,7 +383,7 @@ describe('a sync', () => {
       scope: world.environment.uid,
       path: [world.environment.uid, 'crm', 'sync', 'removed'],
     } as const;
-    await control.ask(ref, { type: 'Delete' }, { actor });
+    await control.execute(ref, { type: 'Delete' }, { actor });
     const deps = { control, records: world.records.writer };
     await reconcileSyncInstances(deps, world.environment.uid, ['crm'], actor);
     expect(world.syncOf('removed')).toBeNull();

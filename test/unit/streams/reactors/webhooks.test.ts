@@ -148,7 +148,7 @@ describe('deliveries', () => {
     await hooks.setUrls(`${hooks.receiver.url}/one`, `${hooks.receiver.url}/two`);
     // As earlier releases have stored it.
     const changes = { webhookUrlOverride: `${hooks.receiver.url}/own` as Sealed<string> };
-    await hooks.world.node.control.ask(
+    await hooks.world.node.control.execute(
       refOfConnection(hooks.world.connection),
       { type: 'Patch', changes },
       { actor },
@@ -261,7 +261,7 @@ describe('deliveries', () => {
     it.each(['changed', 'connected again'])('of a connection that is %s', async (how) => {
       const { node, connection } = hooks.world;
       const ask = (body: { type: string; [field: string]: unknown }) =>
-        node.control.ask(refOfConnection(connection), body, { actor });
+        node.control.execute(refOfConnection(connection), body, { actor });
       await ask({ type: 'Patch', changes: { webhookUrlOverride: wrong() } });
       const corrected = { webhookUrlOverride: right() };
       await correct(
@@ -379,7 +379,7 @@ describe('the webhook of a run', () => {
       inputHash: null,
     };
     const ask = (body: { type: string }) =>
-      hooks.world.node.control.ask(actionRunRef(of), body, { actor });
+      hooks.world.node.control.execute(actionRunRef(of), body, { actor });
     await ask({ type: 'Queue', ...of, ...facts });
     await ask({ type: 'RunStarted', attempt: 1, runner: 'r' } as { type: string });
     await ask({

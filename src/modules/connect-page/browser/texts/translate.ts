@@ -23,8 +23,8 @@ export type Translate = (key: TextKey, values?: Values) => string;
 export function languageFor(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const code = tag.toLowerCase().split('-', 1)[0];
-    const known = languageCodes.find((language) => language === code);
-    if (known !== undefined) return known;
+    const existing = languageCodes.find((language) => language === code);
+    if (existing !== undefined) return existing;
   }
   return 'en';
 }

@@ -20,7 +20,7 @@ describe('what is known of the server of the tables', () => {
         },
       },
       logger: silent,
-      tell: (reason) => told.push(reason),
+      report: (reason) => told.push(reason),
     });
     return { server, told };
   }

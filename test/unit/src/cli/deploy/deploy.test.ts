@@ -59,7 +59,7 @@ async function deploy(options: With = {}) {
   const stream = { write: (text: string) => (out += text) };
   const context = {
     output: outputTo(stream, stream),
-    ask: async () => {
+    prompt: async () => {
       questions += 1;
       return answer;
     },

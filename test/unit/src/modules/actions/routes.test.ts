@@ -34,7 +34,7 @@ beforeAll(async () => {
   await world.deploy('action', 'off', action('async () => 1'));
   const { uid } = world.environment;
   const ref = functionRef(uid, 'crm', 'action', 'off');
-  await world.node.control.ask(ref, { type: 'Disable' }, { actor: 'system' });
+  await world.node.control.execute(ref, { type: 'Disable' }, { actor: 'system' });
 });
 afterAll(() => stack.disposeAsync());
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { openInProcessCoordination } from '../../../../../src/adapters/coordination/in-process.ts';
-import { openRevocations, tellRevoked } from '../../../../../src/modules/api-keys/revocations.ts';
+import { openRevocations, notifyRevoked } from '../../../../../src/modules/api-keys/revocations.ts';
 
 describe('a deleted key', () => {
   it('is known to every node that listens when it is told', async () => {
     const coordination = openInProcessCoordination();
     await using one = await openRevocations(coordination);
     await using other = await openRevocations(coordination);
-    await tellRevoked(coordination, 'gone');
+    await notifyRevoked(coordination, 'gone');
     expect([one.has('gone'), other.has('gone'), one.has('kept')]).toEqual([true, true, false]);
   });
 });

@@ -58,7 +58,7 @@ describe('the runs of a webhook', () => {
     await createInstancesFor(node.control, connection, 'system');
     const { path } = connectionRef(environment.uid, 'crm', 'acme');
     const ref = syncRef([path[0]!, path[1]!, path[2]!], 'all', 'base');
-    await node.control.ask(ref, { type: 'Pause' }, { actor: 'system' });
+    await node.control.execute(ref, { type: 'Pause' }, { actor: 'system' });
     const of = { environmentUid: environment.uid, integrationKey: 'crm' };
     const event = { type: 'x', body: {}, connections: [connection] };
     expect(runsOf(node.control, of, origin, [event])).toEqual([]);

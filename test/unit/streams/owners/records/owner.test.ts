@@ -6,9 +6,9 @@ import { recordCommandsTopic } from '../../../../../src/modules/records/commands
 import { recordsTopic } from '../../../../../src/modules/records/stream-head.ts';
 import { streamKey } from '../../../../../src/modules/records/stream.ts';
 import { partitionOf } from '../../../../../src/kernel/partition.ts';
-import { deadLettersTopic } from '../../../../../src/control-plane/wire.ts';
+import { deadLettersTopic } from '../../../../../src/control-plane/message-codec.ts';
 import {
-  letterHeader,
+  deadLetterHeader,
   type DeadLetterValue,
 } from '../../../../../src/modules/dead-letters/events.ts';
 import {
@@ -135,7 +135,7 @@ describe('a command that cannot be decided', () => {
       world.log.partition(deadLettersTopic, 0).messages.map(({ value }) => codec.decode(value!));
     const [letter] = letters();
     const giveAgain = async () => {
-      const headers = { [letterHeader]: letter!.event_id };
+      const headers = { [deadLetterHeader]: letter!.event_id };
       const messages = [{ key: streamKey(stream), value: Buffer.from(letter!.value!), headers }];
       await world.log.client().append([{ topic: recordCommandsTopic, partition, messages }]);
       await writer.barrier(stream, origin);

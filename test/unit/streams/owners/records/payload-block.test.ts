@@ -8,10 +8,10 @@ import {
   type KeptEncoding,
   type PlacedPayload,
 } from '../../../../../streams/owners/records/payload-block.ts';
-import { createKeptSealing } from '../../../../../streams/owners/records/kept-sealing.ts';
+import { createAtRestEncryption } from '../../../../../streams/owners/records/at-rest-encryption.ts';
 import { memoryVault } from '../../../../support/records.ts';
 
-const sealing = createKeptSealing(memoryVault());
+const sealing = createAtRestEncryption(memoryVault());
 const seal: Parameters<typeof encodeBlock>[1] = (together, plain) =>
   sealing.seal('env/conn/Contact/base', together, plain);
 const open: ConstructorParameters<typeof Block>[2] = (together, sealed) =>

@@ -10,7 +10,7 @@ import {
   type KeptPayload,
   type Progress,
 } from '../../../../../streams/owners/records/state-store.ts';
-import { createKeptSealing } from '../../../../../streams/owners/records/kept-sealing.ts';
+import { createAtRestEncryption } from '../../../../../streams/owners/records/at-rest-encryption.ts';
 import { seeded, seedOfRun, type Random } from '../../../../support/random.ts';
 import { memoryVault } from '../../../../support/records.ts';
 
@@ -48,7 +48,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 const vault = memoryVault();
-const open = () => new StateStore(join(folder, 'records.db'), 'a log', createKeptSealing(vault));
+const open = () =>
+  new StateStore(join(folder, 'records.db'), 'a log', createAtRestEncryption(vault));
 
 describe('a state store', () => {
   it('gives states back as they were put', () => {

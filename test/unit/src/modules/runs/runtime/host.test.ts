@@ -3,7 +3,7 @@ import { GatewayError } from '../../../../../../src/kernel/errors.ts';
 import type { Json } from '../../../../../../src/kernel/stable-json.ts';
 import type { RecordReader } from '../../../../../../src/modules/records/reader.ts';
 import type { RecordWriter } from '../../../../../../src/modules/records/writer.ts';
-import { TimeSlot } from '../../../../../../src/modules/runs/time-slot.ts';
+import { RunTimeBudget } from '../../../../../../src/modules/runs/run-time-budget.ts';
 import { hostMethods } from '../../../../../../src/ports/sandbox.ts';
 import { movedClock } from '../../../../../support/clock.ts';
 import { ask, fakeRuntime, scope } from './fakes.ts';
@@ -128,7 +128,7 @@ describe('checkpoints', () => {
     const save = vi.fn(async () => undefined);
     const checkpoint = { get: async () => null, save, clear: async () => undefined };
     const clock = movedClock();
-    const slot = new TimeSlot(clock, 10_000_000);
+    const slot = new RunTimeBudget(clock, 10_000_000);
     const { calls } = fakeRuntime({ checkpoint, slot });
     await ask(calls, 'saveCheckpoint', { checkpoint: { n: 1 } });
     clock.forward(8_000_000);

@@ -1,0 +1,73 @@
+import { codeOf, kafkaError, KafkaFailure, unknownTopic } from './failure.ts';
+import type { BrokerConnection } from './broker-connection.ts';
+import { retried } from './retry.ts';
+
+/** How long the brokers may take to say what a topic is. */
+const metadataTimeoutMs = 10_000;
+
+/** Topics by their name in Kafka: how many partitions, and which node leads each. */
+export class ClusterMetadata {
+  private readonly link: BrokerConnection;
+  private readonly topics = new Map<string, readonly number[]>();
+  private readonly refreshing = new Map<string, Promise<readonly number[]>>();
+
+  constructor(connection: BrokerConnection) {
+    this.link = connection;
+  }
+
+  /**
+   * The number of partitions.
+   * @throws GatewayError `unknown_topic`, or `log_unavailable` when no broker answers in time
+   */
+  async partitions(topic: string): Promise<number> {
+    return (this.topics.get(topic) ?? (await this.refresh(topic))).length;
+  }
+
+  /** As `partitions`, when it is known already. */
+  knownPartitions(topic: string): number | undefined {
+    return this.topics.get(topic)?.length;
+  }
+
+  /** @throws GatewayError `unknown_topic` */
+  async mustHave(topic: string, partition: number): Promise<void> {
+    const count = this.knownPartitions(topic) ?? (await this.partitions(topic));
+    if (partition < 0 || partition >= count) throw unknownTopic(`${topic}/${partition}`);
+  }
+
+  /** The node that leads the partition, or null while none is known. */
+  leader(topic: string, partition: number): number | null {
+    const leader = this.topics.get(topic)?.[partition] ?? -1;
+    return leader < 0 ? null : leader;
+  }
+
+  /** Asks the brokers anew; calls that come meanwhile share the answer. */
+  refresh(topic: string): Promise<readonly number[]> {
+    const present = this.refreshing.get(topic);
+    if (present !== undefined) return present;
+    const request = this.askLong(topic).finally(() => this.refreshing.delete(topic));
+    this.refreshing.set(topic, request);
+    return request;
+  }
+
+  private async askLong(topic: string): Promise<readonly number[]> {
+    try {
+      return await retried(() => this.load(topic), { timeoutMs: metadataTimeoutMs });
+    } catch (error) {
+      if (codeOf(error) !== kafkaError.unknownTopicOrPartition) throw error;
+      this.topics.delete(topic);
+      throw unknownTopic(topic);
+    }
+  }
+
+  private async load(topic: string): Promise<readonly number[]> {
+    const { topics } = await this.link.metadata([topic]);
+    const found = topics.find((one) => one.topic === topic);
+    const code = found?.errorCode ?? kafkaError.unknownTopicOrPartition;
+    // Of one that was there before, a broker may only not know yet: it has just started.
+    const isNew = !this.topics.has(topic);
+    if (code === kafkaError.unknownTopicOrPartition && isNew) throw unknownTopic(topic);
+    if (code !== kafkaError.none || found === undefined) throw new KafkaFailure(code, topic);
+    this.topics.set(topic, found.leaders);
+    return found.leaders;
+  }
+}

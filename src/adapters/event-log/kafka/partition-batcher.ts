@@ -1,0 +1,218 @@
+import type { GatewayError } from '../../../kernel/errors.ts';
+import type { Message } from '../../../ports/event-log.ts';
+import { fitting, batchBytesMax } from './batches.ts';
+import { encodeRecords, type EncodedRecords } from './record-encoder.ts';
+import type { Identities, ProducerIdentity } from './producer-identity.ts';
+
+/** The messages of one `Placed`. */
+export class Pending {
+  readonly messages: readonly Message[];
+  readonly written = Promise.withResolvers<number>();
+  /** How many messages have gone into batches. */
+  taken = 0;
+  private acknowledged = 0;
+  private first = -1;
+  /** Answered already: what is left of it is not sent. */
+  isOver = false;
+  /** Shares no batch: one of a batch that was refused. */
+  isAlone = false;
+
+  constructor(messages: readonly Message[]) {
+    this.messages = messages;
+  }
+
+  get isTaken(): boolean {
+    return this.taken === this.messages.length;
+  }
+
+  wrote(count: number, offset: number): void {
+    if (this.acknowledged === 0) this.first = offset;
+    this.acknowledged += count;
+    if (this.acknowledged < this.messages.length || this.isOver) return;
+    this.isOver = true;
+    this.written.resolve(this.first);
+  }
+
+  fail(error: GatewayError): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.written.reject(error);
+  }
+}
+
+interface Part {
+  readonly pending: Pending;
+  readonly count: number;
+}
+
+/** One record batch on its way, with its place in the sequence of the producer. */
+export interface Outgoing {
+  readonly parts: readonly Part[];
+  readonly records: EncodedRecords;
+  readonly identity: ProducerIdentity;
+  readonly sequence: number;
+  /** The broker may have written it although no answer came. */
+  isUncertain: boolean;
+}
+
+const sequences = 2 ** 31;
+
+/** What is to be appended to one partition: one batch on its way at a time, in the order of the calls. */
+export class PartitionBatcher {
+  readonly topic: string;
+  readonly partition: number;
+  private readonly queue: Pending[] = [];
+  outgoing: Outgoing | null = null;
+  /** Part of a request right now, or waiting after a failure. */
+  isBusy = false;
+  failures = 0;
+  private readonly identities: Pick<Identities, 'renew'>;
+  private identity: ProducerIdentity | null = null;
+  /** Never used again here: its place in the sequence of this partition is not known. */
+  private spent: ProducerIdentity | null = null;
+  private sequence = 0;
+  private lastOffset = -1;
+
+  constructor(topic: string, partition: number, identities: Pick<Identities, 'renew'>) {
+    this.topic = topic;
+    this.partition = partition;
+    this.identities = identities;
+  }
+
+  get hasWork(): boolean {
+    return this.outgoing !== null || this.queue.length > 0;
+  }
+
+  /** The offset after the last message that was appended here. */
+  get end(): number {
+    return this.lastOffset + 1;
+  }
+
+  add(pending: Pending): void {
+    this.queue.push(pending);
+  }
+
+  /**
+   * The batch to send next: the one before again while it has no answer, or a new one. Null when there is
+   * none, or when the identity cannot be used here.
+   */
+  next(identity: ProducerIdentity, now: number): Outgoing | null {
+    if (this.outgoing !== null && this.isGivenUp(this.outgoing)) this.giveUp();
+    if (identity !== this.spent) this.outgoing ??= this.gather(identity, now);
+    return this.outgoing;
+  }
+
+  /** The batch has been on its way, and no answer said that it was not written. */
+  mayBeWritten(): void {
+    if (this.outgoing !== null) this.outgoing.isUncertain = true;
+  }
+
+  /** The broker wrote the batch at the offset. */
+  acknowledged(offset: number): void {
+    const { outgoing } = this;
+    if (outgoing === null) return;
+    this.outgoing = null;
+    this.failures = 0;
+    this.lastOffset = offset + outgoing.records.count - 1;
+    this.sequence = (outgoing.sequence + outgoing.records.count) % sequences;
+    let at = offset;
+    for (const { pending, count } of outgoing.parts) {
+      pending.wrote(count, at);
+      at += count;
+    }
+  }
+
+  /** Whether an answer can be about this batch: one from before means that it was taken for another. */
+  isAfterLast(offset: number): boolean {
+    return offset > this.lastOffset;
+  }
+
+  /** The broker wrote nothing, and never will: each call of the batch is tried alone, the only one fails. */
+  refused(error: GatewayError): void {
+    const { outgoing } = this;
+    if (outgoing === null) return;
+    this.outgoing = null;
+    const [only] = outgoing.parts;
+    if (outgoing.parts.length === 1) only?.pending.fail(error);
+    else this.requeue(outgoing, true);
+  }
+
+  /** The batch can be sent again as it was, but for who sends it: nothing of it was written. */
+  renewed(): void {
+    const { outgoing } = this;
+    this.outgoing = null;
+    this.spendIdentity();
+    if (outgoing !== null) this.requeue(outgoing, false);
+  }
+
+  /** Whether it was written is not known and cannot be found out. */
+  lost(error: GatewayError): void {
+    for (const { pending } of this.outgoing?.parts ?? []) pending.fail(error);
+    this.mayBeWritten();
+    this.giveUp();
+  }
+
+  failAll(error: GatewayError): void {
+    this.lost(error);
+    for (const pending of this.queue.splice(0)) pending.fail(error);
+  }
+
+  private requeue({ parts }: Outgoing, isAlone: boolean): void {
+    for (const { pending, count } of [...parts].reverse()) {
+      pending.isAlone = isAlone;
+      pending.taken -= count;
+      if (this.queue[0] !== pending) this.queue.unshift(pending);
+    }
+  }
+
+  private isGivenUp({ parts }: Outgoing): boolean {
+    return parts.every(({ pending }) => pending.isOver);
+  }
+
+  /** What may have been written has used its place in the sequence: go on as another producer. */
+  private giveUp(): void {
+    if (this.outgoing?.isUncertain === true) this.spendIdentity();
+    this.outgoing = null;
+  }
+
+  private spendIdentity(): void {
+    this.spent = this.identity;
+    this.identity = null;
+    this.identities.renew();
+  }
+
+  private gather(identity: ProducerIdentity, now: number): Outgoing | null {
+    const parts: Part[] = [];
+    const messages: Message[] = [];
+    let room = batchBytesMax;
+    for (let head = this.head(); head !== undefined; head = this.head()) {
+      if (head.isAlone && parts.length > 0) break;
+      const { to, bytes } = fitting(head.messages, head.taken);
+      // What fits into one batch is never split: the messages of a call are contiguous.
+      if (parts.length > 0 && (bytes > room || to < head.messages.length)) break;
+      const count = to - head.taken;
+      parts.push({ pending: head, count });
+      for (const message of head.messages.slice(head.taken, to)) messages.push(message);
+      head.taken = to;
+      room -= bytes;
+      if (!head.isTaken || head.isAlone) break;
+    }
+    if (parts.length === 0) return null;
+    this.takeIdentity(identity);
+    const records = encodeRecords(messages, now);
+    return { parts, records, identity, sequence: this.sequence, isUncertain: false };
+  }
+
+  private head(): Pending | undefined {
+    while (this.queue[0] !== undefined && (this.queue[0].isTaken || this.queue[0].isOver)) {
+      this.queue.shift();
+    }
+    return this.queue[0];
+  }
+
+  private takeIdentity(identity: ProducerIdentity): void {
+    if (this.identity === identity) return;
+    this.identity = identity;
+    this.sequence = 0;
+  }
+}

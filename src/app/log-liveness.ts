@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import { controlTopic } from '../control-plane/message-codec.ts';
+import type { Coordination } from '../ports/coordination.ts';
+import type { EventLog } from '../ports/event-log.ts';
+
+const askEveryMs = 2_000;
+/** A silence that long makes a node not ready: it would neither take writes nor hear of deleted keys. */
+const silenceMaxMs = 10_000;
+
+interface Silent {
+  /** Since the last answer. */
+  silenceMs(): number;
+}
+
+/** Asks log and Coordination for a sign of life, and says what of them is missing. */
+export interface LogLiveness extends Disposable {
+  /** Why this node cannot do its work; empty = it can. */
+  reasons(): readonly string[];
+}
+
+/** @param coordination null in roles that do without */
+export function watchLogLiveness(deps: {
+  readonly log: Pick<EventLog, 'endOffset'>;
+  readonly coordination: Pick<Coordination, 'get'> | null;
+  readonly logger: Pick<Logger, 'warn' | 'info'>;
+}): LogLiveness {
+  const { log, coordination, logger } = deps;
+  const request = [
+    watch('the event log', () => log.endOffset(controlTopic, 0), logger),
+    ...(coordination === null
+      ? []
+      : [watch('Coordination', () => coordination.get('contact'), logger)]),
+  ];
+  const [logWatch, coordinationWatch] = request;
+  return {
+    reasons() {
+      if (logWatch === undefined || !isSilent(logWatch)) return [];
+      const seconds = Math.round(logWatch.silenceMs() / 1000);
+      const reason = `the event log has not answered for ${seconds} s: nothing can be written`;
+      const isAlone = coordinationWatch !== undefined && isSilent(coordinationWatch);
+      return isAlone ? [reason, 'nor does Coordination: deleted keys are not heard of'] : [reason];
+    },
+    [Symbol.dispose]() {
+      for (const one of request) one[Symbol.dispose]();
+    },
+  };
+}
+
+const isSilent = (silent: Silent): boolean => silent.silenceMs() > silenceMaxMs;
+
+function watch(
+  name: string,
+  request: () => Promise<unknown>,
+  logger: Pick<Logger, 'warn' | 'info'>,
+): Silent & Disposable {
+  let answeredAt = performance.now();
+  let isAway = false;
+  let isAsking = false;
+  const timer = setInterval(() => {
+    if (isAsking) return;
+    isAsking = true;
+    request()
+      .then(
+        () => {
+          answeredAt = performance.now();
+          if (isAway) logger.info(`${name} answers again`);
+          isAway = false;
+        },
+        (err: unknown) => {
+          if (!isAway) logger.warn({ err }, `${name} does not answer`);
+          isAway = true;
+        },
+      )
+      .finally(() => (isAsking = false));
+  }, askEveryMs).unref();
+  return {
+    silenceMs: () => performance.now() - answeredAt,
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { createThreadMetrics, type ThreadMetrics } from '../adapters/metrics/prometheus.ts';
+import { CannotStart } from '../kernel/cannot-start.ts';
+import { GatewayError } from '../kernel/errors.ts';
+import type { Clock } from '../kernel/time.ts';
+import type { RootKey } from '../modules/credentials/root-keys.ts';
+import { keysTopic } from '../modules/credentials/key-log.ts';
+import { makeRootKeyFile, readRootKeys } from '../modules/credentials/root-keys.ts';
+import { systemClock } from '../kernel/time.ts';
+import type { Config } from './config.ts';
+import { makeFolders, mustHaveItsLog, type Folders } from './folders.ts';
+import type { LogCorruption } from './log-corruption.ts';
+import { createLogger } from './logger.ts';
+import { observeLog } from './observe-log.ts';
+import { openMainLog, type MainLog } from './open-log.ts';
+import { startOnLog, type Start } from './start-on-log.ts';
+import { topicSpecs } from './topics.ts';
+import type { EventLog } from '../ports/event-log.ts';
+
+/** What the parts of the main thread share. */
+export interface ProcessContext {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly folders: Folders;
+  readonly corruption: LogCorruption;
+  readonly rootKeys: readonly RootKey[];
+  readonly log: MainLog;
+  readonly start: Pick<Start, 'run'>;
+  readonly metrics: ThreadMetrics;
+  /** Name of this process among those of the service; another after a restart. */
+  readonly node: string;
+}
+
+/** Opens the log and makes its topics. */
+export async function openProcessContext(
+  stack: AsyncDisposableStack,
+  config: Config,
+  { folders, corruption }: Pick<ProcessContext, 'folders' | 'corruption'>,
+): Promise<ProcessContext> {
+  const clock = systemClock;
+  const logger = createLogger(config.logLevel, 'main');
+  if (config.logUrl.kind === 'embedded') mustHaveItsLog(folders);
+  makeFolders(folders);
+  const metrics = createThreadMetrics('main');
+  const opened = await openMainLog(stack, config, { folders, corruption, clock, logger });
+  const start = startOnLog(opened, logger);
+  await start.log.ensureTopics(topicSpecs(config.partitions)).catch((error: unknown) => {
+    throw isConflict(error) ? otherTopics(error, config) : error;
+  });
+  const rootKeys = config.encryptionKey ?? (await rootKeysOf(start.log, folders.rootKeyFile));
+  const { schemas } = start;
+  const log = { ...opened, schemas, log: observeLog(start.log, metrics, 'main') };
+  return {
+    config,
+    clock,
+    logger,
+    folders,
+    corruption,
+    rootKeys,
+    log,
+    start,
+    metrics,
+    node: randomUUID(),
+  };
+}
+
+const isConflict = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'conflict';
+
+function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
+  const position = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
+  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Partitions are fixed when topics are made: set what they were made with, or use ${position}.`;
+  return new CannotStart(message, { cause });
+}
+
+/** Those in the file. It is made while the log is new: another one would not open what is sealed there. */
+async function rootKeysOf(log: EventLog, file: string): Promise<readonly RootKey[]> {
+  if ((await log.endOffset(keysTopic, 0)) === 0) makeRootKeyFile(file);
+  return readRootKeys(file);
+}

@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import { createAesGcm } from '../../adapters/cipher/aes-gcm.ts';
+import type { PeerData } from '../../adapters/threads/start-peer.ts';
+import { systemClock, type Clock } from '../../kernel/time.ts';
+import { openVault, type OpenVault } from '../../modules/credentials/open-vault.ts';
+import type { RootKey } from '../../modules/credentials/root-keys.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import type { Schemas } from '../../ports/schemas.ts';
+import { createThreadMetrics, type ThreadMetrics } from '../../adapters/metrics/prometheus.ts';
+import { observeLog } from '../observe-log.ts';
+import { createFaultPoint, type FaultPoint } from '../fault-points.ts';
+import type { Folders } from '../folders.ts';
+import type { CoordinationAccess } from '../open-coordination.ts';
+import type { LogAccess } from '../open-log.ts';
+import type { Start } from '../start-on-log.ts';
+
+/**
+ * Which partitions of the records a process projects: all for itself (embedded tables), those that the group
+ * of projectors gives it, or none (others project, it reads).
+ */
+export type Projecting = 'all' | 'shared' | 'none';
+
+/** What the main thread starts another one with: data alone, the thread opens its own adapters. */
+export interface ThreadData extends PeerData {
+  readonly name: 'owners' | 'projection';
+  /** Niceness over the main thread's: while the processors are busy, whoever waits for an answer goes first. */
+  readonly stepsBack: number;
+  readonly log: LogAccess;
+  readonly coordination: CoordinationAccess;
+  /** Name of this process among those of the service. */
+  readonly node: string;
+  /** Where the projection keeps its tables, as `openClickHouseStore` takes it. */
+  readonly clickhouse: { readonly url: string; readonly cluster: string | null };
+  readonly projecting: Projecting;
+  readonly folders: Folders;
+  /** Where state stores are copied to; null = they are not. */
+  readonly snapshotDir: string | null;
+  /** Whether the owners keep stores of partitions that other processes own. */
+  readonly isStandby: boolean;
+  readonly partitions: number;
+  readonly logLevel: string;
+  readonly faultPoint: string | null;
+  readonly rootKeys: readonly { readonly id: string; readonly bytes: Uint8Array }[];
+}
+
+/** What every thread stands on: the same ports as the main thread. */
+export interface ThreadContext {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly vault: OpenVault;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly faultPoint: FaultPoint;
+  readonly metrics: ThreadMetrics;
+}
+
+/** Opens the ports of a thread on `stack`, which closes them in reverse. */
+export async function openThreadContext(
+  data: ThreadData,
+  stack: AsyncDisposableStack,
+  { start, logger }: { readonly start: Start; readonly logger: Logger },
+): Promise<ThreadContext> {
+  const clock = systemClock;
+  const metrics = createThreadMetrics(data.name);
+  const { schemas } = start;
+  const log = observeLog(start.log, metrics, data.name);
+  const rootKeys: RootKey[] = data.rootKeys.map(({ id, bytes }) => ({
+    id,
+    bytes: Buffer.from(bytes),
+  }));
+  const vault = stack.use(
+    await openVault({ log, schemas, rootKeys, newCipher: createAesGcm, clock, logger }),
+  );
+  const faultPoint = createFaultPoint(data.faultPoint);
+  return { log, schemas, vault, clock, logger, faultPoint, metrics };
+}

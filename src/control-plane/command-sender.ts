@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { partitionOf } from '../kernel/partition.ts';
+import type { Clock } from '../kernel/time.ts';
+import { traceHeaders } from './trace.ts';
+import type { EventLog } from '../ports/event-log.ts';
+import type { Schemas } from '../ports/schemas.ts';
+import type { ControlPlane } from './control-plane.ts';
+import type { ControlCommand } from './entity.ts';
+import { commandsTopic, toCommandValue, type CommandValue } from './message-codec.ts';
+
+/** Nobody waits for it, so that only a long standstill makes it stale. */
+const withinMs = 24 * 3_600_000;
+const appendTimeoutMs = 15_000;
+
+/** Appends commands to the partition of their scope. */
+export async function openCommands(deps: {
+  readonly log: Pick<EventLog, 'append' | 'partitions'>;
+  readonly schemas: Schemas;
+}): Promise<(command: ControlCommand, timeoutMs: number) => Promise<void>> {
+  const { log, schemas } = deps;
+  const codec = await schemas.codec<CommandValue>(commandsTopic);
+  const partitions = await log.partitions(commandsTopic);
+  return async (command, timeoutMs) => {
+    const value = toCommandValue(command);
+    const headers = { 'content-type': 'application/avro', ...traceHeaders() };
+    const message = { key: value.scope, value: codec.encode(value), headers };
+    const partition = partitionOf(value.scope, partitions);
+    await log.append([{ topic: commandsTopic, partition, messages: [message] }], { timeoutMs });
+  };
+}
+
+/** `ControlPlane.tell` alone: for whoever has something to say and waits for no answer. */
+export async function openCommandSender(
+  deps: Parameters<typeof openCommands>[0] & { readonly clock: Clock },
+): Promise<ControlPlane['enqueue']> {
+  const append = await openCommands(deps);
+  return async (ref, body, { actor }) => {
+    const at = deps.clock.now();
+    const command: ControlCommand = {
+      id: randomUUID(),
+      items: [{ ref, body }],
+      actor,
+      at,
+      deadline: at + withinMs,
+      replyTo: null,
+      idempotencyKey: null,
+      requestHash: null,
+    };
+    await append(command, appendTimeoutMs);
+  };
+}

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Batch, EventLog, FollowOptions, Position } from '../ports/event-log.ts';
+
+const retryAfterMs = 250;
+
+/**
+ * Follows the log until the signal aborts. After an error, also one of `apply`, it is told and goes on
+ * with the first batch that was not applied.
+ */
+export async function consume(
+  log: EventLog,
+  from: readonly Position[],
+  apply: (batch: Batch) => void | Promise<void>,
+  options: FollowOptions & { readonly failed: (error: unknown) => void },
+): Promise<void> {
+  const { failed, ...following } = options;
+  const { signal } = following;
+  const isEnding = (): boolean => signal.aborted;
+  const next = new Map(from.map((position) => [nameOf(position), position]));
+  while (!isEnding()) {
+    try {
+      for await (const batch of log.follow([...next.values()], following)) {
+        await apply(batch);
+        const { topic, partition } = batch;
+        next.set(nameOf(batch), { topic, partition, offset: batch.next });
+      }
+    } catch (error) {
+      if (isEnding()) return;
+      failed(error);
+      await delay(retryAfterMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}
+
+const nameOf = (position: { readonly topic: string; readonly partition: number }): string =>
+  `${position.topic}/${position.partition}`;

@@ -1,0 +1,60 @@
+import type { ErrorCode } from '../kernel/errors.ts';
+import type { AnyRoute } from './define-route.ts';
+import type { RouteError } from './route-errors.ts';
+import type { StreamRoute } from './stream-route.ts';
+
+/** Whoever is asked may be away; no route lists these of itself. */
+const outages: readonly ErrorCode[] = [
+  'command_expired',
+  'coordination_unavailable',
+  'log_full',
+  'log_unavailable',
+  'projection_unavailable',
+  'registry_unavailable',
+  'root_key_missing',
+  'writer_fenced',
+];
+
+const ofToken = ['invalid_connect_session_token_format', 'unknown_connect_session_token'] as const;
+
+/** Refusals of the request pipeline, before the handler of any route (`handleRequest`). */
+export function pipelineErrors(route: AnyRoute | StreamRoute): readonly RouteError[] {
+  const isStream = 'prefix' in route;
+  const [limited, keyed, sent] = [!isUnlimited(route), route.credential !== 'none', !isStream];
+  return [
+    ...(keyed ? credentialErrors(route) : []),
+    ...(limited ? (['too_many_request', 'server_error', ...outages] as const) : []),
+    ...(sent ? (['invalid_content_type', 'invalid_query_params'] as const) : []),
+    ...(sent ? partErrors(route as AnyRoute) : []),
+  ];
+}
+
+const isUnlimited = (route: AnyRoute | StreamRoute): boolean => 'isUnlimited' in route;
+
+function credentialErrors(route: AnyRoute | StreamRoute): readonly RouteError[] {
+  if ('tokenIn' in route) {
+    return ['missing_public_key', 'deprecated_authentication', ...ofToken];
+  }
+  return [
+    'missing_auth_header',
+    'malformed_auth_header',
+    'invalid_secret_key_format',
+    'unknown_account',
+    ...ofToken,
+    'forbidden',
+  ];
+}
+
+function partErrors(route: AnyRoute): readonly RouteError[] {
+  const changes = route.method !== 'GET';
+  return [
+    ...(route.body === undefined
+      ? []
+      : (['invalid_json', 'invalid_body', 'request_too_large'] as const)),
+    ...(route.params === undefined ? [] : (['invalid_uri_params'] as const)),
+    ...(route.headers !== undefined || changes ? (['invalid_headers'] as const) : []),
+    ...(changes && route.credential !== 'none'
+      ? (['idempotency_conflict', 'conflict'] as const)
+      : []),
+  ];
+}

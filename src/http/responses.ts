@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { Json } from '../kernel/stable-json.ts';
+
+/** What a route answers with one status when it does not refuse; the OpenAPI document is made of it. */
+export interface ResponseShape {
+  readonly description: string;
+  /** Media type of the body; null: it has none. */
+  readonly type: string | null;
+  /** Of a JSON body. */
+  readonly schema: z.ZodType | null;
+}
+
+/** By status. */
+export type Responses = Readonly<Record<number, ResponseShape>>;
+
+export const json = (description: string, schema: z.ZodType): ResponseShape => ({
+  description,
+  type: 'application/json',
+  schema,
+});
+
+/** A body that is no JSON of ours: a page, a script, a stream of events. */
+export const content = (description: string, type: string): ResponseShape => ({
+  description,
+  type,
+  schema: null,
+});
+
+export const nothing = (description: string): ResponseShape => ({
+  description,
+  type: null,
+  schema: null,
+});
+
+/** `{"data": …}` */
+export const data = <S extends z.ZodType>(schema: S) => z.strictObject({ data: schema });
+
+const success = z.strictObject({ success: z.literal(true) }).meta({ id: 'Success' });
+
+/** Of a route that has nothing to tell but that it is done. */
+export const succeeded: Responses = { 200: json('It is done.', success) };
+
+/** Whatever JSON it is. */
+export const anyJson = z.custom<Json>();
+
+/** `2026-02-01T08:00:00.000Z`, and with more digits or an offset where the contract has them. */
+export const timestamp = z.iso
+  .datetime({ offset: true })
+  .meta({ examples: ['2026-02-01T08:00:00.000Z'] });

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import type { StreamCall } from './stream-route.ts';
+
+/** Proxies between close what is silent for a minute. */
+const sayEveryMs = 15_000;
+/** How long a client waits before it connects again. */
+const retryMs = 2_000;
+
+/** One event; `data` becomes a line of JSON. */
+export interface SseEvent {
+  /** What the client sends back as `Last-Event-ID`. Without line ends. */
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+export interface SseStream extends Disposable {
+  /** Resolves when the client can take more. Once it has gone nothing is sent. */
+  send(event: SseEvent): Promise<void>;
+}
+
+/**
+ * Begins an answer of server-sent events (media type `text/event-stream`) and keeps it open with comments.
+ * Disposing ends it.
+ * @param signal aborted when the client goes away
+ */
+export function openSse(
+  { response, begin }: Pick<StreamCall, 'response' | 'begin'>,
+  signal: AbortSignal,
+): SseStream {
+  const type = 'text/event-stream; charset=utf-8';
+  begin(200, ['content-type', type, 'cache-control', 'no-store', 'x-accel-buffering', 'no']);
+  response.write(`retry: ${retryMs}\n\n`);
+  const timer = setInterval(() => response.write(': still here\n\n'), sayEveryMs);
+  timer.unref();
+  return {
+    async send({ id, event, data }) {
+      if (signal.aborted) return;
+      const text = `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+      if (response.write(text)) return;
+      await once(response, 'drain', { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      response.end();
+    },
+  };
+}

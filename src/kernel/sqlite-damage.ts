@@ -1,9 +1,0 @@
-/** Primary result codes of SQLite (sqlite.org/rescode.html): CORRUPT and NOTADB. */
-const damageCodes = new Set([11, 26]);
-
-/** Whether SQLite found a file that is no database, or one that is not as it was written. */
-export function isDatabaseDamage(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error)) return false;
-  // The low byte of an extended code.
-  return typeof error.errcode === 'number' && damageCodes.has(error.errcode & 0xff);
-}

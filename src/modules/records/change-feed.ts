@@ -1,0 +1,130 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { content } from '../../http/responses.ts';
+import { openSse } from '../../http/sse.ts';
+import { functionName, modelName } from '../../http/fields.ts';
+import { checkHeaders, checkQuery } from '../../http/request-pipeline.ts';
+import { errorAt } from '../../http/route-errors.ts';
+import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
+import { catalogue, GatewayError } from '../../kernel/errors.ts';
+import { findKey } from '../api-keys/queries.ts';
+import { findConnection } from '../connections/queries.ts';
+import { connectionHeaders, streamOf } from './stream-of-request.ts';
+import type { RecordReader } from './reader.ts';
+import type { Stream } from './stream.ts';
+
+/** Open streams of one process; each asks for news so often, which costs no query where the head is known. */
+const streamsMax = 200;
+const askedEveryMs = 500;
+const pageRecords = 100;
+
+const query = z.strictObject({
+  model: modelName,
+  variant: functionName.optional(),
+  cursor: z.string().min(1).max(1000).optional(),
+});
+const headers = connectionHeaders.extend({ 'last-event-id': z.string().max(1000).optional() });
+
+let open = 0;
+
+/**
+ * The records of a model as they are modified: events named `record` with a record each, in the order of pages. The id
+ * is the record's cursor: sent back as `Last-Event-ID`, the stream goes on right after it. `head` says that there is
+ * no more for now.
+ */
+export const changeFeedRoute: StreamRoute = {
+  prefix: '/records/stream',
+  path: '/records/stream',
+  methods: ['GET'],
+  credential: 'environment',
+  scopes: ['environment:records:read'],
+  summary: 'Records of a model as they are modified, as server-sent events.',
+  query,
+  headers,
+  answers: {
+    200: content(
+      'Events named `record`, one for each modified record, and `head` where there is no more for now.',
+      'text/event-stream',
+    ),
+  },
+  errors: [
+    'invalid_headers',
+    'invalid_query_params',
+    'invalid_cursor_value',
+    errorAt(400, 'unknown_connection'),
+  ],
+  async handle(call) {
+    const request = checkQuery(query, call.target.split('?', 2)[1] ?? '');
+    const sent = checkHeaders(headers, call.request.headers);
+    const { caller, services } = call;
+    const stream = await streamOf(services, caller, sent, request);
+    const cursor = sent['last-event-id'] ?? request.cursor ?? null;
+    // A wrong cursor is refused before the stream begins.
+    if (cursor !== null) await services.records.reader.positionOf(stream, cursor);
+    if (open >= streamsMax) throw new GatewayError('too_many_request', { retryAfterS: 5 });
+    open += 1;
+    try {
+      await follow(call, stream, cursor);
+    } finally {
+      open -= 1;
+    }
+  },
+};
+
+/** What is read of a page: its records are given out as they are. */
+interface ReadPage {
+  readonly records: readonly { readonly _svc_metadata: { readonly cursor: string } }[];
+  readonly next_cursor: string | null;
+}
+
+async function follow(call: StreamCall, stream: Stream, start: string | null): Promise<void> {
+  const { reader } = call.services.records;
+  const signal = AbortSignal.any([call.signal, call.closing]);
+  using events = openSse(call, signal);
+  let cursor = start;
+  let isHeadTold = false;
+  // A key or a connection that is gone ends the stream; whoever comes back is told why.
+  while (!signal.aborted && isStillThere(call, stream)) {
+    const page = await pageAfter(reader, stream, cursor);
+    for (const record of page?.records ?? []) {
+      cursor = record._svc_metadata.cursor;
+      await events.send({ id: cursor, event: 'record', data: record });
+      isHeadTold = false;
+    }
+    if (page !== null && page.next_cursor !== null) continue;
+    if (page !== null && !isHeadTold) {
+      await events.send({ id: cursor ?? '', event: 'head', data: { cursor } });
+      isHeadTold = true;
+    }
+    await wait(askedEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Null while the tables are away: that passes. */
+async function pageAfter(
+  reader: RecordReader,
+  stream: Stream,
+  cursor: string | null,
+): Promise<ReadPage | null> {
+  const all = { modifiedAfter: null, actions: null, ids: null, limit: pageRecords };
+  try {
+    const { body } = await reader.page({ stream, cursor, ...all });
+    return JSON.parse(Buffer.from(body).toString()) as ReadPage;
+  } catch (error) {
+    if (error instanceof GatewayError && 'isRetryable' in catalogue[error.code]) return null;
+    throw error;
+  }
+}
+
+function isStillThere({ services: { control }, caller }: StreamCall, stream: Stream): boolean {
+  const { environmentUid, keyId } = caller;
+  const connection = findConnection(
+    control,
+    environmentUid,
+    stream.integration,
+    stream.connectionId,
+  );
+  return (
+    findKey(control, environmentUid, keyId) !== null && connection?.uid === stream.connectionUid
+  );
+}

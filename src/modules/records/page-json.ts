@@ -1,0 +1,297 @@
+import type { Micros } from '../../kernel/time.ts';
+import { isoMicros } from '../../kernel/time.ts';
+import { RowReader } from '../../ports/rows.ts';
+import { cursorChars, encodeCursor } from './cursor.ts';
+import type { PayloadEncoding } from './events.ts';
+import type { Slice } from './reader.ts';
+import { isSealed, sealedMark, type SealedPayload } from './sealed-payload.ts';
+
+/** The columns that `slicePage` reads, in its order. */
+export const pageColumns = [
+  'position',
+  'record_id',
+  'first_seen_at',
+  'modified_at',
+  'last_action',
+  'deleted_at',
+  'pruned_at',
+  'payload_encoding',
+  'key_id',
+  'payload',
+].join(', ');
+
+/** Opens a sealed payload; null when its key was destroyed. */
+export type OpenPayload = (keyId: string, payload: SealedPayload) => Buffer | null;
+
+/** Metadata of one record: at most five times, a cursor and the names around them. */
+const metadataBytesMax = 400 + cursorChars;
+
+interface Row {
+  position: number;
+  recordId: string;
+  firstSeenAt: Micros;
+  modifiedAt: Micros;
+  lastAction: string;
+  deletedAt: Micros | null;
+  prunedAt: Micros | null;
+  encoding: PayloadEncoding;
+  keyId: string;
+  /** Where the payload lies in the answer. */
+  start: number;
+  end: number;
+}
+
+type Rows = Pick<Slice, 'text' | 'ends' | 'positions' | 'times' | 'hasMore'>;
+
+export interface Cut {
+  readonly limit: number;
+  readonly generation: bigint;
+  readonly bytesMax: number;
+  readonly open: OpenPayload;
+}
+
+/**
+ * Turns binary rows into the JSON of records: the payload's text with the metadata spliced in before its
+ * last brace. Of one row more than `limit` only its presence is told.
+ */
+export class RowCutter {
+  readonly #answer: Buffer;
+  readonly #cut: Cut;
+  readonly #reader: RowReader;
+  readonly #row = emptyRow();
+  readonly #out: TextBuffer;
+  readonly #moments = new TimestampCache();
+  readonly #ends: number[] = [];
+  readonly #positions: number[] = [];
+  readonly #times: number[] = [];
+
+  constructor(answer: Buffer, cut: Cut) {
+    this.#answer = answer;
+    this.#cut = cut;
+    this.#reader = new RowReader(answer);
+    this.#out = new TextBuffer(Math.ceil(answer.length * 1.5) + 4096);
+  }
+
+  get isDone(): boolean {
+    const { limit, bytesMax } = this.#cut;
+    const { length } = this.#ends;
+    const isFull = length >= limit || (this.#out.length >= bytesMax && length > 0);
+    return isFull || !this.#reader.hasMore;
+  }
+
+  /** Turns up to so many rows more. */
+  turn(rows: number): void {
+    const { generation, open } = this.#cut;
+    const row = this.#row;
+    const out = this.#out;
+    for (let turned = 0; turned < rows && !this.isDone; turned++) {
+      readRow(this.#reader, row);
+      if (this.#ends.length > 0) out.ascii(',');
+      writeRecord(out, row, this.#answer, open, metadataOf(row, generation, this.#moments));
+      this.#ends.push(out.length);
+      this.#positions.push(row.position);
+      this.#times.push(row.modifiedAt);
+    }
+  }
+
+  /** What was turned so far. */
+  rows(): Rows {
+    return {
+      text: this.#out.bytes(),
+      ends: Uint32Array.from(this.#ends),
+      positions: Float64Array.from(this.#positions),
+      times: Float64Array.from(this.#times),
+      hasMore: this.#reader.hasMore,
+    };
+  }
+}
+
+/** Key ids of sealed payloads in the answer: their keys must be at hand before it is sliced. */
+export function sealedKeys(answer: Buffer): Set<string> {
+  const keys = new Set<string>();
+  if (!answer.includes(sealedMark)) return keys;
+  const reader = new RowReader(answer);
+  const row = emptyRow();
+  while (reader.hasMore) {
+    readRow(reader, row);
+    if (isSealed(row.encoding)) keys.add(row.keyId);
+  }
+  return keys;
+}
+
+function emptyRow(): Row {
+  return {
+    position: 0,
+    recordId: '',
+    firstSeenAt: 0,
+    modifiedAt: 0,
+    lastAction: '',
+    deletedAt: null,
+    prunedAt: null,
+    encoding: 'none',
+    keyId: '',
+    start: 0,
+    end: 0,
+  };
+}
+
+function readRow(reader: RowReader, row: Row): void {
+  row.position = reader.int64();
+  row.recordId = reader.string();
+  row.firstSeenAt = reader.int64();
+  row.modifiedAt = reader.int64();
+  row.lastAction = reader.asciiLike(row.lastAction);
+  row.deletedAt = reader.nullableInt64();
+  row.prunedAt = reader.nullableInt64();
+  // The column holds nothing else: the projector wrote it.
+  row.encoding = reader.asciiLike(row.encoding) as PayloadEncoding;
+  row.keyId = reader.asciiLike(row.keyId);
+  reader.range();
+  row.start = reader.start;
+  row.end = reader.end;
+}
+
+function writeRecord(
+  out: TextBuffer,
+  row: Row,
+  answer: Buffer,
+  open: OpenPayload,
+  metadata: string,
+): void {
+  if (row.prunedAt === null && row.encoding === 'json' && !isNumberText(row.recordId)) {
+    out.splice(answer, row.start, row.end, metadata);
+    return;
+  }
+  const payload = payloadOf(row, answer, open);
+  const record =
+    payload === null
+      ? Buffer.from(`{"id":${JSON.stringify(row.recordId)}}`)
+      : withTextId(payload, row.recordId);
+  out.splice(record, 0, record.length, metadata);
+}
+
+/** Null: pruned, never readable, or sealed under a key that was destroyed. */
+function payloadOf(row: Row, answer: Buffer, open: OpenPayload): Buffer | null {
+  if (row.prunedAt !== null || row.encoding === 'none') return null;
+  if (row.encoding === 'json') return answer.subarray(row.start, row.end);
+  const { recordId, keyId, encoding } = row;
+  const kept = answer.subarray(row.start, row.end);
+  const bytes =
+    encoding === 'json+aes256gcm' ? Buffer.from(kept.toString('latin1'), 'base64') : kept;
+  return open(keyId, { recordId, encoding, bytes });
+}
+
+function metadataOf(row: Standing, generation: bigint, timestamps: TimestampCache): string {
+  const deleted = row.deletedAt === null ? 'null' : `"${timestamps.text(row.deletedAt)}"`;
+  const pruned = row.prunedAt === null ? '' : `"pruned_at":"${timestamps.text(row.prunedAt)}",`;
+  const cursor = encodeCursor({
+    generation,
+    position: row.position,
+    modifiedAt: row.modifiedAt,
+  });
+  return (
+    `"_svc_metadata":{"first_seen_at":"${timestamps.text(row.firstSeenAt)}",` +
+    `"last_modified_at":"${timestamps.text(row.modifiedAt)}","last_action":"${row.lastAction}",` +
+    `"deleted_at":${deleted},${pruned}"cursor":"${cursor}"}}`
+  );
+}
+
+/** How a record stands, apart from its payload. */
+export type Standing = Pick<
+  Row,
+  'recordId' | 'position' | 'firstSeenAt' | 'modifiedAt' | 'lastAction' | 'deletedAt' | 'prunedAt'
+>;
+
+/** The JSON of one record as a page has it; without a payload it is its id alone. */
+export function recordText(
+  standing: Standing,
+  payload: Buffer | null,
+  generation: bigint,
+): Uint8Array {
+  const { recordId } = standing;
+  const record =
+    payload === null
+      ? Buffer.from(`{"id":${JSON.stringify(recordId)}}`)
+      : withTextId(payload, recordId);
+  const out = new TextBuffer(record.length + metadataBytesMax);
+  out.splice(record, 0, record.length, metadataOf(standing, generation, new TimestampCache()));
+  return out.bytes();
+}
+
+/** Whether the id is the text of a number: a payload then may have the number. */
+function isNumberText(recordId: string): boolean {
+  const first = recordId.charCodeAt(0);
+  const isDigit = (first >= 0x30 && first <= 0x39) || first === 0x2d;
+  return isDigit && String(Number(recordId)) === recordId;
+}
+
+/** Ids are returned as strings; only a payload that seems to have a number there is looked into. */
+function withTextId(payload: Buffer, recordId: string): Buffer {
+  if (!isNumberText(recordId) || !payload.includes(`"id":${recordId}`)) return payload;
+  const record = JSON.parse(payload.toString()) as Record<string, unknown>;
+  if (typeof record['id'] === 'string') return payload;
+  return Buffer.from(JSON.stringify({ ...record, id: recordId }));
+}
+
+/** Seconds whose text is kept. */
+const secondsKept = 64;
+
+/**
+ * Texts of times. Most of a page fall into few seconds, but those of its records' first and of their last
+ * modification alternate.
+ */
+class TimestampCache {
+  readonly #seconds = new Float64Array(secondsKept).fill(-1);
+  readonly #prefixes = Array.from({ length: secondsKept }, () => '');
+
+  text(at: Micros): string {
+    const second = Math.floor(at / 1_000_000);
+    const micros = String(at - second * 1_000_000).padStart(6, '0');
+    return `${this.#prefix(second)}${micros}+00:00`;
+  }
+
+  #prefix(second: number): string {
+    const position = second % secondsKept;
+    if (this.#seconds[position] !== second) {
+      this.#seconds[position] = second;
+      this.#prefixes[position] = isoMicros(second * 1_000_000).slice(0, 20);
+    }
+    return this.#prefixes[position] ?? '';
+  }
+}
+
+/** Growing text on a buffer of its own, so that it can be moved to another thread. */
+class TextBuffer {
+  #buffer: Buffer;
+  length = 0;
+
+  constructor(bytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  ascii(text: string): void {
+    this.#reserve(text.length);
+    this.length += this.#buffer.write(text, this.length, 'latin1');
+  }
+
+  /** The JSON object from `start` to `end` with a last member, `tail`, which also closes it. */
+  splice(source: Buffer, start: number, end: number, tail: string): void {
+    this.#reserve(end - start + metadataBytesMax);
+    source.copy(this.#buffer, this.length, start, end - 1);
+    this.length += end - 1 - start;
+    if (end - start > 2) this.#buffer[this.length++] = 0x2c;
+    this.length += this.#buffer.write(tail, this.length, 'latin1');
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length));
+    this.#buffer.copy(grown, 0, 0, this.length);
+    this.#buffer = grown;
+  }
+}

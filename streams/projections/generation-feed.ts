@@ -1,0 +1,126 @@
+import type { TableSet } from './define.ts';
+import type { Publication } from './publication.ts';
+
+/** What this process does to keep the tables of one generation up to date. */
+export interface Feed extends AsyncDisposable {
+  /** Whether this process projects the partition at this moment: nobody else writes its rows. */
+  holds(partition: number): boolean;
+  /**
+   * Whether this process alone inserts rows of the partition, and knows of all that were inserted before: then what it
+   * keeps of the tables in memory is right. Default: never.
+   */
+  readonly isCurrent?: (partition: number) => boolean;
+  /**
+   * Resolves when what is known of the partition here may be told.
+   * @throws GatewayError `projection_unavailable`
+   */
+  readable(partition: number): Promise<void>;
+  /** Rejects when it cannot go on. */
+  readonly stopped: Promise<void>;
+}
+
+export interface FeedOptions<T extends TableSet = TableSet> {
+  readonly tables: T;
+  readonly advanced: (partition: number, next: number) => void;
+  /** Whether it is being built, which gives way to others. */
+  readonly isBuilding: () => boolean;
+  readonly pacePercent: () => number;
+}
+
+/** How far the tables of one generation can be read, whoever projects them. */
+export interface Reach extends AsyncDisposable {
+  readonly advance: (partition: number, next: number) => void;
+  readonly published: Publication['published'];
+  /** The next offset that cannot be read yet, as far as is known here. */
+  readonly next: (partition: number) => number;
+  /** Brings `next` up to date. */
+  readonly refresh: () => Promise<void>;
+}
+
+/** What who reads a generation is given. */
+export interface SourceContext<T extends TableSet> {
+  readonly tables: T;
+  readonly published: Reach['published'];
+  /** By partition, the first offset that cannot be read yet. @throws GatewayError `projection_unavailable` */
+  readonly reached: () => Promise<number[]>;
+  /** As `Feed.isCurrent`. */
+  readonly isCurrent: (partition: number) => boolean;
+  /** @throws GatewayError `projection_unavailable` */
+  readonly beforeReading: (partition: number) => Promise<void>;
+}
+
+/** `S`: what reads a generation. */
+export interface FeedDeps<S, T extends TableSet = TableSet> {
+  readonly tableSet: (generation: number) => T;
+  /** Of the topic. */
+  readonly partitions: number;
+  readonly openReach: (tables: T) => Reach;
+  /** Makes the tables where they are missing, and starts to feed them. */
+  readonly openFeed: (options: FeedOptions<T>) => Promise<Feed>;
+  readonly openSource: (sourceContext: SourceContext<T>) => S;
+  /** Told when the feed of a generation cannot go on. */
+  readonly failed: (generation: number, error: unknown) => void;
+}
+
+/** One generation on this node: its tables, what feeds them, and who reads them. */
+export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDisposable {
+  readonly number: number;
+  readonly tables: T;
+  readonly source: S;
+  readonly reach: Reach;
+  isBuilding = false;
+  pacePercent = 100;
+  readonly #deps: FeedDeps<S, T>;
+  #feed: Feed | null = null;
+
+  constructor(deps: FeedDeps<S, T>, number: number) {
+    this.#deps = deps;
+    this.number = number;
+    this.tables = deps.tableSet(number);
+    this.reach = deps.openReach(this.tables);
+    this.source = deps.openSource({
+      tables: this.tables,
+      published: this.reach.published,
+      reached: async () => {
+        await this.reach.refresh();
+        return Array.from({ length: deps.partitions }, (_, number) => this.reach.next(number));
+      },
+      isCurrent: (partition) => this.#feed?.isCurrent?.(partition) ?? false,
+      beforeReading: async (partition) => this.#feed?.readable(partition),
+    });
+  }
+
+  get isFed(): boolean {
+    return this.#feed !== null;
+  }
+
+  holds(partition: number): boolean {
+    return this.#feed?.holds(partition) ?? false;
+  }
+
+  async start(): Promise<void> {
+    if (this.#feed !== null) return;
+    const feed = await this.#deps.openFeed({
+      tables: this.tables,
+      advanced: this.reach.advance,
+      isBuilding: () => this.isBuilding,
+      pacePercent: () => (this.isBuilding ? this.pacePercent : 100),
+    });
+    this.#feed = feed;
+    feed.stopped.catch((error: unknown) => {
+      if (this.#feed === feed) this.#deps.failed(this.number, error);
+    });
+  }
+
+  /** Its tables stay as they are; they can be read on. */
+  async stop(): Promise<void> {
+    const feed = this.#feed;
+    this.#feed = null;
+    await feed?.[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.reach[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import type { Coordination, Lease } from '../../src/ports/coordination.ts';
+import type { ProjectionStore } from '../../src/ports/projection-store.ts';
+
+/** Who dies with a lease holds up the others for so long. */
+const leaseMs = 15_000;
+const extendEveryMs = 5_000;
+const askAgainMs = 20;
+
+/**
+ * The store of one of several projectors whose tables are replicated. Such a table takes one insert at a time
+ * from all nodes together and refuses a second one, so they take turns; what comes meanwhile goes with the next
+ * insert. Without Coordination they insert when they like, and a refused insert is tried again.
+ */
+export function serializeInserts(
+  store: ProjectionStore,
+  deps: {
+    readonly coordination: Pick<Coordination, 'acquire' | 'release'>;
+    readonly logger: Pick<Logger, 'debug'>;
+  },
+): ProjectionStore {
+  return {
+    create: (definition) => store.create(definition),
+    drop: (name) => store.drop(name),
+    command: (sql, options) => store.command(sql, options),
+    queryBinary: (sql, params, queryClass) => store.queryBinary(sql, params, queryClass),
+    queryRows: (sql, params, queryClass) => store.queryRows(sql, params, queryClass),
+    insert: async (insert) => {
+      await using _ = await turnOf(`projection/inserts/${insert.table}`, deps);
+      await store.insert(insert);
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+type Deps = Parameters<typeof serializeInserts>[1];
+
+/** Resolves when the turn has come; it lasts until it is disposed. */
+async function turnOf(name: string, deps: Deps): Promise<AsyncDisposable> {
+  const lease = await acquired(name, deps);
+  if (lease === null) return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  const { coordination, logger } = deps;
+  const extend = (): void => {
+    coordination.acquire(name, { ttlMs: leaseMs, token: lease.token }).catch((err: unknown) => {
+      logger.debug({ err }, 'a turn to insert could not be extended');
+    });
+  };
+  const timer = setInterval(extend, extendEveryMs);
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await coordination.release(lease);
+    },
+  };
+}
+
+/** Null when the nodes cannot reach one another. */
+async function acquired(name: string, { coordination, logger }: Deps): Promise<Lease | null> {
+  for (;;) {
+    try {
+      const lease = await coordination.acquire(name, { ttlMs: leaseMs });
+      if (lease !== null) return lease;
+    } catch (err) {
+      if (!(err instanceof GatewayError && err.code === 'coordination_unavailable')) throw err;
+      logger.debug({ err }, 'inserting without a turn');
+      return null;
+    }
+    await sleep(askAgainMs);
+  }
+}

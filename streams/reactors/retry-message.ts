@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
+import type { ReactorOptions, Taken } from './reactor.ts';
+
+const attemptsMax = 5;
+const retryFirstWaitMs = 200;
+const retryWaitMaxMs = 10_000;
+
+/** True when the message is finished; false when the signal came first. */
+export async function retryMessage(
+  options: ReactorOptions,
+  taken: Taken,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      await options.handle(taken, signal);
+      return true;
+    } catch (error) {
+      if (isOver(signal)) return false;
+      const { group, logger } = options;
+      const { partition, message } = taken;
+      const position = { err: error, group, partition, offset: message.offset, attempt };
+      logger.warn(position, 'a message could not be processed');
+      if (attempt >= attemptsMax && !isOutage(error)) {
+        if (await parked(options, taken, error, attempt)) return true;
+      }
+      await pause(options, attempt, signal);
+    }
+  }
+  return false;
+}
+
+async function parked(
+  options: ReactorOptions,
+  taken: Taken,
+  error: unknown,
+  attempts: number,
+): Promise<boolean> {
+  try {
+    await options.orders.park(taken, error, attempts);
+    return true;
+  } catch (failure) {
+    options.logger.warn({ err: failure, group: options.group }, 'a message could not be set aside');
+    return false;
+  }
+}
+
+/** A signal that may have ended while something was awaited. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+/** The message is not to blame: it is tried for as long as it takes. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+}
+
+export async function pause(
+  { retryWaitMs = retryFirstWaitMs }: ReactorOptions,
+  attempt: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const ms = Math.min(retryWaitMs * 2 ** Math.min(attempt, 10), retryWaitMaxMs);
+  await wait(ms, undefined, { signal }).catch(() => undefined);
+}
