@@ -66,7 +66,6 @@ const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
       'integration_not_allowed',
       'invalid_connection',
       'connection_validation_failed',
-      'run_interrupted',
       'url_not_allowed',
       ...formEndpoint.errors,
     ],
