@@ -6,8 +6,9 @@ const secretName =
 
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
-/** What stands before a value in text: `token=`, `"api_key": "`. */
-const nameBeforeValue = /(?<![\w-])([\w-]+)["']?\s*[:=]\s*["']?/g;
+/** A value in text follows its name: `token=`, `"api_key": "`. */
+const nameInText = /[\w-]+/g;
+const betweenNameAndValue = /["']?\s*[:=]\s*["']?/y;
 const secretNameInText = /token|secret|password|api[_-]?key|authorization/i;
 const value = /[^\s"',&}]+/y;
 
@@ -21,11 +22,13 @@ export function redactText(text: string): string {
 function redactNamedValues(text: string): string {
   let clean = '';
   let from = 0;
-  for (const { 0: before, 1: name = '', index } of text.matchAll(nameBeforeValue)) {
+  for (const { 0: name, index } of text.matchAll(nameInText)) {
     if (index < from || !secretNameInText.test(name)) continue;
-    value.lastIndex = index + before.length;
+    betweenNameAndValue.lastIndex = index + name.length;
+    if (!betweenNameAndValue.test(text)) continue;
+    value.lastIndex = betweenNameAndValue.lastIndex;
     if (!value.test(text)) continue;
-    clean += `${text.slice(from, index)}${before}${removed}`;
+    clean += `${text.slice(from, betweenNameAndValue.lastIndex)}${removed}`;
     from = value.lastIndex;
   }
   return clean + text.slice(from);
