@@ -1,7 +1,13 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import {
+  eventually,
+  openCrmWorld,
+  succeeded,
+  type CrmConnection,
+  type CrmWorld,
+} from '../support/crm-world.ts';
 import { daysLater } from '../support/days-later.ts';
 import type { Answer } from '../support/gateway.ts';
 import { deployOnEvent } from '../support/on-event.ts';
@@ -125,5 +131,25 @@ describe('a function of an event whose process was killed', () => {
     expect((await world.gateway.call('GET', path)).status).toBe(404);
     expect((await ask(randomUUID())()).status).toBe(201);
     expect(asked()).toBe(2);
+  });
+
+  it('after a creation is not run again', async () => {
+    await deployOnEvent(
+      world,
+      'post-connection-creation',
+      `await svc.get({ endpoint: '/steps/5' });`,
+    );
+    const made = await world.connect();
+    await made.account.came('/steps/5');
+    world.gateway.process.kill('SIGKILL');
+    await world.restart(undefined, later());
+    made.account.openSteps(5);
+    const path = `/runs?connection_id=${made.id}&kind=on-event`;
+    const runs = await eventually(
+      async () => succeeded(await world.gateway.call('GET', path)).data as { status: string }[],
+      ([run]) => run !== undefined && run.status !== 'running',
+    );
+    expect(runs).toMatchObject([{ status: 'interrupted', error: { code: 'run_interrupted' } }]);
+    expect(timesAsked(made, '/steps/5')).toBe(1);
   });
 });

@@ -1,10 +1,11 @@
+import type { LifecycleEvent } from '../../src/modules/connections/lifecycle.ts';
 import { bundle } from './contract/row-functions.ts';
 import { succeeded, type CrmWorld } from './crm-world.ts';
 
 /** Deploys one function on the event to the integration `crm`, in place of the one before. */
 export async function deployOnEvent(
   { gateway }: CrmWorld,
-  event: 'validate-connection' | 'pre-connection-deletion',
+  event: LifecycleEvent,
   body: string,
 ): Promise<void> {
   const of = `description: '', event: '${event}', exec: async (svc) => { ${body} }`;
