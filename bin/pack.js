@@ -27,7 +27,7 @@ function copyData(folder) {
 function build() {
   rmSync(built, { recursive: true, force: true });
   compile('tsconfig.build.json');
-  compile('src/modules/connect-page/browser/tsconfig.build.json');
+  compile('src/modules/connections/connect-page/browser/tsconfig.build.json');
   for (const folder of ['src', 'streams', 'schemas']) copyData(folder);
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientOperations, operationsFile, pages } from '../src/app/generate.ts';
@@ -73,10 +73,15 @@ describe('the house rules', () => {
     expect(new Set(rowsOfFunctions).size).toBe(rowsOfFunctions.length);
   });
 
-  it('each noun says on one page what it is', () => {
-    const nouns = readdirSync(join(root, 'src/modules'));
+  it('each wing and each noun says on one page what it is', () => {
+    const wings = readdirSync(join(root, 'src/modules')).map((wing) => `src/modules/${wing}`);
+    const nouns = wings
+      .filter((wing) => !existsSync(join(root, wing, 'routes.ts')))
+      .flatMap((wing) => readdirSync(join(root, wing)).map((noun) => `${wing}/${noun}`))
+      .filter((noun) => statSync(join(root, noun)).isDirectory());
+    expect(nouns.length).toBeGreaterThan(wings.length);
     expect(
-      nouns.filter((noun) => !existsSync(join(root, 'src/modules', noun, 'README.md'))),
+      [...wings, ...nouns].filter((folder) => !existsSync(join(root, folder, 'README.md'))),
     ).toEqual([]);
   });
 

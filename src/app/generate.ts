@@ -5,7 +5,7 @@ import { clientTypes } from '../http/openapi/typescript.ts';
 import { routes, streamRoutes } from '../http/routes.ts';
 import { catalogue, type ErrorCode } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
-import { asyncapiDocument } from '../modules/topics/asyncapi.ts';
+import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
 import { loadConfig } from './config.ts';
 import { configurationPage } from './configuration-page.ts';
@@ -82,7 +82,7 @@ ${table(head, rows)}
 
 A model that is opted in has a topic of its own beside them,
 \`svc.cdc.<environment>.<integration>.<model>.v<major>\`, deleted after ${durationText(typedTopicCleanup.retentionMs)}
-([what is written](../../src/modules/typed-topics/README.md)).
+([what is written](../../src/modules/operations/typed-topics/README.md)).
 
 ## Values of the public topics
 

@@ -8,26 +8,30 @@ import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { openReplies, type Replies } from '../control-plane/replies.ts';
 import { openControlView, type OpenControlView } from '../control-plane/view.ts';
 import type { Services } from '../http/services.ts';
-import { createRunsClient } from '../modules/actions/handlers.ts';
-import { createAuditRecorder } from '../modules/audit/recorder.ts';
-import { createDecryptedConnectionCache } from '../modules/connections/decrypted-connection-cache.ts';
-import { createRefresher } from '../modules/connections/refresh.ts';
-import { missingRoots, openVault, type RootKeyRing } from '../modules/credentials/open-vault.ts';
-import { openDeadLetters, type DeadLetters } from '../modules/dead-letters/view.ts';
-import type { Environment } from '../modules/environments/state.ts';
+import { createRunsClient } from '../modules/functions/actions/handlers.ts';
+import { createAuditRecorder } from '../modules/access/audit/recorder.ts';
+import { createDecryptedConnectionCache } from '../modules/connections/connections/decrypted-connection-cache.ts';
+import { createRefresher } from '../modules/connections/connections/refresh.ts';
+import {
+  missingRoots,
+  openVault,
+  type RootKeyRing,
+} from '../modules/connections/credentials/open-vault.ts';
+import { openDeadLetters, type DeadLetters } from '../modules/operations/dead-letters/view.ts';
+import type { Environment } from '../modules/access/environments/state.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createReadableRuns } from '../modules/records/readable.ts';
-import { createPayloadStore, type PayloadStore } from '../modules/runs/payload-store.ts';
-import { DirectRuns } from '../modules/runs/direct-runs.ts';
-import { createPublisher } from '../modules/runs/publisher.ts';
-import { consumeRunCompletions } from '../modules/runs/run-completions.ts';
-import { createConnectionFinder } from '../modules/webhooks-in/find-connections.ts';
-import { createProviderKeys } from '../modules/webhooks-in/provider-keys.ts';
-import { openIncoming } from '../modules/webhooks-in/incoming.ts';
-import { openDeliveries } from '../modules/webhooks-out/deliveries.ts';
-import { collect } from '../modules/metrics/collect.ts';
-import { countOperation } from '../modules/metrics/operations.ts';
-import { createRunLogs, type OperationOutcome } from '../modules/runs/run-log.ts';
+import { createPayloadStore, type PayloadStore } from '../modules/functions/runs/payload-store.ts';
+import { DirectRuns } from '../modules/functions/runs/direct-runs.ts';
+import { createPublisher } from '../modules/functions/runs/publisher.ts';
+import { consumeRunCompletions } from '../modules/functions/runs/run-completions.ts';
+import { createConnectionFinder } from '../modules/webhooks/webhooks-in/find-connections.ts';
+import { createProviderKeys } from '../modules/webhooks/webhooks-in/provider-keys.ts';
+import { openIncoming } from '../modules/webhooks/webhooks-in/incoming.ts';
+import { openDeliveries } from '../modules/webhooks/webhooks-out/deliveries.ts';
+import { collect } from '../modules/operations/metrics/collect.ts';
+import { countOperation } from '../modules/operations/metrics/operations.ts';
+import { createRunLogs, type OperationOutcome } from '../modules/functions/runs/run-log.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';

@@ -1,4 +1,4 @@
-import type { FunctionKind } from '../modules/functions/state.ts';
+import type { FunctionKind } from '../modules/functions/functions/state.ts';
 
 /** The folder of an integration that holds the functions of a kind. */
 export const kindFolder: Readonly<Record<FunctionKind, string>> = {

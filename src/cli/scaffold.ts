@@ -1,4 +1,4 @@
-import type { FunctionKind } from '../modules/functions/state.ts';
+import type { FunctionKind } from '../modules/functions/functions/state.ts';
 import { compilerOptions } from './compiler/type-checker.ts';
 import { kindFolder } from './project-layout.ts';
 

@@ -1,4 +1,4 @@
-import type { ConnectionQuery } from '../modules/connections/listing.ts';
+import type { ConnectionQuery } from '../modules/connections/connections/listing.ts';
 
 const limitDefault = 10_000;
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kernel/stable-json.ts';
-import type { Connection } from '../modules/connections/state.ts';
-import type { ConnectionQuery } from '../modules/connections/listing.ts';
+import type { Connection } from '../modules/connections/connections/state.ts';
+import type { ConnectionQuery } from '../modules/connections/connections/listing.ts';
 import type { CommandBody, EntityKind, EntityRef } from './entity.ts';
 
 export interface ExecuteOptions {

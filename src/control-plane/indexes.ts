@@ -1,10 +1,10 @@
-import type { ApiKey } from '../modules/api-keys/state.ts';
-import type { Authorization } from '../modules/authorizations/state.ts';
-import type { ConnectSession } from '../modules/connect-sessions/state.ts';
-import type { Connection } from '../modules/connections/state.ts';
-import type { Environment } from '../modules/environments/state.ts';
-import type { Integration } from '../modules/integrations/state.ts';
-import type { SyncInstance } from '../modules/syncs/state.ts';
+import type { ApiKey } from '../modules/access/api-keys/state.ts';
+import type { Authorization } from '../modules/connections/authorizations/state.ts';
+import type { ConnectSession } from '../modules/connections/connect-sessions/state.ts';
+import type { Connection } from '../modules/connections/connections/state.ts';
+import type { Environment } from '../modules/access/environments/state.ts';
+import type { Integration } from '../modules/connections/integrations/state.ts';
+import type { SyncInstance } from '../modules/functions/syncs/state.ts';
 import type { EntityKind } from './entity.ts';
 
 /** Values by which entities of a kind are found; null = this one is not in the index. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { joinKey } from '../kernel/ids.ts';
-import type { Connection } from '../modules/connections/state.ts';
+import type { Connection } from '../modules/connections/connections/state.ts';
 import { openDisposableDatabase } from './disposable-database.ts';
 import type { EntityRef } from './entity.ts';
 import { indexes } from './indexes.ts';

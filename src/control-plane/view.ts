@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { joinKey } from '../kernel/ids.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { Connection } from '../modules/connections/state.ts';
+import type { Connection } from '../modules/connections/connections/state.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
 import type { Codec, Schemas } from '../ports/schemas.ts';
 import { connectionSearch } from './connection-search.ts';

@@ -1,10 +1,10 @@
 import { GatewayError } from '../kernel/errors.ts';
-import { authenticate, createUseNoter } from '../modules/api-keys/handlers.ts';
-import { isKeyFormat } from '../modules/api-keys/key-format.ts';
-import { openRevocations } from '../modules/api-keys/revocations.ts';
-import type { ApiKey } from '../modules/api-keys/state.ts';
-import { isConnectToken, sessionOf } from '../modules/connect-sessions/handlers.ts';
-import type { Environment } from '../modules/environments/state.ts';
+import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
+import { isKeyFormat } from '../modules/access/api-keys/key-format.ts';
+import { openRevocations } from '../modules/access/api-keys/revocations.ts';
+import type { ApiKey } from '../modules/access/api-keys/state.ts';
+import { isConnectToken, sessionOf } from '../modules/connections/connect-sessions/handlers.ts';
+import type { Environment } from '../modules/access/environments/state.ts';
 import type { Caller } from './define-route.ts';
 import type { Services } from './services.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { GatewayError } from '../kernel/errors.ts';
-import type { ConnectSession } from '../modules/connect-sessions/state.ts';
+import type { ConnectSession } from '../modules/connections/connect-sessions/state.ts';
 import type { Responses } from './responses.ts';
 import type { RouteError } from './route-errors.ts';
 import type { Services } from './services.ts';

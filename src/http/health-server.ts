@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { headersOfEveryAnswer } from './every-answer.ts';
 import { hostAndPort } from './host-and-port.ts';
 import type { Services } from './services.ts';
-import { healthResponse, readyResponse } from '../modules/health/responses.ts';
+import { healthResponse, readyResponse } from '../modules/operations/health/responses.ts';
 
 export interface HealthServerOptions {
   /** Reasons why this process cannot do its work; none = ready. */

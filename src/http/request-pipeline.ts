@@ -8,9 +8,9 @@ import { issuesOf } from './error-response.ts';
 import { parseQuery } from './query.ts';
 import { takeQuota, type Quota } from './rate-limit.ts';
 import type { Match } from './router.ts';
-import { audited, type AuditCall } from '../modules/audit/audited.ts';
-import { auditRule, type AuditRule } from '../modules/audit/audited-routes.ts';
-import { withIdempotencyKey } from '../modules/idempotent-requests/handlers.ts';
+import { audited, type AuditCall } from '../modules/access/audit/audited.ts';
+import { auditRule, type AuditRule } from '../modules/access/audit/audited-routes.ts';
+import { withIdempotencyKey } from '../modules/access/idempotent-requests/handlers.ts';
 import type { Services } from './services.ts';
 
 type Schema = z.ZodType | undefined;

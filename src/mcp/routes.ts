@@ -3,7 +3,7 @@ import { json, nothing } from '../http/responses.ts';
 import { defineRoute, type AnyRoute } from '../http/define-route.ts';
 import { connectionId, integrationKey, jsonObject } from '../http/fields.ts';
 import { errorAt } from '../http/route-errors.ts';
-import { requireConnection } from '../modules/connections/queries.ts';
+import { requireConnection } from '../modules/connections/connections/queries.ts';
 import { rpcAnswerShape, rpcErrorShape } from './shapes.ts';
 
 const scopes = ['environment:mcp'];

@@ -2,9 +2,9 @@ import { McpError, type CallToolResult, type Tool } from '@modelcontextprotocol/
 import type { Services } from '../http/services.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import type { Json } from '../kernel/stable-json.ts';
-import type { Connection } from '../modules/connections/state.ts';
-import { toolParameters } from '../modules/functions/presenter.ts';
-import { listFunctions } from '../modules/functions/queries.ts';
+import type { Connection } from '../modules/connections/connections/state.ts';
+import { toolParameters } from '../modules/functions/functions/presenter.ts';
+import { listFunctions } from '../modules/functions/functions/queries.ts';
 
 /** For whom tools are listed and called. */
 export interface ToolCaller {

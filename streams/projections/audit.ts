@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../src/modules/audit/events.ts';
+import type { AuditEvent } from '../../src/modules/access/audit/events.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { defineAppended } from './appended.ts';
 

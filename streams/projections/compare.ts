@@ -1,4 +1,4 @@
-import type { Difference, VerifiedPart } from '../../src/modules/projections/state.ts';
+import type { Difference, VerifiedPart } from '../../src/modules/operations/projections/state.ts';
 import type { RecordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 

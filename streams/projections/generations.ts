@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import type { FollowedProjection } from '../../src/modules/projections/consume.ts';
+import type { FollowedProjection } from '../../src/modules/operations/projections/consume.ts';
 import type {
   PublishedGeneration,
   PublishedProjection,
-} from '../../src/modules/projections/public.ts';
-import type { Place, VerifiedPart } from '../../src/modules/projections/state.ts';
+} from '../../src/modules/operations/projections/public.ts';
+import type { Place, VerifiedPart } from '../../src/modules/operations/projections/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';
@@ -29,7 +29,7 @@ const comparisonsMax = 10;
 /** While it is built, the state is told every so many ticks, and when it has caught up. */
 const ticksPerReport = 5;
 
-/** What a projector says of its generation; becomes a command (`src/modules/projections/decider.ts`). */
+/** What a projector says of its generation; becomes a command (`src/modules/operations/projections/decider.ts`). */
 export type Report = { readonly generation: number } & (
   | {
       readonly type: 'ReportProgress';

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../src/modules/logs/events.ts';
+import type { LogEntry } from '../../src/modules/operations/logs/events.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { defineAppended } from './appended.ts';
 

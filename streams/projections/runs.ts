@@ -1,5 +1,5 @@
 import { limits } from '../../src/kernel/limits.ts';
-import type { RunChanged } from '../../src/modules/runs/events.ts';
+import type { RunChanged } from '../../src/modules/functions/runs/events.ts';
 import { defineAppended } from './appended.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { VerifiedPart } from '../../src/modules/projections/state.ts';
+import type { VerifiedPart } from '../../src/modules/operations/projections/state.ts';
 import { createHighWatermarks } from '../../src/modules/records/high-watermarks.ts';
 import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';

@@ -3,17 +3,17 @@ import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import { uuidV5 } from '../../src/kernel/ids.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { findConnection } from '../../src/modules/connections/queries.ts';
-import type { Vault } from '../../src/modules/credentials/vault.ts';
-import type { Environment } from '../../src/modules/environments/state.ts';
-import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import { findConnection } from '../../src/modules/connections/connections/queries.ts';
+import type { Vault } from '../../src/modules/connections/credentials/vault.ts';
+import type { Environment } from '../../src/modules/access/environments/state.ts';
+import type { Publisher } from '../../src/modules/functions/runs/publisher.ts';
 import {
   authEventOf,
   authPayload,
   isAuthWanted,
   type CredentialsChanged,
-} from '../../src/modules/webhooks-out/auth-payload.ts';
-import { deliveriesOf } from '../../src/modules/webhooks-out/outbox.ts';
+} from '../../src/modules/webhooks/webhooks-out/auth-payload.ts';
+import { deliveriesOf } from '../../src/modules/webhooks/webhooks-out/outbox.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import {

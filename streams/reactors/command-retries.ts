@@ -5,9 +5,12 @@ import {
   type CommandValue,
 } from '../../src/control-plane/message-codec.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { deadLetterHeader, type DeadLetterValue } from '../../src/modules/dead-letters/events.ts';
-import type { DeadLetter } from '../../src/modules/dead-letters/state.ts';
-import type { DeadLetters } from '../../src/modules/dead-letters/view.ts';
+import {
+  deadLetterHeader,
+  type DeadLetterValue,
+} from '../../src/modules/operations/dead-letters/events.ts';
+import type { DeadLetter } from '../../src/modules/operations/dead-letters/state.ts';
+import type { DeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
 import { recordCommandsTopic } from '../../src/modules/records/commands.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
-import { deadLetterStepMessage } from '../../src/modules/dead-letters/messages.ts';
-import { scrub } from '../../src/modules/runs/events.ts';
-import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import { deadLetterStepMessage } from '../../src/modules/operations/dead-letters/messages.ts';
+import { scrub } from '../../src/modules/functions/runs/events.ts';
+import type { Publisher } from '../../src/modules/functions/runs/publisher.ts';
 import type { OperatorRequests } from './reactor.ts';
 
 /**

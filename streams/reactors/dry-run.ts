@@ -1,10 +1,10 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Json } from '../../src/kernel/stable-json.ts';
-import type { Connection } from '../../src/modules/connections/state.ts';
-import type { DeployedFunction } from '../../src/modules/functions/state.ts';
-import { createDryRun, type DryRunOrder } from '../../src/modules/runs/dry-run.ts';
-import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
-import type { HostRun } from '../../src/modules/runs/open-host.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
+import type { DeployedFunction } from '../../src/modules/functions/functions/state.ts';
+import { createDryRun, type DryRunOrder } from '../../src/modules/functions/runs/dry-run.ts';
+import type { CalledRun } from '../../src/modules/functions/runs/direct-runs.ts';
+import type { HostRun } from '../../src/modules/functions/runs/open-host.ts';
 import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { PublicMessage } from '../../src/control-plane/entity.ts';
-import { readableStep } from '../../src/modules/webhooks-out/deliveries.ts';
-import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
+import { readableStep } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
+import type { WebhookOut } from '../../src/modules/webhooks/webhooks-out/events.ts';
 import type { EventLog, Position } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { topics } from '../topics.ts';

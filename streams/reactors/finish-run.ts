@@ -1,7 +1,7 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
-import type { ModelPlace, ModelResult } from '../../src/modules/syncs/events.ts';
+import type { ModelPlace, ModelResult } from '../../src/modules/functions/syncs/events.ts';
 import { failureOf, throughOutage, type Ending, type Over, type RunDeps } from './attempt.ts';
 
 /** How an attempt went, with what it changed in the streams of its models. */

@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { ActionRun } from '../../src/modules/actions/state.ts';
-import { connectionRef } from '../../src/modules/connections/entity.ts';
+import type { ActionRun } from '../../src/modules/functions/actions/state.ts';
+import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
 import type {
   CalledRun,
   DirectRuns,
   RunTaker,
   TakenRun,
-} from '../../src/modules/runs/direct-runs.ts';
-import { isEnd, isTaken, millis, type RunChanged } from '../../src/modules/runs/events.ts';
-import { connectionPathOf } from '../../src/modules/syncs/entity.ts';
-import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+} from '../../src/modules/functions/runs/direct-runs.ts';
+import {
+  isEnd,
+  isTaken,
+  millis,
+  type RunChanged,
+} from '../../src/modules/functions/runs/events.ts';
+import { connectionPathOf } from '../../src/modules/functions/syncs/entity.ts';
+import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../src/ports/schemas.ts';

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { catalogue, GatewayError } from '../../src/kernel/errors.ts';
-import { incomingTopic } from '../../src/modules/webhooks-in/incoming.ts';
-import type { WebhookIn } from '../../src/modules/webhooks-in/events.ts';
-import { receiverOf } from '../../src/modules/webhooks-in/receiver.ts';
+import { incomingTopic } from '../../src/modules/webhooks/webhooks-in/incoming.ts';
+import type { WebhookIn } from '../../src/modules/webhooks/webhooks-in/events.ts';
+import { receiverOf } from '../../src/modules/webhooks/webhooks-in/receiver.ts';
 import {
   openReceived,
   processWebhook,
   type ProcessDeps,
-} from '../../src/modules/webhooks-in/process.ts';
+} from '../../src/modules/webhooks/webhooks-in/process.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { Logger } from 'pino';

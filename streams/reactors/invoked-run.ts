@@ -2,14 +2,14 @@ import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
-import { streamOf } from '../../src/modules/syncs/reconcile.ts';
-import type { SyncInstance } from '../../src/modules/syncs/state.ts';
-import { actionRunRef } from '../../src/modules/actions/entity.ts';
-import type { Operation } from '../../src/modules/runs/run-log.ts';
-import type { BodyOwner } from '../../src/modules/runs/payload-store.ts';
-import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
-import { scrub, type BodyPlace, type RunChanged } from '../../src/modules/runs/events.ts';
-import { outputJson } from '../../src/modules/actions/output.ts';
+import { streamOf } from '../../src/modules/functions/syncs/reconcile.ts';
+import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
+import { actionRunRef } from '../../src/modules/functions/actions/entity.ts';
+import type { Operation } from '../../src/modules/functions/runs/run-log.ts';
+import type { BodyOwner } from '../../src/modules/functions/runs/payload-store.ts';
+import type { CalledRun } from '../../src/modules/functions/runs/direct-runs.ts';
+import { scrub, type BodyPlace, type RunChanged } from '../../src/modules/functions/runs/events.ts';
+import { outputJson } from '../../src/modules/functions/actions/output.ts';
 import {
   executeUntilDecided,
   attempted,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { CalledRun, EndBody, TakenRun } from '../../src/modules/runs/direct-runs.ts';
+import type { CalledRun, EndBody, TakenRun } from '../../src/modules/functions/runs/direct-runs.ts';
 import type { RunDeps } from './attempt.ts';
 import { onLog, invokeRun } from './invoked-run.ts';
 

@@ -1,11 +1,17 @@
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import { consumerGroupRef } from '../../src/modules/consumer-groups/entity.ts';
-import type { ConsumerGroup, PartitionReset } from '../../src/modules/consumer-groups/state.ts';
-import { aboutDeadLetter, stepMessage } from '../../src/modules/dead-letters/messages.ts';
-import type { DeadLetters } from '../../src/modules/dead-letters/view.ts';
-import { scrub } from '../../src/modules/runs/events.ts';
-import type { Publisher } from '../../src/modules/runs/publisher.ts';
+import { consumerGroupRef } from '../../src/modules/operations/consumer-groups/entity.ts';
+import type {
+  ConsumerGroup,
+  PartitionReset,
+} from '../../src/modules/operations/consumer-groups/state.ts';
+import {
+  aboutDeadLetter,
+  stepMessage,
+} from '../../src/modules/operations/dead-letters/messages.ts';
+import type { DeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
+import { scrub } from '../../src/modules/functions/runs/events.ts';
+import type { Publisher } from '../../src/modules/functions/runs/publisher.ts';
 import { parkTo } from './dead-letters.ts';
 import type { OperatorRequests } from './reactor.ts';
 

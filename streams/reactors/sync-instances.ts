@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import { findConnection } from '../../src/modules/connections/queries.ts';
-import { createInstancesFor } from '../../src/modules/syncs/reconcile.ts';
+import { findConnection } from '../../src/modules/connections/connections/queries.ts';
+import { createInstancesFor } from '../../src/modules/functions/syncs/reconcile.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { OperatorRequests } from './reactor.ts';

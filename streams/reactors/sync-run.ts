@@ -1,12 +1,12 @@
 import type { WriteOrigin } from '../../src/modules/records/writer.ts';
-import type { DeployedFunction } from '../../src/modules/functions/state.ts';
-import type { CalledRun } from '../../src/modules/runs/direct-runs.ts';
-import { scrub, type RunChanged } from '../../src/modules/runs/events.ts';
-import { runLimits } from '../../src/modules/runs/runtime/run-limits.ts';
-import { RunTimeBudget } from '../../src/modules/runs/run-time-budget.ts';
-import { syncRef } from '../../src/modules/syncs/entity.ts';
-import { streamOf } from '../../src/modules/syncs/reconcile.ts';
-import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import type { DeployedFunction } from '../../src/modules/functions/functions/state.ts';
+import type { CalledRun } from '../../src/modules/functions/runs/direct-runs.ts';
+import { scrub, type RunChanged } from '../../src/modules/functions/runs/events.ts';
+import { runLimits } from '../../src/modules/functions/runs/runtime/run-limits.ts';
+import { RunTimeBudget } from '../../src/modules/functions/runs/run-time-budget.ts';
+import { syncRef } from '../../src/modules/functions/syncs/entity.ts';
+import { streamOf } from '../../src/modules/functions/syncs/reconcile.ts';
+import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
 import {
   executeUntilDecided,
   attempted,

@@ -2,16 +2,23 @@ import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { findCaughtUp } from '../../src/control-plane/lookup.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { findConnection } from '../../src/modules/connections/queries.ts';
-import type { Connection } from '../../src/modules/connections/state.ts';
-import type { Vault } from '../../src/modules/credentials/vault.ts';
-import type { Environment } from '../../src/modules/environments/state.ts';
-import { findFunction } from '../../src/modules/functions/queries.ts';
+import { findConnection } from '../../src/modules/connections/connections/queries.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
+import type { Vault } from '../../src/modules/connections/credentials/vault.ts';
+import type { Environment } from '../../src/modules/access/environments/state.ts';
+import { findFunction } from '../../src/modules/functions/functions/queries.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
-import { isEnd, type RunChanged } from '../../src/modules/runs/events.ts';
-import type { Publisher } from '../../src/modules/runs/publisher.ts';
-import { deliveriesOf, endpointsOf, type Payload } from '../../src/modules/webhooks-out/outbox.ts';
-import { asyncActionPayloads, syncPayloads } from '../../src/modules/webhooks-out/sync-payload.ts';
+import { isEnd, type RunChanged } from '../../src/modules/functions/runs/events.ts';
+import type { Publisher } from '../../src/modules/functions/runs/publisher.ts';
+import {
+  deliveriesOf,
+  endpointsOf,
+  type Payload,
+} from '../../src/modules/webhooks/webhooks-out/outbox.ts';
+import {
+  asyncActionPayloads,
+  syncPayloads,
+} from '../../src/modules/webhooks/webhooks-out/sync-payload.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import {

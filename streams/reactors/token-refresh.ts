@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import { findConnection } from '../../src/modules/connections/queries.ts';
-import type { Refresher } from '../../src/modules/connections/refresher.ts';
-import type { Connection } from '../../src/modules/connections/state.ts';
+import { findConnection } from '../../src/modules/connections/connections/queries.ts';
+import type { Refresher } from '../../src/modules/connections/connections/refresher.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { OperatorRequests } from './reactor.ts';

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { Connection } from '../../src/modules/connections/state.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import {
   typedProgressTopic,
   type TypedTopicProgress,
-} from '../../src/modules/typed-topics/progress.ts';
+} from '../../src/modules/operations/typed-topics/progress.ts';
 import { fillPartition } from './typed-topics/partition.ts';
 import { typedTopicsGroup, type Shared, type TypedTopicsDeps } from './typed-topics/shared.ts';
 import { Targets } from './typed-topics/targets.ts';

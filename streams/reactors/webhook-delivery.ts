@@ -1,5 +1,5 @@
-import { deliveriesTopic } from '../../src/modules/webhooks-out/deliveries.ts';
-import type { WebhookOut } from '../../src/modules/webhooks-out/events.ts';
+import { deliveriesTopic } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
+import type { WebhookOut } from '../../src/modules/webhooks/webhooks-out/events.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { OperatorRequests } from './reactor.ts';

@@ -3,9 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { authModeRules } from '../../src/modules/credentials/modes/registry.ts';
-import { authModes, type AuthMode, type Provider } from '../../src/modules/providers/definition.ts';
-import { loadCatalogue } from '../../src/modules/providers/load-catalogue.ts';
+import { authModeRules } from '../../src/modules/connections/credentials/modes/registry.ts';
+import {
+  authModes,
+  type AuthMode,
+  type Provider,
+} from '../../src/modules/connections/providers/definition.ts';
+import { loadCatalogue } from '../../src/modules/connections/providers/load-catalogue.ts';
 import { aProvider } from '../support/control.ts';
 import type { Played } from '../support/fake-auth/play.ts';
 import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
+import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
 import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authModes, type AuthMode } from '../../src/modules/providers/definition.ts';
+import { authModes, type AuthMode } from '../../src/modules/connections/providers/definition.ts';
 import { codeOf } from '../support/api.ts';
 import {
   openPageSocket,

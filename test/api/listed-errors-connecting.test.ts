@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/kernel/limits.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import { aProvider } from '../support/control.ts';

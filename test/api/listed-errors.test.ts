@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parkTo } from '../../streams/reactors/dead-letters.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
-import { createRunsClient, type RunsClientDeps } from '../../src/modules/actions/handlers.ts';
-import { sealIntegrationCredentials } from '../../src/modules/credentials/sealing.ts';
-import { deployFunctions } from '../../src/modules/functions/deploy.ts';
-import { deployBody } from '../../src/modules/functions/deploy-body.ts';
-import { functionRef } from '../../src/modules/functions/entity.ts';
-import { requireIntegration } from '../../src/modules/integrations/queries.ts';
+import {
+  createRunsClient,
+  type RunsClientDeps,
+} from '../../src/modules/functions/actions/handlers.ts';
+import { sealIntegrationCredentials } from '../../src/modules/connections/credentials/sealing.ts';
+import { deployFunctions } from '../../src/modules/functions/functions/deploy.ts';
+import { deployBody } from '../../src/modules/functions/functions/deploy-body.ts';
+import { functionRef } from '../../src/modules/functions/functions/entity.ts';
+import { requireIntegration } from '../../src/modules/connections/integrations/queries.ts';
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import { anAction, aSync } from '../support/functions-api.ts';

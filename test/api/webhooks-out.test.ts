@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
 import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
 import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
-import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
+import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
 import { codeOf, startApi, type Api, type ApiAnswer } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import { everythingOn } from '../support/control.ts';

@@ -6,10 +6,10 @@ import type {
   EnvironmentUid,
   IntegrationKey,
 } from '../../src/kernel/ids.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
-import { importConnection } from '../../src/modules/connections/handlers.ts';
-import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
-import { environmentByName } from '../../src/modules/environments/queries.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
+import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
+import { patchEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import { environmentByName } from '../../src/modules/access/environments/queries.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import type { BarrierAnswer, WriteOrigin } from '../../src/modules/records/writer.ts';
 import { composeWhole, type WholeNode } from '../support/whole-node.ts';

@@ -12,8 +12,8 @@ import {
   orderProjection,
   rebuildProjection,
   verifyProjection,
-} from '../../src/modules/projections/handlers.ts';
-import { verificationState } from '../../src/modules/projections/state.ts';
+} from '../../src/modules/operations/projections/handlers.ts';
+import { verificationState } from '../../src/modules/operations/projections/state.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';

@@ -3,7 +3,7 @@
  * and the tenth of the records that came after it, and taken over from a node that goes away by one that stood by.
  * Record owners and saver in this process, four partitions; Kafka and a registry are started where they are wanted.
  */
-import { defaultRetention } from '../../src/modules/environments/retention.ts';
+import { defaultRetention } from '../../src/modules/access/environments/retention.ts';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,8 +17,11 @@ import { openReplies } from '../../src/control-plane/replies.ts';
 import { systemClock as clock } from '../../src/kernel/time.ts';
 import type { Json } from '../../src/kernel/stable-json.ts';
 import { startSealing } from '../../src/app/threads/sealing.ts';
-import { openVault } from '../../src/modules/credentials/open-vault.ts';
-import { makeRootKeyFile, readRootKeys } from '../../src/modules/credentials/root-keys.ts';
+import { openVault } from '../../src/modules/connections/credentials/open-vault.ts';
+import {
+  makeRootKeyFile,
+  readRootKeys,
+} from '../../src/modules/connections/credentials/root-keys.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { Provider } from '../../src/modules/providers/definition.ts';
+import type { Provider } from '../../src/modules/connections/providers/definition.ts';
 import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
 import type { Played } from '../support/fake-auth/play.ts';
 import type { PlayOptions } from '../support/fake-auth/rules.ts';

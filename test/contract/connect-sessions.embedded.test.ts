@@ -6,8 +6,8 @@ import {
   endSession,
   sessionOf,
   type SessionRequest,
-} from '../../src/modules/connect-sessions/handlers.ts';
-import { bootstrap } from '../../src/modules/environments/bootstrap.ts';
+} from '../../src/modules/connections/connect-sessions/handlers.ts';
+import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
 import { openControlWorld, type ControlNode, type ControlWorld } from '../support/control.ts';
 
 const options = { actor: 'key:k1' };

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { authenticate, deleteKey, revealKey } from '../../src/modules/api-keys/handlers.ts';
-import { listKeys } from '../../src/modules/api-keys/queries.ts';
+import { authenticate, deleteKey, revealKey } from '../../src/modules/access/api-keys/handlers.ts';
+import { listKeys } from '../../src/modules/access/api-keys/queries.ts';
 import {
   deleteConnection,
   importConnection,
@@ -10,22 +10,28 @@ import {
   storeCredentials,
   writeMetadata,
   type ConnectionImport,
-} from '../../src/modules/connections/handlers.ts';
-import { queryConnections, requireConnection } from '../../src/modules/connections/queries.ts';
-import { openCredentials, openMetadata } from '../../src/modules/credentials/sealing.ts';
-import { bootstrap, type Bootstrapped } from '../../src/modules/environments/bootstrap.ts';
-import { deleteEnvironment } from '../../src/modules/environments/deletion.ts';
-import { createEnvironment } from '../../src/modules/environments/handlers.ts';
-import { listEnvironments } from '../../src/modules/environments/queries.ts';
-import { functionRef } from '../../src/modules/functions/entity.ts';
+} from '../../src/modules/connections/connections/handlers.ts';
+import {
+  queryConnections,
+  requireConnection,
+} from '../../src/modules/connections/connections/queries.ts';
+import {
+  openCredentials,
+  openMetadata,
+} from '../../src/modules/connections/credentials/sealing.ts';
+import { bootstrap, type Bootstrapped } from '../../src/modules/access/environments/bootstrap.ts';
+import { deleteEnvironment } from '../../src/modules/access/environments/deletion.ts';
+import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import { listEnvironments } from '../../src/modules/access/environments/queries.ts';
+import { functionRef } from '../../src/modules/functions/functions/entity.ts';
 import {
   createIntegration,
   deleteIntegration,
   readIntegrationCredentials,
   updateIntegration,
-} from '../../src/modules/integrations/handlers.ts';
-import { findIntegration } from '../../src/modules/integrations/queries.ts';
-import { readVariables, setVariable } from '../../src/modules/variables/handlers.ts';
+} from '../../src/modules/connections/integrations/handlers.ts';
+import { findIntegration } from '../../src/modules/connections/integrations/queries.ts';
+import { readVariables, setVariable } from '../../src/modules/functions/variables/handlers.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import {

@@ -9,13 +9,16 @@ import { commandsTopic, repliesTopic } from '../../src/control-plane/message-cod
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { systemClock } from '../../src/kernel/time.ts';
-import { createKey } from '../../src/modules/api-keys/handlers.ts';
-import { createEnvironment } from '../../src/modules/environments/handlers.ts';
-import { environmentByName, listEnvironments } from '../../src/modules/environments/queries.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
-import { listIntegrations } from '../../src/modules/integrations/queries.ts';
-import { variableRef } from '../../src/modules/variables/entity.ts';
-import type { Variable } from '../../src/modules/variables/state.ts';
+import { createKey } from '../../src/modules/access/api-keys/handlers.ts';
+import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import {
+  environmentByName,
+  listEnvironments,
+} from '../../src/modules/access/environments/queries.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
+import { listIntegrations } from '../../src/modules/connections/integrations/queries.ts';
+import { variableRef } from '../../src/modules/functions/variables/entity.ts';
+import type { Variable } from '../../src/modules/functions/variables/state.ts';
 import type { EventLog, TransactionalWriter } from '../../src/ports/event-log.ts';
 import {
   aProvider,

@@ -2,16 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { importConnection, storeCredentials } from '../../src/modules/connections/handlers.ts';
-import { findConnection } from '../../src/modules/connections/queries.ts';
-import { createRefresher, type RefreshDeps } from '../../src/modules/connections/refresh.ts';
-import type { Refresher } from '../../src/modules/connections/refresher.ts';
-import type { Connection } from '../../src/modules/connections/state.ts';
-import { openCredentials } from '../../src/modules/credentials/sealing.ts';
-import { bootstrap } from '../../src/modules/environments/bootstrap.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
-import { createPublisher } from '../../src/modules/runs/publisher.ts';
-import { createRunLogs } from '../../src/modules/runs/run-log.ts';
+import {
+  importConnection,
+  storeCredentials,
+} from '../../src/modules/connections/connections/handlers.ts';
+import { findConnection } from '../../src/modules/connections/connections/queries.ts';
+import {
+  createRefresher,
+  type RefreshDeps,
+} from '../../src/modules/connections/connections/refresh.ts';
+import type { Refresher } from '../../src/modules/connections/connections/refresher.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
+import { openCredentials } from '../../src/modules/connections/credentials/sealing.ts';
+import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
+import { createPublisher } from '../../src/modules/functions/runs/publisher.ts';
+import { createRunLogs } from '../../src/modules/functions/runs/run-log.ts';
 import {
   aProvider,
   everythingOn,

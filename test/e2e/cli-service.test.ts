@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/help.ts';
-import { verifyDelivery } from '../../src/modules/webhooks-out/signature.ts';
+import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
 import { openExampleWorld, type ExampleWorld } from '../support/example-world.ts';
 import { argumentsHere, exampleOf } from '../support/help-examples.ts';
 import { until } from '../support/runs.ts';

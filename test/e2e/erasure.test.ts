@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-assignment -- expect.arrayContaining() is anything */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErasureReceipt } from '../../src/modules/connections/events.ts';
+import type { ErasureReceipt } from '../../src/modules/connections/connections/events.ts';
 import { Canaries } from '../support/canaries.ts';
 import { everythingKept } from '../support/canary-places.ts';
 import {

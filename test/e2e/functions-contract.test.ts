@@ -28,7 +28,7 @@ import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/c
 /**
  * The rows of contract/functions.md, by section, on one gateway: each is a function of its own, deployed as a bundle.
  * Rows about compiling are tested in test/unit/src/cli/compiler, about schedules in
- * test/unit/src/modules/syncs and functions, about limits in test/unit/src/adapters/sandbox/limits.test.ts, about
+ * test/unit/src/modules/functions/syncs and functions, about limits in test/unit/src/adapters/sandbox/limits.test.ts, about
  * validation in validation.test.ts beside it, about webhooks and events (§13, §14) in
  * test/unit/streams/reactors/invoked-run.test.ts.
  */

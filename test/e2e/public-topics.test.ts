@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
-import { headersSchema, type MessageKind } from '../../src/modules/topics/headers.ts';
+import { headersSchema, type MessageKind } from '../../src/modules/operations/topics/headers.ts';
 import { isPublicTopic, partitionsOf, topics, type TopicName } from '../../streams/topics.ts';
 import {
   eventually,

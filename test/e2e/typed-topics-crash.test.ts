@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
-import { addressOf } from '../../src/modules/typed-topics/names.ts';
+import { addressOf } from '../../src/modules/operations/typed-topics/names.ts';
 import { askChild, startChild } from '../support/child.ts';
 import { models } from '../support/crash-model.ts';
 import { roundsOf } from '../support/long-run.ts';

@@ -1,4 +1,4 @@
-import type { AuditEvent } from '../../src/modules/audit/events.ts';
+import type { AuditEvent } from '../../src/modules/access/audit/events.ts';
 import type { PublicFields } from '../../src/kernel/public-fields.ts';
 
 /** What an audit event says beside the fields that every public value has, and what of those it says otherwise. */

@@ -4,15 +4,15 @@ import type {
   ReplyValue,
 } from '../../src/control-plane/message-codec.ts';
 import type { Micros } from '../../src/kernel/time.ts';
-import type { WrappedKey } from '../../src/modules/credentials/key-ring.ts';
-import type { ProjectionMessage } from '../../src/modules/projections/public.ts';
+import type { WrappedKey } from '../../src/modules/connections/credentials/key-ring.ts';
+import type { ProjectionMessage } from '../../src/modules/operations/projections/public.ts';
 import type { RecordCommandValue } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeadValue } from '../../src/modules/records/stream-head.ts';
-import { quietEntry, type RunChanged } from '../../src/modules/runs/events.ts';
-import type { TypedTopicProgress } from '../../src/modules/typed-topics/progress.ts';
-import type { IncomingStep } from '../../src/modules/webhooks-in/events.ts';
-import type { DeliveryStep } from '../../src/modules/webhooks-out/events.ts';
+import { quietEntry, type RunChanged } from '../../src/modules/functions/runs/events.ts';
+import type { TypedTopicProgress } from '../../src/modules/operations/typed-topics/progress.ts';
+import type { IncomingStep } from '../../src/modules/webhooks/webhooks-in/events.ts';
+import type { DeliveryStep } from '../../src/modules/webhooks/webhooks-out/events.ts';
 import type { TopicName } from '../../streams/topics.ts';
 import { audited } from './audit-value.ts';
 

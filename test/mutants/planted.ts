@@ -48,10 +48,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'write what looks like a credential to the log of a run',
-    file: 'src/modules/runs/run-log.ts',
+    file: 'src/modules/functions/runs/run-log.ts',
     from: 'say(level, redactText(text), { context: kept, source });',
     to: 'say(level, text, { context: kept, source });',
-    tests: ['test/unit/src/modules/runs/run-log.test.ts', 'test/e2e/logs.test.ts'],
+    tests: ['test/unit/src/modules/functions/runs/run-log.test.ts', 'test/e2e/logs.test.ts'],
   },
   {
     name: 'reach addresses that are not of the public internet',
@@ -62,10 +62,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'take any signature of a webhook',
-    file: 'src/modules/webhooks-in/verifiers/signed.ts',
+    file: 'src/modules/webhooks/webhooks-in/verifiers/signed.ts',
     from: 'return a.length === b.length && timingSafeEqual(a, b);',
     to: 'return a.length === b.length;',
-    tests: ['test/api/webhooks-in.test.ts', 'test/unit/src/modules/webhooks-in'],
+    tests: ['test/api/webhooks-in.test.ts', 'test/unit/src/modules/webhooks/webhooks-in'],
   },
   {
     name: 'delete at the end of a pass what was saved again unchanged',
@@ -76,14 +76,14 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'refresh again what another node has refreshed meanwhile',
-    file: 'src/modules/connections/refresh.ts',
+    file: 'src/modules/connections/connections/refresh.ts',
     from: 'if (existing.credentialsVersion !== request.credentialsVersion) return existing;',
     to: '',
     tests: ['test/contract/refresh.embedded.test.ts'],
   },
   {
     name: 'give the first answer to another body under the same Idempotency-Key',
-    file: 'src/modules/idempotent-requests/decider.ts',
+    file: 'src/modules/access/idempotent-requests/decider.ts',
     from: `if (isKnown && state.requestHash !== requestHash) throw new GatewayError('idempotency_conflict');`,
     to: '',
     tests: ['test/api/idempotency.test.ts'],

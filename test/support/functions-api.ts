@@ -3,12 +3,12 @@ import type { Caller } from '../../src/http/define-route.ts';
 import type { Services } from '../../src/http/services.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { systemClock } from '../../src/kernel/time.ts';
-import { importConnection } from '../../src/modules/connections/handlers.ts';
-import { createEnvironment } from '../../src/modules/environments/handlers.ts';
-import type { DeployPlan } from '../../src/modules/functions/deploy.ts';
-import { functionRoutes } from '../../src/modules/functions/routes.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
-import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
+import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import type { DeployPlan } from '../../src/modules/functions/functions/deploy.ts';
+import { functionRoutes } from '../../src/modules/functions/functions/routes.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
+import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { aProvider, openControlWorld, type ControlNode } from './control.ts';
 

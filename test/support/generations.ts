@@ -1,9 +1,15 @@
 import { migrate } from '../../src/adapters/projection-store/migrate.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import { projection, type ProjectionCommand } from '../../src/modules/projections/decider.ts';
-import type { FollowedProjection } from '../../src/modules/projections/consume.ts';
-import { messageOf, type PublishedProjection } from '../../src/modules/projections/public.ts';
-import { untouched, type Projection } from '../../src/modules/projections/state.ts';
+import {
+  projection,
+  type ProjectionCommand,
+} from '../../src/modules/operations/projections/decider.ts';
+import type { FollowedProjection } from '../../src/modules/operations/projections/consume.ts';
+import {
+  messageOf,
+  type PublishedProjection,
+} from '../../src/modules/operations/projections/public.ts';
+import { untouched, type Projection } from '../../src/modules/operations/projections/state.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';

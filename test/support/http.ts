@@ -7,7 +7,7 @@ import { defineRoute, type AnyRoute, type RouteAnswer } from '../../src/http/def
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
-import type { ApiKey } from '../../src/modules/api-keys/state.ts';
+import type { ApiKey } from '../../src/modules/access/api-keys/state.ts';
 import { uncounted } from './metrics.ts';
 import { builtInCatalogue } from './catalogue.ts';
 

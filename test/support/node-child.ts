@@ -9,8 +9,8 @@ import type {
   IntegrationKey,
 } from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
-import { patchEnvironment } from '../../src/modules/environments/handlers.ts';
-import { environmentByName } from '../../src/modules/environments/queries.ts';
+import { patchEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import { environmentByName } from '../../src/modules/access/environments/queries.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import { streamKey, type Stream } from '../../src/modules/records/stream.ts';

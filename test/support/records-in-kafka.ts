@@ -1,4 +1,4 @@
-import { defaultRetention } from '../../src/modules/environments/retention.ts';
+import { defaultRetention } from '../../src/modules/access/environments/retention.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

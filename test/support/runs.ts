@@ -1,38 +1,44 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { openHttpClient } from './webhook-receiver.ts';
-import { connectionRef } from '../../src/modules/connections/entity.ts';
-import { createDecryptedConnectionCache } from '../../src/modules/connections/decrypted-connection-cache.ts';
-import { createRefresher } from '../../src/modules/connections/refresh.ts';
-import { importConnection } from '../../src/modules/connections/handlers.ts';
-import type { Connection } from '../../src/modules/connections/state.ts';
-import { createEnvironment } from '../../src/modules/environments/handlers.ts';
-import type { Environment } from '../../src/modules/environments/state.ts';
-import { functionRef } from '../../src/modules/functions/entity.ts';
-import type { DeployedFunction, FunctionKind } from '../../src/modules/functions/state.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
+import { connectionRef } from '../../src/modules/connections/connections/entity.ts';
+import { createDecryptedConnectionCache } from '../../src/modules/connections/connections/decrypted-connection-cache.ts';
+import { createRefresher } from '../../src/modules/connections/connections/refresh.ts';
+import { importConnection } from '../../src/modules/connections/connections/handlers.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
+import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
+import type { Environment } from '../../src/modules/access/environments/state.ts';
+import { functionRef } from '../../src/modules/functions/functions/entity.ts';
+import type {
+  DeployedFunction,
+  FunctionKind,
+} from '../../src/modules/functions/functions/state.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
 import type { Services } from '../../src/http/services.ts';
 import { createReadableRuns } from '../../src/modules/records/readable.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { BarrierAnswer, RecordWriter } from '../../src/modules/records/writer.ts';
-import { createRunsClient } from '../../src/modules/actions/handlers.ts';
-import { createPayloadStore, type PayloadStore } from '../../src/modules/runs/payload-store.ts';
-import { DirectRuns } from '../../src/modules/runs/direct-runs.ts';
-import type { RunsClient } from '../../src/modules/runs/client.ts';
-import type { RunChanged } from '../../src/modules/runs/events.ts';
-import { openHost } from '../../src/modules/runs/open-host.ts';
-import { createConnectionFinder } from '../../src/modules/webhooks-in/find-connections.ts';
-import { createProviderKeys } from '../../src/modules/webhooks-in/provider-keys.ts';
-import { openIncoming } from '../../src/modules/webhooks-in/incoming.ts';
-import { openDeliveries } from '../../src/modules/webhooks-out/deliveries.ts';
-import { openDeadLetters } from '../../src/modules/dead-letters/view.ts';
-import { createPublisher, type Publisher } from '../../src/modules/runs/publisher.ts';
-import { consumeRunCompletions } from '../../src/modules/runs/run-completions.ts';
-import { createAuditRecorder } from '../../src/modules/audit/recorder.ts';
-import { createRunLogs, type RunLogs } from '../../src/modules/runs/run-log.ts';
-import { createTimelines } from '../../src/modules/runs/timeline.ts';
-import { syncRef } from '../../src/modules/syncs/entity.ts';
-import type { SyncInstance } from '../../src/modules/syncs/state.ts';
+import { createRunsClient } from '../../src/modules/functions/actions/handlers.ts';
+import {
+  createPayloadStore,
+  type PayloadStore,
+} from '../../src/modules/functions/runs/payload-store.ts';
+import { DirectRuns } from '../../src/modules/functions/runs/direct-runs.ts';
+import type { RunsClient } from '../../src/modules/functions/runs/client.ts';
+import type { RunChanged } from '../../src/modules/functions/runs/events.ts';
+import { openHost } from '../../src/modules/functions/runs/open-host.ts';
+import { createConnectionFinder } from '../../src/modules/webhooks/webhooks-in/find-connections.ts';
+import { createProviderKeys } from '../../src/modules/webhooks/webhooks-in/provider-keys.ts';
+import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming.ts';
+import { openDeliveries } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
+import { openDeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
+import { createPublisher, type Publisher } from '../../src/modules/functions/runs/publisher.ts';
+import { consumeRunCompletions } from '../../src/modules/functions/runs/run-completions.ts';
+import { createAuditRecorder } from '../../src/modules/access/audit/recorder.ts';
+import { createRunLogs, type RunLogs } from '../../src/modules/functions/runs/run-log.ts';
+import { createTimelines } from '../../src/modules/functions/runs/timeline.ts';
+import { syncRef } from '../../src/modules/functions/syncs/entity.ts';
+import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';

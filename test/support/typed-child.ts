@@ -4,18 +4,18 @@
  * `typed-child.ts settle <data folder> <seed> <round>` ends once the typed topic has every change, and tells
  * the records that live.
  */
-import { environmentByName } from '../../src/modules/environments/queries.ts';
-import { functionRef } from '../../src/modules/functions/entity.ts';
-import { createIntegration } from '../../src/modules/integrations/handlers.ts';
-import { findIntegration } from '../../src/modules/integrations/queries.ts';
+import { environmentByName } from '../../src/modules/access/environments/queries.ts';
+import { functionRef } from '../../src/modules/functions/functions/entity.ts';
+import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
+import { findIntegration } from '../../src/modules/connections/integrations/queries.ts';
 import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
-import { enableTypedTopic } from '../../src/modules/typed-topics/handlers.ts';
-import { addressOf, topicOf } from '../../src/modules/typed-topics/names.ts';
+import { enableTypedTopic } from '../../src/modules/operations/typed-topics/handlers.ts';
+import { addressOf, topicOf } from '../../src/modules/operations/typed-topics/names.ts';
 import {
   typedProgressTopic,
   type TypedTopicProgress,
-} from '../../src/modules/typed-topics/progress.ts';
+} from '../../src/modules/operations/typed-topics/progress.ts';
 import { typedTopicsGroup } from '../../streams/reactors/typed-topics/shared.ts';
 import { aProvider } from './control.ts';
 import { models, operation } from './crash-model.ts';

@@ -6,8 +6,8 @@ import type { Metrics } from '../../ports/metrics.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { Logger } from 'pino';
 import { openCommandSender } from '../../control-plane/command-sender.ts';
-import { projectionRef } from '../../modules/projections/entity.ts';
-import { followProjection } from '../../modules/projections/consume.ts';
+import { projectionRef } from '../../modules/operations/projections/entity.ts';
+import { followProjection } from '../../modules/operations/projections/consume.ts';
 import { appendedProjections } from '../../../streams/projections/all.ts';
 import {
   startAppendedProjector,

@@ -5,8 +5,8 @@ import {
 import { migrate } from '../../adapters/projection-store/migrate.ts';
 import { projectionStoreMethods } from '../../adapters/projection-store/store-rpc.ts';
 import { openCommandSender } from '../../control-plane/command-sender.ts';
-import { projectionRef } from '../../modules/projections/entity.ts';
-import { followProjection } from '../../modules/projections/consume.ts';
+import { projectionRef } from '../../modules/operations/projections/entity.ts';
+import { followProjection } from '../../modules/operations/projections/consume.ts';
 import type { RecordChange } from '../../modules/records/events.ts';
 import { openProjectionNotifications } from '../../modules/records/projection-notifications.ts';
 import { createRecordSource } from '../../modules/records/source.ts';

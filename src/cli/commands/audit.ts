@@ -15,7 +15,7 @@ const options = {
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** Mirrors `GET /audit/chains` (modules/audit/shapes.ts). */
+/** Mirrors `GET /audit/chains` (src/modules/access/audit/shapes.ts). */
 interface ShownChain {
   readonly environment: string;
   readonly name: string | null;

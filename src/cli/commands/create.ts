@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FunctionKind } from '../../modules/functions/state.ts';
+import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { functionNamePattern, integrationKeyPattern } from '../compiler/entries.ts';
 import { mayPrompt, type Command, type Context } from '../context.ts';
 import { CommandFailure } from '../exit.ts';

@@ -7,8 +7,8 @@ import type {
   SourceCompiled,
   SourceOrder,
   SourceTarget,
-} from '../../modules/functions/compile-source.ts';
-import type { FunctionKind } from '../../modules/functions/state.ts';
+} from '../../modules/functions/functions/compile-source.ts';
+import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { flowConfig } from '../deploy/package.ts';
 import { ownPackage } from '../package.ts';
 import { functionPath, importLine } from '../scaffold.ts';

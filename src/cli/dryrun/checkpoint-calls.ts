@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/stable-json.ts';
-import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
+import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import type { HostCalls } from '../../ports/sandbox.ts';
 
 /** A checkpoint that lives as long as the run, in a dry run and in its replay alike. */

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { systemClock } from '../../kernel/time.ts';
-import { interpolateUrl, type TemplateValues } from '../../modules/providers/interpolate.ts';
+import {
+  interpolateUrl,
+  type TemplateValues,
+} from '../../modules/connections/providers/interpolate.ts';
 import type { ApiClient } from '../client.ts';
 
 export interface ConnectionName {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../kernel/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
-import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
-import { failureOf } from '../../modules/runs/runtime/failure.ts';
+import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
+import { failureOf } from '../../modules/functions/runs/runtime/failure.ts';
 import type { HostCall, HostCalls } from '../../ports/sandbox.ts';
 import { ApiError } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import { GatewayError, type ErrorCode } from '../../kernel/errors.ts';
-import { encodeBody } from '../../modules/providers/encode-body.ts';
-import { joinUrl, withParams } from '../../modules/providers/url.ts';
+import { encodeBody } from '../../modules/connections/providers/encode-body.ts';
+import { joinUrl, withParams } from '../../modules/connections/providers/url.ts';
 import { providerHeaders, proxyPrefix } from '../../modules/proxy/provider-headers.ts';
-import { parseArgs, shapes } from '../../modules/runs/runtime/arguments.ts';
-import { dataOf } from '../../modules/runs/runtime/body.ts';
+import { parseArgs, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
+import { dataOf } from '../../modules/functions/runs/runtime/body.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
 import type { ApiReply } from '../client.ts';
 import { fillEndpoint, type ConnectionName } from './connections.ts';

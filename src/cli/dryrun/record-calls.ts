@@ -1,7 +1,7 @@
 import { GatewayError } from '../../kernel/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { isoMillis, systemClock } from '../../kernel/time.ts';
-import { parseArgs, parseJson, shapes } from '../../modules/runs/runtime/arguments.ts';
+import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import type { FunctionDefinition, HostCalls } from '../../ports/sandbox.ts';
 import { ApiError } from '../client.ts';
 import type { ConnectionName } from './connections.ts';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
-import { functionTypeOf } from '../../modules/functions/state.ts';
-import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
+import { functionTypeOf } from '../../modules/functions/functions/state.ts';
+import { runLimits } from '../../modules/functions/runs/runtime/run-limits.ts';
 import { dryHost } from './host.ts';
 import { DryRecords } from './record-calls.ts';
 import { schemaCheck, type Violation } from './schema.ts';

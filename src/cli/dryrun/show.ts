@@ -1,4 +1,4 @@
-import type { FunctionKind } from '../../modules/functions/state.ts';
+import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import type { JsonObject } from '../../kernel/stable-json.ts';
 import type { Context } from '../context.ts';
 import { CommandFailure, exitCodes } from '../exit.ts';

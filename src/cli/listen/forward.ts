@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/time.ts';
-import { signDelivery } from '../../modules/webhooks-out/signature.ts';
+import { signDelivery } from '../../modules/webhooks/webhooks-out/signature.ts';
 import type { HeardWebhook } from './webhook-feed.ts';
 
 /** As long as the service waits for an application. */

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../client.ts';
 
-/** What the service answers of a projection (src/modules/projections/presenter.ts), as far as it is used here. */
+/** What the service answers of a projection (src/modules/operations/projections/presenter.ts), as far as it is used here. */
 export interface ShownProjection {
   readonly name: string;
   readonly topic: string;

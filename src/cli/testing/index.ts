@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '../../adapters/sandbox/sandbox.ts';
-import type { FunctionKind } from '../../modules/functions/state.ts';
+import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
 import { Bundler } from '../compiler/bundle.ts';
 import type { Entry } from '../compiler/entries.ts';

@@ -1,6 +1,6 @@
 import { stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import { GatewayError } from '../../kernel/errors.ts';
-import { parseArgs, parseJson, shapes } from '../../modules/runs/runtime/arguments.ts';
+import { parseArgs, parseJson, shapes } from '../../modules/functions/runs/runtime/arguments.ts';
 import type { HostAnswer, HostCalls, HttpAnswer } from '../../ports/sandbox.ts';
 import { checkpointCalls } from '../dryrun/checkpoint-calls.ts';
 import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/stable-json.ts';
-import { functionTypeOf } from '../../modules/functions/state.ts';
-import { runLimits } from '../../modules/runs/runtime/run-limits.ts';
+import { functionTypeOf } from '../../modules/functions/functions/state.ts';
+import { runLimits } from '../../modules/functions/runs/runtime/run-limits.ts';
 import type { RunFailure, Sandbox } from '../../ports/sandbox.ts';
 import type { Entry } from '../compiler/entries.ts';
 import type { Mocks } from '../mocks/mocks.ts';

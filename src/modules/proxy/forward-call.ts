@@ -11,11 +11,14 @@ import {
   type AnswerHeaders,
   type AnswerSink,
 } from '../../ports/http-client.ts';
-import type { OpenedConnections, OpenedForCall } from '../connections/opened-connections.ts';
-import type { Provider } from '../providers/definition.ts';
-import { buildProviderRequest, needsWholeBody } from '../providers/inject.ts';
-import { prepareCalls, type PreparedCalls } from '../providers/prepared-calls.ts';
-import { isRetriedStatus, retryWaitMs } from '../runs/runtime/retry.ts';
+import type {
+  OpenedConnections,
+  OpenedForCall,
+} from '../connections/connections/opened-connections.ts';
+import type { Provider } from '../connections/providers/definition.ts';
+import { buildProviderRequest, needsWholeBody } from '../connections/providers/inject.ts';
+import { prepareCalls, type PreparedCalls } from '../connections/providers/prepared-calls.ts';
+import { isRetriedStatus, retryWaitMs } from '../functions/runs/runtime/retry.ts';
 import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Destination } from '../../ports/http-client.ts';
-import type { ProviderRequest } from '../providers/inject.ts';
+import type { ProviderRequest } from '../connections/providers/inject.ts';
 
 /** A call ready for the HTTP client. */
 export interface ProxyRequest extends Omit<ProviderRequest, 'url' | 'headers'> {

@@ -6,7 +6,7 @@ import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { uuidV4 } from '../../kernel/ids.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
-import type { NotedOperation } from '../runs/run-log.ts';
+import type { NotedOperation } from '../functions/runs/run-log.ts';
 import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
 

@@ -3,7 +3,7 @@ import { partitionOf } from '../../kernel/partition.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { SqlParams } from '../../ports/projection-store.ts';
 import { records } from '../../../streams/projections/records.ts';
-import { activeGeneration } from '../projections/queries.ts';
+import { activeGeneration } from '../operations/projections/queries.ts';
 import type { PageQuery } from './reader.ts';
 import { streamKey, streamNumber, type StreamId } from './stream.ts';
 import { recordTables } from './tables.ts';

@@ -3,8 +3,8 @@ import type { Caller } from '../../http/define-route.ts';
 import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { joinKey } from '../../kernel/ids.ts';
-import { quietStep, scrub, type RunAction, type RunStep } from '../runs/events.ts';
-import type { ModelPlace } from '../syncs/events.ts';
+import { quietStep, scrub, type RunAction, type RunStep } from '../functions/runs/events.ts';
+import type { ModelPlace } from '../functions/syncs/events.ts';
 import type { Stream } from './stream.ts';
 
 /** A revert that is under way, as a run of its own. */

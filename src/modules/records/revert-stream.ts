@@ -7,7 +7,7 @@ import {
   type HistoryTable,
 } from './history-queries.ts';
 import { planOf, type LeftReason, type RecordPlan, type Written } from './revert-plan.ts';
-import type { ModelPlace } from '../syncs/events.ts';
+import type { ModelPlace } from '../functions/syncs/events.ts';
 import type { Stream } from './stream.ts';
 import type { FormerRecord, WriteOrigin } from './writer.ts';
 

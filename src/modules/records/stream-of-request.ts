@@ -3,7 +3,7 @@ import type { Caller } from '../../http/define-route.ts';
 import { connectionId, integrationKey } from '../../http/fields.ts';
 import type { Services } from '../../http/services.ts';
 import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
-import { requireConnection } from '../connections/queries.ts';
+import { requireConnection } from '../connections/connections/queries.ts';
 import type { Stream } from './stream.ts';
 
 /** Variant of a sync that has none of its own. */

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
-import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import type { Vault } from '../../../src/modules/connections/credentials/vault.ts';
 
 /** Payloads of a stream that are sealed as one, in their order. */
 export interface Together {

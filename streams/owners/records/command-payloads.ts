@@ -1,4 +1,4 @@
-import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import type { Vault } from '../../../src/modules/connections/credentials/vault.ts';
 import type { LookedUp, RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import {
   blockContext,

@@ -2,8 +2,11 @@ import { encodePublic } from '../../../src/control-plane/public-message.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import { splitKey } from '../../../src/kernel/ids.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
-import { deadLetterHeader } from '../../../src/modules/dead-letters/events.ts';
-import { deadLetterStepMessage, stepMessage } from '../../../src/modules/dead-letters/messages.ts';
+import { deadLetterHeader } from '../../../src/modules/operations/dead-letters/events.ts';
+import {
+  deadLetterStepMessage,
+  stepMessage,
+} from '../../../src/modules/operations/dead-letters/messages.ts';
 import type { RecordCommandValue } from '../../../src/modules/records/commands.ts';
 import type { Message, Position, ReadMessage } from '../../../src/ports/event-log.ts';
 import { recordOwnersGroup, type Shared } from './deps.ts';

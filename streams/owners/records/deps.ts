@@ -14,9 +14,9 @@ import {
   recordsTopic,
   type StreamHeadValue,
 } from '../../../src/modules/records/stream-head.ts';
-import type { Retention } from '../../../src/modules/environments/retention.ts';
+import type { Retention } from '../../../src/modules/access/environments/retention.ts';
 import type { PayloadSealing } from '../../../src/modules/records/payload-sealing.ts';
-import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import type { Vault } from '../../../src/modules/connections/credentials/vault.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
 

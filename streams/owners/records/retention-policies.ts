@@ -5,7 +5,7 @@ import {
   retentionOf,
   type PublicRetention,
   type Retention,
-} from '../../../src/modules/environments/retention.ts';
+} from '../../../src/modules/access/environments/retention.ts';
 import type { Batch, EventLog } from '../../../src/ports/event-log.ts';
 import type { Schemas } from '../../../src/ports/schemas.ts';
 

@@ -8,7 +8,7 @@ import { record } from '../../../src/modules/records/decider.ts';
 import { recordsTopic, reservedKey } from '../../../src/modules/records/stream-head.ts';
 import type { Instant } from '../../../src/kernel/time.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
-import type { Retention } from '../../../src/modules/environments/retention.ts';
+import type { Retention } from '../../../src/modules/access/environments/retention.ts';
 import { tickMsDefault, type Shared } from './deps.ts';
 import { isKeyGone } from './at-rest-encryption.ts';
 import { noPayload, type Changes } from './round.ts';

@@ -2,7 +2,7 @@ import { joinKey, uuidV5 } from '../../../src/kernel/ids.ts';
 import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { RecordChange } from '../../../src/modules/records/events.ts';
-import type { Envelope } from '../../../src/modules/typed-topics/envelope.ts';
+import type { Envelope } from '../../../src/modules/operations/typed-topics/envelope.ts';
 import type { Headers, Message } from '../../../src/ports/event-log.ts';
 import type { OpenTarget } from './targets.ts';
 

@@ -2,7 +2,7 @@ import { reservedKey } from '../../../src/modules/records/stream-head.ts';
 import {
   typedProgressTopic,
   type TypedTopicProgress,
-} from '../../../src/modules/typed-topics/progress.ts';
+} from '../../../src/modules/operations/typed-topics/progress.ts';
 import type { EventLog, Message, Placed } from '../../../src/ports/event-log.ts';
 import type { Codec } from '../../../src/ports/schemas.ts';
 import type { OpenTarget } from './targets.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ControlPlane } from '../../../src/control-plane/control-plane.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
 import type { RecordChange } from '../../../src/modules/records/events.ts';
-import type { TypedTopicProgress } from '../../../src/modules/typed-topics/progress.ts';
+import type { TypedTopicProgress } from '../../../src/modules/operations/typed-topics/progress.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
 import type { ConsumerGroupName } from '../../consumer-groups.ts';

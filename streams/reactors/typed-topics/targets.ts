@@ -2,15 +2,18 @@ import type { ControlPlane } from '../../../src/control-plane/control-plane.ts';
 import { GatewayError } from '../../../src/kernel/errors.ts';
 import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 import { recordsTopic } from '../../../src/modules/records/stream-head.ts';
-import { typedTopicRef } from '../../../src/modules/typed-topics/entity.ts';
+import { typedTopicRef } from '../../../src/modules/operations/typed-topics/entity.ts';
 import {
   typedSchema,
   type Envelope,
   type TypedSchema,
-} from '../../../src/modules/typed-topics/envelope.ts';
-import { topicOf } from '../../../src/modules/typed-topics/names.ts';
-import { allTypedTopics, schemaOfModel } from '../../../src/modules/typed-topics/queries.ts';
-import type { TypedTopic } from '../../../src/modules/typed-topics/state.ts';
+} from '../../../src/modules/operations/typed-topics/envelope.ts';
+import { topicOf } from '../../../src/modules/operations/typed-topics/names.ts';
+import {
+  allTypedTopics,
+  schemaOfModel,
+} from '../../../src/modules/operations/typed-topics/queries.ts';
+import type { TypedTopic } from '../../../src/modules/operations/typed-topics/state.ts';
 import type { EventLog } from '../../../src/ports/event-log.ts';
 import type { Codec, Schemas } from '../../../src/ports/schemas.ts';
 import { typedTopicCleanup } from '../../topics.ts';

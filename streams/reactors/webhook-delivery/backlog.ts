@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../src/kernel/time.ts';
-import type { Delivery } from '../../../src/modules/webhooks-out/delivery-store.ts';
-import type { Deliveries } from '../../../src/modules/webhooks-out/deliveries.ts';
+import type { Delivery } from '../../../src/modules/webhooks/webhooks-out/delivery-store.ts';
+import type { Deliveries } from '../../../src/modules/webhooks/webhooks-out/deliveries.ts';
 
 /** How often lines are looked at while something waits. */
 const lookEveryMs = 250;

@@ -1,5 +1,5 @@
 import type { EntityRef } from '../../../src/control-plane/entity.ts';
-import type { EndpointRef } from '../../../src/modules/webhooks-out/delivery-store.ts';
+import type { EndpointRef } from '../../../src/modules/webhooks/webhooks-out/delivery-store.ts';
 
 /** The endpoints whose URL the entity holds. */
 export function endpointsOf({ kind, path }: EntityRef): readonly EndpointRef[] {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { joinKey } from '../../../src/kernel/ids.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
-import type { Vault } from '../../../src/modules/credentials/vault.ts';
+import type { Vault } from '../../../src/modules/connections/credentials/vault.ts';
 import type { Coordination } from '../../../src/ports/coordination.ts';
 import { Circuit, type CircuitBroadcast } from './circuit.ts';
 

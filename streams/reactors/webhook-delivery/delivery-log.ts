@@ -1,5 +1,5 @@
-import type { RunLogs } from '../../../src/modules/runs/run-log.ts';
-import type { WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
+import type { RunLogs } from '../../../src/modules/functions/runs/run-log.ts';
+import type { WebhookOut } from '../../../src/modules/webhooks/webhooks-out/events.ts';
 import { operationOf } from './operation.ts';
 import type { Sent } from './send.ts';
 

@@ -2,19 +2,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EntityRef } from '../../../src/control-plane/entity.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { micros, millis } from '../../../src/modules/runs/events.ts';
-import type { Publisher } from '../../../src/modules/runs/publisher.ts';
-import type { RunLogs } from '../../../src/modules/runs/run-log.ts';
-import { retryWaitMs, type AttemptResult } from '../../../src/modules/webhooks-out/attempt.ts';
+import { micros, millis } from '../../../src/modules/functions/runs/events.ts';
+import type { Publisher } from '../../../src/modules/functions/runs/publisher.ts';
+import type { RunLogs } from '../../../src/modules/functions/runs/run-log.ts';
+import {
+  retryWaitMs,
+  type AttemptResult,
+} from '../../../src/modules/webhooks/webhooks-out/attempt.ts';
 import {
   lineOf,
   type Delivery,
   type DeliveryName,
   type EndpointRef,
-} from '../../../src/modules/webhooks-out/delivery-store.ts';
-import type { Deliveries } from '../../../src/modules/webhooks-out/deliveries.ts';
-import type { DeliveryAction, WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
-import { deliveryMessage } from '../../../src/modules/webhooks-out/outbox.ts';
+} from '../../../src/modules/webhooks/webhooks-out/delivery-store.ts';
+import type { Deliveries } from '../../../src/modules/webhooks/webhooks-out/deliveries.ts';
+import type {
+  DeliveryAction,
+  WebhookOut,
+} from '../../../src/modules/webhooks/webhooks-out/events.ts';
+import { deliveryMessage } from '../../../src/modules/webhooks/webhooks-out/outbox.ts';
 import type { Coordination } from '../../../src/ports/coordination.ts';
 import { Backlog } from './backlog.ts';
 import { endpointsOf } from './changed-endpoints.ts';

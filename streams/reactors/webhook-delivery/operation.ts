@@ -1,4 +1,4 @@
-import type { WebhookOut } from '../../../src/modules/webhooks-out/events.ts';
+import type { WebhookOut } from '../../../src/modules/webhooks/webhooks-out/events.ts';
 
 /** Names of contract/webhooks-out.md section 3. @param body null where it was not opened */
 export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {

@@ -2,20 +2,23 @@ import type { ControlPlane } from '../../../src/control-plane/control-plane.ts';
 import { findCaughtUp } from '../../../src/control-plane/lookup.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { Clock } from '../../../src/kernel/time.ts';
-import { findConnection } from '../../../src/modules/connections/queries.ts';
-import { openSigningKeys } from '../../../src/modules/credentials/sealing.ts';
-import type { Vault } from '../../../src/modules/credentials/vault.ts';
-import type { Environment } from '../../../src/modules/environments/state.ts';
-import { attemptDelivery, type AttemptResult } from '../../../src/modules/webhooks-out/attempt.ts';
-import type { EndpointRef } from '../../../src/modules/webhooks-out/delivery-store.ts';
+import { findConnection } from '../../../src/modules/connections/connections/queries.ts';
+import { openSigningKeys } from '../../../src/modules/connections/credentials/sealing.ts';
+import type { Vault } from '../../../src/modules/connections/credentials/vault.ts';
+import type { Environment } from '../../../src/modules/access/environments/state.ts';
+import {
+  attemptDelivery,
+  type AttemptResult,
+} from '../../../src/modules/webhooks/webhooks-out/attempt.ts';
+import type { EndpointRef } from '../../../src/modules/webhooks/webhooks-out/delivery-store.ts';
 import {
   addressContext,
   deliveryContext,
   headersContext,
   type WebhookOut,
-} from '../../../src/modules/webhooks-out/events.ts';
-import { urlOf } from '../../../src/modules/webhooks-out/outbox.ts';
-import { signDelivery } from '../../../src/modules/webhooks-out/signature.ts';
+} from '../../../src/modules/webhooks/webhooks-out/events.ts';
+import { urlOf } from '../../../src/modules/webhooks/webhooks-out/outbox.ts';
+import { signDelivery } from '../../../src/modules/webhooks/webhooks-out/signature.ts';
 import type { HttpClient } from '../../../src/ports/http-client.ts';
 import { operationOf } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import type { PublicMessage } from '../../../src/control-plane/entity.ts';
-import type { Publisher } from '../../../src/modules/runs/publisher.ts';
+import type { Publisher } from '../../../src/modules/functions/runs/publisher.ts';
 import { throughOutage } from '../attempt.ts';
 import { whenAborted } from './when-aborted.ts';
 

@@ -4,10 +4,13 @@ import type {
   ModeContext,
   Obtained,
   RedirectContext,
-} from '../../../src/modules/credentials/modes/mode.ts';
-import { authModeRules } from '../../../src/modules/credentials/modes/registry.ts';
-import { parseIntegrationCredentials } from '../../../src/modules/integrations/credentials.ts';
-import { buildProviderRequest, type ProviderCall } from '../../../src/modules/providers/inject.ts';
+} from '../../../src/modules/connections/credentials/modes/mode.ts';
+import { authModeRules } from '../../../src/modules/connections/credentials/modes/registry.ts';
+import { parseIntegrationCredentials } from '../../../src/modules/connections/integrations/credentials.ts';
+import {
+  buildProviderRequest,
+  type ProviderCall,
+} from '../../../src/modules/connections/providers/inject.ts';
 import type { HttpClient } from '../../../src/ports/http-client.ts';
 import type { Played } from './play.ts';
 import { visit } from './server.ts';

@@ -1,5 +1,5 @@
 import { atPath, plainText } from '../../../src/kernel/json-path.ts';
-import type { PaginateDefinition } from '../../../src/modules/providers/definition.ts';
+import type { PaginateDefinition } from '../../../src/modules/connections/providers/definition.ts';
 import type { JsonObject } from '../../../src/kernel/stable-json.ts';
 import type { Answer, Incoming } from './exchange.ts';
 import { withPath } from './with-path.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { Provider } from '../../../src/modules/providers/definition.ts';
+import type { Provider } from '../../../src/modules/connections/providers/definition.ts';
 import type { HttpClient } from '../../../src/ports/http-client.ts';
 import { aProvider } from '../control.ts';
 import { openHttpClient } from '../webhook-receiver.ts';

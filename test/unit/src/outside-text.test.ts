@@ -17,18 +17,21 @@ import { parseQuery } from '../../../src/http/query.ts';
 import { redactJson, redactText } from '../../../src/kernel/redact.ts';
 import { microsOf } from '../../../src/kernel/time.ts';
 import { withoutTrailingSlashes } from '../../../src/kernel/trailing-slashes.ts';
-import { parseFrequency } from '../../../src/modules/functions/frequency.ts';
-import { tailCursor } from '../../../src/modules/logs/cursor.ts';
-import { fieldProblem } from '../../../src/modules/providers/field-check.ts';
-import { interpolate } from '../../../src/modules/providers/interpolate.ts';
-import { joinUrl, withParams } from '../../../src/modules/providers/url.ts';
-import { webhookRules, type SignatureRule } from '../../../src/modules/providers/webhook-rules.ts';
+import { parseFrequency } from '../../../src/modules/functions/functions/frequency.ts';
+import { tailCursor } from '../../../src/modules/operations/logs/cursor.ts';
+import { fieldProblem } from '../../../src/modules/connections/providers/field-check.ts';
+import { interpolate } from '../../../src/modules/connections/providers/interpolate.ts';
+import { joinUrl, withParams } from '../../../src/modules/connections/providers/url.ts';
+import {
+  webhookRules,
+  type SignatureRule,
+} from '../../../src/modules/connections/providers/webhook-rules.ts';
 import { readCallHeaders } from '../../../src/modules/proxy/call-headers.ts';
 import { decodeCursor } from '../../../src/modules/records/cursor.ts';
-import { scrub } from '../../../src/modules/runs/events.ts';
-import { retryWaitMs } from '../../../src/modules/runs/runtime/retry.ts';
-import { readRequest } from '../../../src/modules/webhooks-in/request.ts';
-import { verify } from '../../../src/modules/webhooks-in/verifiers/signed.ts';
+import { scrub } from '../../../src/modules/functions/runs/events.ts';
+import { retryWaitMs } from '../../../src/modules/functions/runs/runtime/retry.ts';
+import { readRequest } from '../../../src/modules/webhooks/webhooks-in/request.ts';
+import { verify } from '../../../src/modules/webhooks/webhooks-in/verifiers/signed.ts';
 import { slowerThan } from '../../support/cpu-time.ts';
 import { hostileUnits, repeated } from '../../support/hostile-text.ts';
 

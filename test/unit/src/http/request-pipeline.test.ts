@@ -4,7 +4,7 @@ import { openInProcessCoordination } from '../../../../src/adapters/coordination
 import { defineRoute, type AnyRoute } from '../../../../src/http/define-route.ts';
 import { flag, jsonObject, listOf, wholeNumber } from '../../../../src/http/fields.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
-import { healthRoutes } from '../../../../src/modules/health/routes.ts';
+import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
 import type { Coordination } from '../../../../src/ports/coordination.ts';
 import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 

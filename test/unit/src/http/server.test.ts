@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../../../src/http/define-route.ts';
 import { jsonObject } from '../../../../src/http/fields.ts';
-import { healthRoutes } from '../../../../src/modules/health/routes.ts';
+import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
 import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 let app: HttpOnly | undefined;

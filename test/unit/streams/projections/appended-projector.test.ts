@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { AvroCodec, schemaText } from '../../../../src/adapters/event-log/avro-codec.ts';
 import { migrate } from '../../../../src/adapters/projection-store/migrate.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
-import type { LogEntry } from '../../../../src/modules/logs/events.ts';
+import type { LogEntry } from '../../../../src/modules/operations/logs/events.ts';
 import type { ProjectionStore } from '../../../../src/ports/projection-store.ts';
 import { startAppendedProjector } from '../../../../streams/projections/appended-projector.ts';
 import { logs } from '../../../../streams/projections/logs.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { messageOf } from '../../../../src/modules/projections/public.ts';
-import { untouched } from '../../../../src/modules/projections/state.ts';
+import { messageOf } from '../../../../src/modules/operations/projections/public.ts';
+import { untouched } from '../../../../src/modules/operations/projections/state.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
 import { startGenerations } from '../../../../streams/projections/generations.ts';
 import { logs } from '../../../../streams/projections/logs.ts';

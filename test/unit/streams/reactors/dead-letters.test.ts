@@ -7,9 +7,15 @@ import {
   findDeadLetter,
   messageOf,
   retryDeadLetter,
-} from '../../../../src/modules/dead-letters/handlers.ts';
-import { openDeadLetters, type DeadLetters } from '../../../../src/modules/dead-letters/view.ts';
-import { createPublisher, type Publisher } from '../../../../src/modules/runs/publisher.ts';
+} from '../../../../src/modules/operations/dead-letters/handlers.ts';
+import {
+  openDeadLetters,
+  type DeadLetters,
+} from '../../../../src/modules/operations/dead-letters/view.ts';
+import {
+  createPublisher,
+  type Publisher,
+} from '../../../../src/modules/functions/runs/publisher.ts';
 import { startCommandRetries } from '../../../../streams/reactors/command-retries.ts';
 import { openOperatorRequests } from '../../../../streams/reactors/operator-requests.ts';
 import { startReactor } from '../../../../streams/reactors/runner.ts';

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
-import type { Connection } from '../../../../src/modules/connections/state.ts';
-import { commandSyncs, triggerCommand } from '../../../../src/modules/syncs/handlers.ts';
+import type { Connection } from '../../../../src/modules/connections/connections/state.ts';
+import { commandSyncs, triggerCommand } from '../../../../src/modules/functions/syncs/handlers.ts';
 import {
   createInstancesFor,
   reconcileSyncInstances,
-} from '../../../../src/modules/syncs/reconcile.ts';
+} from '../../../../src/modules/functions/syncs/reconcile.ts';
 import type { Sandbox } from '../../../../src/ports/sandbox.ts';
-import { openHost } from '../../../../src/modules/runs/open-host.ts';
+import { openHost } from '../../../../src/modules/functions/runs/open-host.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
 import { openRunWorld, refOfConnection, until, type RunWorld } from '../../../support/runs.ts';
 

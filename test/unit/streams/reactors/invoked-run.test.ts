@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
-import { deleteConnection } from '../../../../src/modules/connections/deletion.ts';
+import { deleteConnection } from '../../../../src/modules/connections/connections/deletion.ts';
 import {
   connectValidated,
   runBeforeDeletion,
   type LifecycleEvent,
-} from '../../../../src/modules/connections/lifecycle.ts';
-import { findConnection } from '../../../../src/modules/connections/queries.ts';
-import type { Connection } from '../../../../src/modules/connections/state.ts';
-import type { LogEntry } from '../../../../src/modules/logs/events.ts';
-import { functionRef } from '../../../../src/modules/functions/entity.ts';
-import { findFunction } from '../../../../src/modules/functions/queries.ts';
-import { createInstancesFor } from '../../../../src/modules/syncs/reconcile.ts';
-import type { ActionRun } from '../../../../src/modules/actions/state.ts';
-import type { DryRunOrder } from '../../../../src/modules/runs/dry-run.ts';
-import { isEnd, type RunChanged } from '../../../../src/modules/runs/events.ts';
+} from '../../../../src/modules/connections/connections/lifecycle.ts';
+import { findConnection } from '../../../../src/modules/connections/connections/queries.ts';
+import type { Connection } from '../../../../src/modules/connections/connections/state.ts';
+import type { LogEntry } from '../../../../src/modules/operations/logs/events.ts';
+import { functionRef } from '../../../../src/modules/functions/functions/entity.ts';
+import { findFunction } from '../../../../src/modules/functions/functions/queries.ts';
+import { createInstancesFor } from '../../../../src/modules/functions/syncs/reconcile.ts';
+import type { ActionRun } from '../../../../src/modules/functions/actions/state.ts';
+import type { DryRunOrder } from '../../../../src/modules/functions/runs/dry-run.ts';
+import { isEnd, type RunChanged } from '../../../../src/modules/functions/runs/events.ts';
 import type { Sandbox } from '../../../../src/ports/sandbox.ts';
 import { startLifecycleHooks } from '../../../../streams/reactors/lifecycle-hooks.ts';
 import { aProvider, silent } from '../../../support/control.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandbox/sandbox.ts';
-import type { RunChanged } from '../../../../src/modules/runs/events.ts';
+import type { RunChanged } from '../../../../src/modules/functions/runs/events.ts';
 import type { Sandbox } from '../../../../src/ports/sandbox.ts';
 import { refOfInvoked } from '../../../../streams/reactors/invoked-run.ts';
 import { openRunWorld, type RunWorld } from '../../../support/runs.ts';

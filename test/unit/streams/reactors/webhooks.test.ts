@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Sealed } from '../../../../src/kernel/ids.ts';
-import { openSigningKeys } from '../../../../src/modules/credentials/sealing.ts';
-import type { LogEntry } from '../../../../src/modules/logs/events.ts';
-import { deliveriesOf } from '../../../../src/modules/webhooks-out/outbox.ts';
-import { verifyDelivery } from '../../../../src/modules/webhooks-out/signature.ts';
+import { openSigningKeys } from '../../../../src/modules/connections/credentials/sealing.ts';
+import type { LogEntry } from '../../../../src/modules/operations/logs/events.ts';
+import { deliveriesOf } from '../../../../src/modules/webhooks/webhooks-out/outbox.ts';
+import { verifyDelivery } from '../../../../src/modules/webhooks/webhooks-out/signature.ts';
 import {
   createEndpoint,
   patchEndpoint,
-} from '../../../../src/modules/webhook-endpoints/handlers.ts';
-import { actionRunRef } from '../../../../src/modules/actions/entity.ts';
+} from '../../../../src/modules/webhooks/webhook-endpoints/handlers.ts';
+import { actionRunRef } from '../../../../src/modules/functions/actions/entity.ts';
 import {
   circuitChannel,
   circuitName,

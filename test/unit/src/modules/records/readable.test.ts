@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changesEnd, createReadableRuns } from '../../../../../src/modules/records/readable.ts';
-import { changesEndOf } from '../../../../../src/modules/runs/presenter.ts';
-import type { StepRow } from '../../../../../src/modules/runs/queries.ts';
+import { changesEndOf } from '../../../../../src/modules/functions/runs/presenter.ts';
+import type { StepRow } from '../../../../../src/modules/functions/runs/queries.ts';
 import { createPublication } from '../../../../../streams/projections/publication.ts';
 
 const partitions = 3;

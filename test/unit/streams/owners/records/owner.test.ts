@@ -10,7 +10,7 @@ import { deadLettersTopic } from '../../../../../src/control-plane/message-codec
 import {
   deadLetterHeader,
   type DeadLetterValue,
-} from '../../../../../src/modules/dead-letters/events.ts';
+} from '../../../../../src/modules/operations/dead-letters/events.ts';
 import {
   anOrigin,
   aStream,

@@ -1,0 +1,61 @@
+import type { Decider } from '../../../kernel/decider.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { ApiKeyEvent } from './events.ts';
+import type { ApiKey } from './state.ts';
+
+/** Facts the owner adds: `at`, how many keys the scope has, whether one of them has the name. */
+export type CreateKey = {
+  readonly type: 'Create';
+  readonly at: Instant;
+  readonly isNameTaken: boolean;
+  readonly keysInScope: number;
+} & Omit<ApiKey, 'createdAt' | 'lastUsedAt'>;
+
+export type ApiKeyCommand =
+  | CreateKey
+  | { readonly type: 'ObserveUse'; readonly usedAt: Instant; readonly at: Instant }
+  | { readonly type: 'Delete'; readonly at: Instant };
+
+export const apiKey: Decider<ApiKey | null, ApiKeyCommand, ApiKeyEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Create':
+        return created(command, state);
+      case 'ObserveUse':
+        // A key deleted meanwhile is not brought back by having been used.
+        if (state === null || (state.lastUsedAt ?? 0) >= command.usedAt) return [];
+        return [{ type: 'KeyUsed', usedAt: command.usedAt }];
+      case 'Delete':
+        if (state === null) throw new GatewayError('not_found', { message: 'No such API key.' });
+        return [{ type: 'KeyDeleted' }];
+    }
+  },
+
+  evolve(state, event) {
+    switch (event.type) {
+      case 'KeyCreated':
+        return event.key;
+      case 'KeyUsed':
+        return state === null ? null : { ...state, lastUsedAt: event.usedAt };
+      case 'KeyDeleted':
+        return null;
+    }
+  },
+};
+
+function created(command: CreateKey, state: ApiKey | null): ApiKeyEvent[] {
+  const { id, environmentUid, displayName, scopes, hash, secret, lastFour, at } = command;
+  if (state !== null || command.isNameTaken) {
+    throw new GatewayError('conflict', { message: `A key named "${displayName}" exists already.` });
+  }
+  if (command.keysInScope >= limits.environmentKeysMax) {
+    const message = `There may be at most ${limits.environmentKeysMax} keys; delete one first.`;
+    throw new GatewayError('resource_capped', { message });
+  }
+  const key = { id, environmentUid, displayName, scopes, hash, secret, lastFour };
+  return [{ type: 'KeyCreated', key: { ...key, createdAt: at, lastUsedAt: null } }];
+}

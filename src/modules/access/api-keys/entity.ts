@@ -1,0 +1,70 @@
+import { configMessages } from '../../../control-plane/config-message.ts';
+import type { EntityDefinition, EntityRef, Siblings } from '../../../control-plane/entity.ts';
+import { apiKey, type ApiKeyCommand } from './decider.ts';
+import type { ApiKeyEvent } from './events.ts';
+import type { ApiKey } from './state.ts';
+
+type KeyDefinition = EntityDefinition<ApiKey, ApiKeyCommand, ApiKeyEvent>;
+
+export const apiKeyRef = (environmentUid: string, id: string): EntityRef => ({
+  kind: 'api-key',
+  scope: environmentUid,
+  path: [environmentUid, id],
+});
+
+export const accountKeyRef = (id: string): EntityRef => ({
+  kind: 'account-key',
+  scope: 'account',
+  path: [id],
+});
+
+export const apiKeyEntity: KeyDefinition = {
+  kind: 'api-key',
+  decider: apiKey,
+  facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
+  publish: publishKey,
+};
+
+export const accountKeyEntity: KeyDefinition = {
+  kind: 'account-key',
+  decider: apiKey,
+  facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
+  publish: publishKey,
+};
+
+function keyFacts(
+  command: { readonly type: string } & Readonly<Record<string, unknown>>,
+  siblings: Siblings,
+  ref: EntityRef,
+): Record<string, unknown> {
+  if (command.type !== 'Create') return {};
+  const keys = siblings.list<ApiKey>(ref.kind, ref.path.slice(0, -1));
+  const isNameTaken = keys.some((key) => key.displayName === command['displayName']);
+  return { isNameTaken, keysInScope: keys.length };
+}
+
+const actions = { KeyCreated: 'created', KeyUsed: 'used', KeyDeleted: 'deleted' } as const;
+
+function publishKey(...[event, before, after, meta]: Parameters<KeyDefinition['publish']>) {
+  const key = after ?? before;
+  if (key === null) return [];
+  const dayMs = 86_400_000;
+  const day = key.lastUsedAt === null ? null : Math.floor(key.lastUsedAt / dayMs) * dayMs;
+  return configMessages(
+    {
+      kind: 'api_key',
+      id: [key.id],
+      environmentUid: key.environmentUid ?? 'account',
+      action: actions[event.type],
+      document: {
+        id: key.id,
+        name: key.displayName,
+        scopes: key.scopes,
+        prefix: key.environmentUid === null ? 'svc_acct_' : 'svc_env_',
+        last_used_day: day === null ? null : new Date(day).toISOString().slice(0, 10),
+      },
+      isGone: after === null,
+    },
+    meta,
+  );
+}

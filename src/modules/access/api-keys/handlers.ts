@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import { sealingContext } from '../../connections/credentials/sealing.ts';
+import { accountKeyRef, apiKeyRef } from './entity.ts';
+import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
+import { findKey } from './queries.ts';
+import { notifyRevoked } from './revocations.ts';
+import type { ApiKey } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+const refOf = (environmentUid: string | null, id: string) =>
+  environmentUid === null ? accountKeyRef(id) : apiKeyRef(environmentUid, id);
+
+/**
+ * Makes a key; it works at once on this node, and on others with their next call.
+ * @throws GatewayError `conflict` (the name is taken), `resource_capped`, `idempotency_conflict`
+ */
+export async function createKey(
+  { control, vault }: Deps,
+  wanted: {
+    /** Null for an account key. */
+    readonly environmentUid: string | null;
+    readonly displayName: string;
+    /** Full access when absent. */
+    readonly scopes?: readonly string[] | undefined;
+    /** Made when absent. */
+    readonly secret?: string | undefined;
+  },
+  options: ExecuteOptions,
+): Promise<{ readonly key: ApiKey; readonly secret: string }> {
+  const { environmentUid, displayName } = wanted;
+  const secret = wanted.secret ?? newSecret(environmentUid === null ? 'account' : 'environment');
+  if (!isKeyFormat(secret)) throw new GatewayError('invalid_secret_key_format');
+  const id = randomUUID();
+  const sealedBy = environmentUid ?? 'account';
+  await vault.ready(sealedBy);
+  const fullAccess = environmentUid === null ? 'account:*' : 'environment:*';
+  const scopes = wanted.scopes ?? [fullAccess];
+  const body = {
+    type: 'Create',
+    id,
+    environmentUid,
+    displayName,
+    scopes,
+    hash: hashOf(vault, secret),
+    secret: vault.seal(sealedBy, secret, sealingContext(sealedBy, id, 'api_key')),
+    lastFour: secret.slice(-4),
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify([displayName, scopes]));
+  const key = await control.execute<ApiKey>(refOf(environmentUid, id), body, {
+    requestHash,
+    ...options,
+  });
+  if (key === null) throw new GatewayError('server_error');
+  return { key, secret: await revealKey({ vault }, key) };
+}
+
+/** The secret of a key, opened from its sealed copy. */
+export async function revealKey({ vault }: Pick<Services, 'vault'>, key: ApiKey): Promise<string> {
+  const sealedBy = key.environmentUid ?? 'account';
+  await vault.ready(sealedBy);
+  return vault.open(sealedBy, key.secret, sealingContext(sealedBy, key.id, 'api_key'));
+}
+
+/**
+ * Deletes a key; every node refuses it at once, or, while the nodes cannot reach one another, when its view has
+ * read of it. @throws GatewayError `not_found`
+ */
+export async function deleteKey(
+  { control, coordination, logger }: Pick<Services, 'control' | 'coordination' | 'logger'>,
+  environmentUid: string | null,
+  id: string,
+  options: ExecuteOptions,
+): Promise<void> {
+  if (findKey(control, environmentUid, id) === null) await control.view.caughtUp();
+  if (findKey(control, environmentUid, id) === null) {
+    throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
+  }
+  await control.execute(refOf(environmentUid, id), { type: 'Delete' }, options);
+  await notifyRevoked(coordination, id).catch((err: unknown) => {
+    logger.warn({ err, keyId: id }, 'the other nodes hear of a deleted key from the log alone');
+  });
+}
+
+/** The key of a secret, or null. A key made on another node is known to this one's next question. */
+export async function authenticate(
+  { control, vault }: Deps,
+  secret: string,
+): Promise<ApiKey | null> {
+  if (!isKeyFormat(secret)) return null;
+  const hash = hashOf(vault, secret);
+  const kind = isKeyOf('account', secret) ? 'account-key' : 'api-key';
+  const existing = control.view.findBy<ApiKey>(kind, 'hash', hash);
+  if (existing !== null) return existing.state;
+  await control.view.caughtUp();
+  return control.view.findBy<ApiKey>(kind, 'hash', hash)?.state ?? null;
+}
+
+const useNotedEveryMs = 3_600_000;
+const useSharedEveryMs = 60_000;
+
+/**
+ * Notes that a key was used: among the nodes at most once a minute, in the log at most once an hour. An
+ * observation: losing one costs a line in a list, and while the nodes cannot reach one another the log's is told.
+ */
+export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' | 'clock'>) {
+  const { control, coordination, clock } = deps;
+  const shared = new Map<string, Instant>();
+  const noted = new Map<string, Instant>();
+
+  const isDue = (key: ApiKey): boolean =>
+    clock.now() - (shared.get(key.id) ?? 0) >= useSharedEveryMs;
+  return {
+    /** Whether noting its use would do anything. */
+    isDue,
+    async noteUsed(key: ApiKey): Promise<void> {
+      if (!isDue(key)) return;
+      const now = clock.now();
+      shared.set(key.id, now);
+      const kept = { ttlMs: 2 * useNotedEveryMs };
+      await coordination.set(usedName(key.id), String(now), kept).catch(unlessAway);
+      const last = Math.max(key.lastUsedAt ?? 0, noted.get(key.id) ?? 0);
+      if (now - last < useNotedEveryMs) return;
+      noted.set(key.id, now);
+      const ref = refOf(key.environmentUid, key.id);
+      await control.enqueue(ref, { type: 'ObserveUse', usedAt: now }, { actor: 'system' });
+    },
+    async lastUsedAt(key: ApiKey): Promise<Instant | null> {
+      const recent = Number((await coordination.get(usedName(key.id)).catch(unlessAway)) ?? 0);
+      return Math.max(recent, key.lastUsedAt ?? 0) || null;
+    },
+  };
+}
+
+function unlessAway(error: unknown): null {
+  if (error instanceof GatewayError && error.code === 'coordination_unavailable') return null;
+  throw error;
+}
+
+const usedName = (id: string): string => `key-used/${id}`;
+
+const hashOf = (vault: Services['vault'], secret: string): string =>
+  vault.fingerprint('api-key', secret);

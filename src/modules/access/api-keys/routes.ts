@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { displayName, wholeNumber } from '../../../http/fields.ts';
+import { askOptions } from '../../../http/options.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { requireEnvironmentById } from '../environments/queries.ts';
+import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
+import { profileNames, profiles, type Profile } from './profiles.ts';
+import { presentKey, presentSecretKey } from './presenter.ts';
+import { findKey, listKeys } from './queries.ts';
+import { environmentScope } from './scopes.ts';
+import type { ApiKey } from './state.ts';
+import { keysShape, secretKeyShape } from './shapes.ts';
+
+const noStore = { 'cache-control': 'no-store' };
+const environmentId = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const keyId = z.uuid();
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/environment/api-keys',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:list'],
+  summary: 'The keys of an environment, oldest first; secrets are masked.',
+  query: z.strictObject({ environment_id: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
+  answers: { 200: json('The keys.', keysShape) },
+  errors: ['not_found'],
+  async handle({ query, services }) {
+    const environment = await requireEnvironmentById(services.control, query.environment_id);
+    return { status: 200, body: { data: await presentAll(services, environment.uid) } };
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/environment/api-keys',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:create'],
+  summary:
+    'Makes a key of an environment: with these scopes, with those of a profile, or else with full access.',
+  body: z
+    .strictObject({
+      environment_id: environmentId,
+      display_name: displayName,
+      scopes: z.array(environmentScope).min(1).max(100).optional(),
+      profile: z.enum(profileNames).optional(),
+    })
+    .superRefine(({ scopes, profile }, context) => {
+      if (scopes === undefined || profile === undefined) return;
+      const message = 'Send scopes or a profile, not both.';
+      context.addIssue({ code: 'custom', message, path: ['profile'] });
+    }),
+  answers: { 200: json('The key with its secret.', secretKeyShape) },
+  errors: ['not_found', 'conflict', 'resource_capped'],
+  async handle(input) {
+    const { body, services } = input;
+    const environment = await requireEnvironmentById(services.control, body.environment_id);
+    const wanted = {
+      environmentUid: environment.uid,
+      displayName: body.display_name,
+      scopes: scopesOf(body),
+    };
+    const { key, secret } = await createKey(services, wanted, askOptions(input));
+    return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+function scopesOf(sent: {
+  readonly scopes?: readonly string[] | undefined;
+  readonly profile?: Profile | undefined;
+}): readonly string[] | undefined {
+  if (sent.profile !== undefined) return profiles[sent.profile];
+  return sent.scopes && [...new Set(sent.scopes)];
+}
+
+const reveal = defineRoute({
+  method: 'POST',
+  path: '/environment/api-keys/{id}/reveal',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:reveal'],
+  summary: 'The secret of a key of an environment.',
+  params: z.strictObject({ id: keyId }),
+  answers: { 200: json('The key with its secret.', secretKeyShape) },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const key = await requireById(services, params.id);
+    const secret = await revealKey(services, key);
+    return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/environment/api-keys',
+  credential: 'account',
+  scopes: ['account:environments:api_keys:delete'],
+  summary: 'Deletes a key of an environment; it stops working at once.',
+  body: z.strictObject({ environment_id: environmentId, key_id: keyId }),
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { body, services } = input;
+    const environment = await requireEnvironmentById(services.control, body.environment_id);
+    await deleteKey(services, environment.uid, body.key_id, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+const listAccount = defineRoute({
+  method: 'GET',
+  path: '/account/api-keys',
+  credential: 'account',
+  scopes: ['account:api_keys:list'],
+  summary: 'The keys of the account, oldest first; secrets are masked.',
+  answers: { 200: json('The keys.', keysShape) },
+  errors: [],
+  async handle({ services }) {
+    return { status: 200, body: { data: await presentAll(services, null) } };
+  },
+});
+
+const createAccount = defineRoute({
+  method: 'POST',
+  path: '/account/api-keys',
+  credential: 'account',
+  scopes: ['account:api_keys:create'],
+  summary: 'Makes a key of the account; the answer holds its secret.',
+  body: z.strictObject({ display_name: displayName }),
+  answers: { 200: json('The key with its secret.', secretKeyShape) },
+  errors: ['conflict', 'resource_capped'],
+  async handle(input) {
+    const wanted = { environmentUid: null, displayName: input.body.display_name };
+    const { key, secret } = await createKey(input.services, wanted, askOptions(input));
+    return { status: 200, body: { data: presentSecretKey(key, secret) }, headers: noStore };
+  },
+});
+
+const removeAccount = defineRoute({
+  method: 'DELETE',
+  path: '/account/api-keys',
+  credential: 'account',
+  scopes: ['account:api_keys:delete'],
+  summary: 'Deletes a key of the account; the one that asks stays.',
+  body: z.strictObject({ key_id: keyId }),
+  answers: succeeded,
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { body, caller, services } = input;
+    // Otherwise the last key could go, and with it the only way to make another.
+    if (body.key_id === caller.keyId) {
+      throw new GatewayError('conflict', { message: 'A key does not delete itself.' });
+    }
+    await deleteKey(services, null, body.key_id, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+async function presentAll(services: Services, environmentUid: string | null) {
+  const uses = createUseNoter(services);
+  return Promise.all(
+    listKeys(services.control, environmentUid).map(async (key) => {
+      return presentKey(key, await uses.lastUsedAt(key));
+    }),
+  );
+}
+
+/** @throws GatewayError `not_found` */
+async function requireById({ control }: Services, id: string): Promise<ApiKey> {
+  const find = () => {
+    const found = control.view.list<ApiKey>('api-key', []).find(({ state }) => state.id === id);
+    return found ? findKey(control, found.state.environmentUid, id) : null;
+  };
+  const existing = find();
+  if (existing) return existing;
+  await control.view.caughtUp();
+  const found = find();
+  if (found) return found;
+  throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
+}
+
+export const apiKeyRoutes: readonly AnyRoute[] = [
+  list,
+  create,
+  reveal,
+  remove,
+  listAccount,
+  createAccount,
+  removeAccount,
+];

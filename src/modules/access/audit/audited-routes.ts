@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import type { Caller } from '../../../http/define-route.ts';
+
+/** What an event is made of: the request as it was checked, and what became of it. */
+export interface AuditedCall {
+  readonly caller: Caller;
+  readonly params: JsonObject;
+  readonly query: JsonObject;
+  readonly body: Json;
+  /** Null where it was refused. */
+  readonly answer: Json | null;
+}
+
+export interface AuditRule {
+  readonly action: string;
+  /** Reads come often: those of a minute by the same caller are told together. */
+  readonly isRead?: true;
+  /** Null: this call is not audited. */
+  readonly target: (call: AuditedCall) => string | null;
+}
+
+/** What is asked for with a POST, and work that has a ledger or a log of its own. */
+const notAudited: readonly string[] = [
+  'POST /logs/operations',
+  'POST /logs/messages',
+  'POST /sync/trigger',
+  'POST /sync/pause',
+  'POST /sync/start',
+  'POST /action/trigger',
+  'POST /mcp',
+  'PATCH /records/prune',
+  'POST /functions/compile',
+  'POST /functions/dryruns',
+  'POST /connections/metadata',
+  'PATCH /connections/metadata',
+  'POST /connection/metadata',
+  'PATCH /connection/metadata',
+];
+
+const field = (from: Json | null, name: string): string => {
+  const value = isJsonObject(from) ? from[name] : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+};
+const dataOf = (answer: Json | null): Json | null =>
+  isJsonObject(answer) ? (answer['data'] ?? null) : null;
+/** What was made: its id or, where it was refused, what it was to be called. */
+const made =
+  (name: string) =>
+  ({ answer, body }: AuditedCall): string =>
+    [field(dataOf(answer), 'id'), field(body, name)].filter((part) => part !== '').join(' ');
+
+const connection = ({ params, query }: AuditedCall): string =>
+  `${field(query, 'provider_config_key')}/${field(params, 'connectionId')}`;
+const may =
+  (scope: string, target: AuditRule['target']): AuditRule['target'] =>
+  (call) =>
+    call.caller.has(`environment:${scope}`) ? target(call) : null;
+
+const readsConnection: AuditRule = {
+  action: 'connection.read_credentials',
+  isRead: true,
+  target: may('connections:read_credentials', connection),
+};
+const listsConnections: AuditRule = {
+  action: 'connection.list_credentials',
+  isRead: true,
+  target: may('connections:list_credentials', () => '*'),
+};
+const deletesConnection: AuditRule = { action: 'connection.delete', target: connection };
+
+/** Where the general rule says too little. */
+const rules: Readonly<Record<string, AuditRule>> = {
+  'GET /connections': listsConnections,
+  'GET /connection': listsConnections,
+  'GET /connections/{connectionId}': readsConnection,
+  'GET /connection/{connectionId}': readsConnection,
+  'DELETE /connections/{connectionId}': deletesConnection,
+  'DELETE /connection/{connectionId}': deletesConnection,
+  'GET /integrations': {
+    action: 'integration.list_credentials',
+    isRead: true,
+    target: may('integrations:list_credentials', () => '*'),
+  },
+  'GET /integrations/{uniqueKey}': {
+    action: 'integration.read_credentials',
+    isRead: true,
+    target: may('integrations:read_credentials', ({ params, query }) =>
+      JSON.stringify(query['include'] ?? '').includes('credentials')
+        ? field(params, 'uniqueKey')
+        : null,
+    ),
+  },
+  'GET /environment-variables': {
+    action: 'variable.read',
+    isRead: true,
+    target: () => '*',
+  },
+  'POST /environment/api-keys': { action: 'api_key.create', target: made('display_name') },
+  'POST /environment/api-keys/{id}/reveal': {
+    action: 'api_key.reveal',
+    target: ({ params }) => field(params, 'id'),
+  },
+  'DELETE /environment/api-keys': {
+    action: 'api_key.delete',
+    target: ({ body }) => field(body, 'key_id'),
+  },
+  'POST /account/api-keys': { action: 'account_key.create', target: made('display_name') },
+  'DELETE /account/api-keys': {
+    action: 'account_key.delete',
+    target: ({ body }) => field(body, 'key_id'),
+  },
+  'POST /environments': { action: 'environment.create', target: made('name') },
+  'POST /environment/webhook-signing-key/rotate': {
+    action: 'webhook_signing_key.rotate',
+    target: ({ caller }) => caller.environmentUid,
+  },
+  'POST /root-keys/rewrap': { action: 'root_key.rewrap', target: () => '*' },
+  'POST /functions/deployments/bundle': { action: 'function.deploy', target: () => '*' },
+};
+
+const verbs: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'set',
+  PATCH: 'update',
+  DELETE: 'delete',
+};
+
+/**
+ * How calls of the route are audited; null = they are not. Every route that changes something with a key is, unless
+ * it is named above: a route that is added later is audited without being named.
+ */
+export function auditRule(route: {
+  readonly method: string;
+  readonly path: string;
+  readonly credential: string;
+}): AuditRule | null {
+  const name = `${route.method} ${route.path}`;
+  const existing = rules[name];
+  if (existing !== undefined) return existing;
+  const isKeyed = route.credential === 'environment' || route.credential === 'account';
+  if (!isKeyed || route.method === 'GET' || notAudited.includes(name)) return null;
+  return { action: actionOf(route.method, route.path), target: named };
+}
+
+/** `POST /projections/{name}/rebuild` is `projections.rebuild`, `PATCH /integrations/{uniqueKey}` `integrations.update`. */
+function actionOf(method: string, path: string): string {
+  const words = path.split('/').filter((part) => part !== '' && !part.startsWith('{'));
+  const [noun = '', ...more] = words;
+  return [noun, ...(more.length === 0 ? [verbs[method] ?? ''] : more)].join('.');
+}
+
+/** The names in the path and in the query, else what was made. */
+function named(call: AuditedCall): string {
+  const input = [...Object.values(call.params), ...Object.values(call.query)];
+  const names = input.filter((part): part is string => typeof part === 'string');
+  if (names.length > 0) return names.join('/');
+  const ids = ['id', 'unique_key', 'connection_id', 'name', 'display_name'];
+  const found = ids.map((id) => field(call.body, id) || field(dataOf(call.answer), id));
+  return found.find((id) => id !== '') ?? '*';
+}

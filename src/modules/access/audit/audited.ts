@@ -1,0 +1,94 @@
+import { isIP } from 'node:net';
+import type { Caller, RouteAnswer } from '../../../http/define-route.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import type { AuditRule } from './audited-routes.ts';
+
+/** A call of an audited route. */
+export interface AuditCall {
+  readonly rule: AuditRule;
+  readonly caller: Caller;
+  /** Of the client. */
+  readonly address: string;
+  /** What it asks for; null until that is read and found to be valid. */
+  given: {
+    readonly params: unknown;
+    readonly query: unknown;
+    readonly body: unknown;
+  } | null;
+}
+
+/**
+ * Does the work and tells who did it with which outcome. A change is told before it is answered; the answer of one
+ * that succeeded goes out even where it could not be told, and the service's log says so.
+ * @throws what the work throws
+ */
+export async function audited(
+  services: Pick<Services, 'audit' | 'logger'>,
+  call: AuditCall,
+  task: () => Promise<RouteAnswer>,
+): Promise<RouteAnswer> {
+  try {
+    const answer = await task();
+    await record(services, call, 'success', jsonOf(answer.body));
+    return answer;
+  } catch (error) {
+    const outcome = error instanceof GatewayError ? error.code : 'server_error';
+    // What was never a valid request did nothing and is nobody's attempt.
+    if (call.given === null && outcome !== 'forbidden') throw error;
+    await record(services, call, outcome, null);
+    throw error;
+  }
+}
+
+async function record(
+  { audit, logger }: Pick<Services, 'audit' | 'logger'>,
+  { rule, caller, address, given }: AuditCall,
+  outcome: string,
+  answer: Json | null,
+): Promise<void> {
+  const { params, query, body } = given ?? {};
+  const parts = { params: objectOf(params), query: objectOf(query), body: objectOf(body) };
+  const target = rule.target({ caller, ...parts, answer });
+  if (target === null) return;
+  const fields = Object.keys(parts.body);
+  const details = {
+    actor: caller.actor,
+    action: rule.action,
+    target: target.slice(0, targetCharsMax),
+    outcome,
+    ip_prefix: ipPrefix(address),
+    // Names alone: values may be secrets.
+    details: fields.length === 0 ? null : JSON.stringify({ fields: fields.slice(0, fieldsMax) }),
+  };
+  const environment = caller.environmentUid === '' ? 'account' : caller.environmentUid;
+  if (rule.isRead === true) {
+    audit.read(environment, details);
+    return;
+  }
+  await audit.change(environment, details).catch((err: unknown) => {
+    logger.error({ err, environment, audit: details }, 'an audit event was lost');
+  });
+}
+
+const targetCharsMax = 1_000;
+const fieldsMax = 50;
+
+const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
+/** Of bytes nothing is needed: they are pages of records. */
+const jsonOf = (body: unknown): Json | null => (isJsonObject(body) ? body : null);
+
+/** /24 of an IPv4 address, /48 of an IPv6 one; null of what is neither. */
+export function ipPrefix(address: string): string | null {
+  const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+  if (isIP(plain) === 4) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
+  if (isIP(plain) !== 6) return null;
+  const [head = '', tail] = plain.split('%')[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(8 - left.length - right.length).fill('0');
+  const groups = [...left, ...zeros, ...right].slice(0, 3);
+  return `${groups.map((group) => parseInt(group, 16).toString(16)).join(':')}::/48`;
+}

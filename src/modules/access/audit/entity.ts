@@ -1,0 +1,31 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { auditChain, type AuditCommand } from './decider.ts';
+import type { AuditChainEvent } from './events.ts';
+import type { AuditChain } from './state.ts';
+
+/** @param environment uid, or `account` */
+export const auditChainRef = (environment: string): EntityRef => ({
+  kind: 'audit-chain',
+  scope: environment,
+  path: [environment],
+});
+
+/** The owner of the environment keeps the end of its chain, and publishes each event as it takes its place. */
+export const auditChainEntity: EntityDefinition<AuditChain, AuditCommand, AuditChainEvent> = {
+  kind: 'audit-chain',
+  decider: auditChain,
+
+  publish({ entry, hash }) {
+    const { environment, occurred_at, seq, actor: _actor, ...value } = entry;
+    return [
+      {
+        topic: 'svc.audit.v1',
+        key: environment,
+        type: 'svc.audit.event',
+        environmentUid: environment,
+        at: occurred_at,
+        value: { ...value, chain_seq: seq, chain_hash: hash },
+      },
+    ];
+  },
+};

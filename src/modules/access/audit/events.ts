@@ -1,0 +1,24 @@
+import type { PublicFields } from '../../../kernel/public-fields.ts';
+import type { ChainedEntry } from '../../../kernel/audit-chain.ts';
+
+/** What is told of an event before it has its place in the chain. */
+export type Published = Omit<ChainedEntry, 'seq' | 'environment'>;
+
+export interface AuditChainEvent {
+  readonly type: 'Chained';
+  readonly entry: ChainedEntry;
+  readonly hash: string;
+}
+
+/** A value of `svc.audit.v1`. Mirrors schemas/control/audit-event.v1.avsc. */
+export interface AuditEvent extends PublicFields {
+  readonly action: string;
+  readonly target: string;
+  /** `success`, or the code of the refusal. */
+  readonly outcome: string;
+  readonly ip_prefix: string | null;
+  /** JSON. */
+  readonly details: string | null;
+  readonly chain_seq: number;
+  readonly chain_hash: string;
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import { content } from '../../../http/responses.ts';
+import { text, wholeNumber } from '../../../http/fields.ts';
+import { checkQuery } from '../../../http/request-pipeline.ts';
+import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
+import { exportedEvent } from './presenter.ts';
+import { chainFrom } from './queries.ts';
+
+const pageSize = 5_000;
+
+const query = z.strictObject({
+  environment: text(1, 255),
+  from: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(),
+  limit: wholeNumber(1, 1_000_000_000).optional(),
+});
+
+/** Every event of a chain in its order, one JSON object a line: what its hashes are computed over. */
+export const auditExportRoute: StreamRoute = {
+  prefix: '/audit/export',
+  path: '/audit/export',
+  methods: ['GET'],
+  credential: 'account',
+  scopes: ['account:audit:read'],
+  summary: 'The chain of an environment, or of `account`, as lines of JSON.',
+  query,
+  headers: z.object({}),
+  answers: { 200: content('One event a line.', 'application/x-ndjson') },
+  errors: ['invalid_query_params'],
+  async handle(call) {
+    const request = checkQuery(query, call.target.split('?', 2)[1] ?? '');
+    const { environment, from = 1, limit = Infinity } = request;
+    await send(call, { environment, from, limit });
+  },
+};
+
+async function send(
+  { services, response, begin, signal }: StreamCall,
+  { environment, from, limit }: { environment: string; from: number; limit: number },
+): Promise<void> {
+  const pageFrom = (seq: number, left: number) =>
+    chainFrom(services, environment, seq, Math.min(pageSize, left));
+  let left = limit;
+  let page = await pageFrom(from, left);
+  begin(200, ['content-type', 'application/x-ndjson']);
+  while (page.length > 0 && !signal.aborted) {
+    const lines = page.map((row) => `${JSON.stringify(exportedEvent(row))}\n`).join('');
+    if (!response.write(lines)) await once(response, 'drain', { signal });
+    left -= page.length;
+    const next = Number(page.at(-1)?.seq ?? 0) + 1;
+    page = page.length < pageSize || left === 0 ? [] : await pageFrom(next, left);
+  }
+  response.end();
+}

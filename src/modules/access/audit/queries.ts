@@ -1,0 +1,104 @@
+import type { Services } from '../../../http/services.ts';
+import type { ControlView } from '../../../control-plane/control-plane.ts';
+import type { Micros } from '../../../kernel/time.ts';
+import type { SqlParams } from '../../../ports/projection-store.ts';
+import { audit } from '../../../../streams/projections/audit.ts';
+import type { Environment } from '../environments/state.ts';
+import { tableOf } from '../../operations/projections/queries.ts';
+import type { AuditChain } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'tables'>;
+
+/** An event as the table gives it; 64-bit numbers come as text. */
+export interface AuditRow {
+  readonly environment_id: string;
+  readonly seq: string;
+  /** µs. */
+  readonly happened: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly outcome: string;
+  readonly ip_prefix: string | null;
+  readonly details: string | null;
+  readonly chain_hash: string;
+}
+
+const columns = `environment_id, seq, toUnixTimestamp64Micro(occurred_at) AS happened, actor, action, target,
+  outcome, ip_prefix, details, chain_hash`;
+const heavy = 'heavy';
+
+export interface AuditFilter {
+  readonly environment?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly from?: Micros | undefined;
+  readonly to?: Micros | undefined;
+}
+
+/** Where a page ends. */
+export interface AuditPlace {
+  readonly at: Micros;
+  readonly environment: string;
+  readonly seq: number;
+}
+
+/** Newest first. @throws GatewayError `projection_unavailable` */
+export async function findEvents(
+  { control, tables }: Deps,
+  filter: AuditFilter,
+  { before, limit }: { readonly before: AuditPlace | null; readonly limit: number },
+): Promise<AuditRow[]> {
+  const input: readonly (readonly [string, string | number | undefined, string])[] = [
+    ['environment', filter.environment, 'environment_id = {environment:String}'],
+    ['actor', filter.actor, 'actor = {actor:String}'],
+    ['action', filter.action, 'action = {action:String}'],
+    ['target', filter.target, 'target = {target:String}'],
+    ['outcome', filter.outcome, 'outcome = {outcome:String}'],
+    ['from', filter.from, 'occurred_at >= fromUnixTimestamp64Micro({from:Int64})'],
+    ['to', filter.to, 'occurred_at <= fromUnixTimestamp64Micro({to:Int64})'],
+  ];
+  const used = input.filter(([, value]) => value !== undefined);
+  const position =
+    '(occurred_at, environment_id, seq) < (fromUnixTimestamp64Micro({at:Int64}), {chain:String}, {seq:UInt64})';
+  const wheres = ['1', ...used.map(([, , condition]) => condition), ...(before ? [position] : [])];
+  const params: SqlParams = {
+    ...Object.fromEntries(used.map(([name, value]) => [name, value ?? ''])),
+    ...(before === null ? {} : { at: before.at, chain: before.environment, seq: before.seq }),
+    limit,
+  };
+  return tables.queryRows<AuditRow>(
+    `SELECT ${columns} FROM ${tableOf(control.view, audit)} WHERE ${wheres.join(' AND ')}
+     ORDER BY occurred_at DESC, environment_id DESC, seq DESC
+     LIMIT 1 BY log_partition, log_offset LIMIT {limit:UInt32}`,
+    params,
+    heavy,
+  );
+}
+
+/** The events of a chain from the place on, in its order. @throws GatewayError `projection_unavailable` */
+export async function chainFrom(
+  { control, tables }: Deps,
+  environment: string,
+  seq: number,
+  limit: number,
+): Promise<AuditRow[]> {
+  return tables.queryRows<AuditRow>(
+    `SELECT ${columns} FROM ${tableOf(control.view, audit)}
+     WHERE environment_id = {environment:String} AND seq >= {seq:UInt64}
+     ORDER BY environment_id, seq LIMIT 1 BY log_partition, log_offset LIMIT {limit:UInt32}`,
+    { environment, seq, limit },
+    heavy,
+  );
+}
+
+/** The end of each chain, as its owner keeps it. */
+export function chainsOf(view: ControlView) {
+  return view.list<AuditChain>('audit-chain', []).map(({ ref, state }) => {
+    const [environment = ''] = ref.path;
+    const { name = null } = view.find<Environment>('environment', [environment]) ?? {};
+    return { environment, name, length: state.length, hash: state.hash };
+  });
+}

@@ -1,0 +1,82 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { Clock } from '../../../kernel/time.ts';
+import { auditChainRef } from './entity.ts';
+import type { Published } from './events.ts';
+
+/** Further reads of the same thing by the same caller are told together for so long. */
+const togetherMs = 60_000;
+/** Callers and things of which reads are counted; beyond, each read is told. */
+const countedMax = 10_000;
+
+export type Said = Omit<Published, 'occurred_at'>;
+
+/** Tells the owners of the chains what happened. */
+export interface AuditRecorder extends AsyncDisposable {
+  /**
+   * Durable when it resolves.
+   * @param environment uid, or `account`
+   * @throws GatewayError `log_unavailable`
+   */
+  change(environment: string, fields: Said): Promise<void>;
+  /**
+   * A read that may come often: the first is told at once and in the background, those of the next minute as one
+   * event with their number (`details.reads`) when it is over.
+   */
+  read(environment: string, details: Said): void;
+}
+
+export function createAuditRecorder({
+  control,
+  clock,
+  logger,
+}: {
+  readonly control: Pick<ControlPlane, 'enqueue'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'error'>;
+}): AuditRecorder {
+  const counted = new Map<string, { reads: number; readonly end: () => Promise<void> }>();
+  const pending = new Set<Promise<void>>();
+
+  const change = (environment: string, fields: Said): Promise<void> => {
+    const published: Published = { ...fields, occurred_at: clock.nowMicros() };
+    const body = { type: 'Append', environment, told: published };
+    return control.enqueue(auditChainRef(environment), body, { actor: fields.actor });
+  };
+  const inBackground = (environment: string, details: Said): void => {
+    const telling = change(environment, details).catch((err: unknown) => {
+      // The event itself, since it stands nowhere else now.
+      logger.error({ err, environment, audit: details }, 'an audit event was lost');
+    });
+    pending.add(telling);
+    void telling.then(() => pending.delete(telling));
+  };
+
+  return {
+    change,
+    read(environment, details) {
+      const { actor, action, target, outcome, ip_prefix } = details;
+      const key = JSON.stringify([environment, actor, action, target, outcome, ip_prefix]);
+      const existing = counted.get(key);
+      if (existing !== undefined) {
+        existing.reads += 1;
+        return;
+      }
+      inBackground(environment, details);
+      if (counted.size >= countedMax) return;
+      const end = async (): Promise<void> => {
+        clearTimeout(timer);
+        const { reads } = counted.get(key) ?? { reads: 0 };
+        counted.delete(key);
+        if (reads === 0) return;
+        inBackground(environment, { ...details, details: JSON.stringify({ reads }) });
+      };
+      const timer = setTimeout(() => void end(), togetherMs).unref();
+      counted.set(key, { reads: 0, end });
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { end } of [...counted.values()]) await end();
+      await Promise.all(pending);
+    },
+  };
+}

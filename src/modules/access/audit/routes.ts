@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { text, wholeNumber } from '../../../http/fields.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { microsOf } from '../../../kernel/time.ts';
+import { presentEvent } from './presenter.ts';
+import { chainsOf, findEvents, type AuditPlace } from './queries.ts';
+import { chainsShape, eventsShape } from './shapes.ts';
+
+const pageSizeDefault = 100;
+const word = text(1, 1_000).optional();
+const timestamp = z.iso.datetime({ offset: true }).optional();
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/audit',
+  credential: 'account',
+  scopes: ['account:audit:read'],
+  summary: 'Who did what to which thing, from where and with which outcome; newest first.',
+  query: z.strictObject({
+    environment: word,
+    actor: word,
+    action: word,
+    target: word,
+    outcome: word,
+    from: timestamp,
+    to: timestamp,
+    cursor: word,
+    limit: wholeNumber(1, 1000).optional(),
+  }),
+  answers: { 200: json('A page of events.', eventsShape) },
+  errors: ['invalid_cursor_value'],
+  async handle({ query, services }) {
+    const { cursor, limit = pageSizeDefault, from, to, ...wanted } = query;
+    const filter = { ...wanted, from: micros(from), to: micros(to) };
+    const before = cursor === undefined ? null : placeOf(cursor);
+    const rows = await findEvents(services, filter, { before, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    const next =
+      last && cursorOf({ at: +last.happened, environment: last.environment_id, seq: +last.seq });
+    return { status: 200, body: { data: page.map(presentEvent), next_cursor: next ?? null } };
+  },
+});
+
+const chains = defineRoute({
+  method: 'GET',
+  path: '/audit/chains',
+  credential: 'account',
+  scopes: ['account:audit:read'],
+  summary: 'How long each chain is and the hash that it ends with, as its owner keeps it.',
+  answers: { 200: json('The chains.', chainsShape) },
+  errors: [],
+  async handle({ services: { control } }) {
+    await control.view.caughtUp();
+    return { status: 200, body: { data: chainsOf(control.view) } };
+  },
+});
+
+const micros = (input: string | undefined): number | undefined => {
+  if (input === undefined) return undefined;
+  return Math.max(0, microsOf(input) ?? 0);
+};
+
+const position = z.tuple([z.int().min(0), z.string().max(255), z.int().min(0)]);
+
+const cursorOf = ({ at, environment, seq }: AuditPlace): string =>
+  Buffer.from(JSON.stringify([at, environment, seq])).toString('base64url');
+
+/** @throws GatewayError `invalid_cursor_value` */
+function placeOf(cursor: string): AuditPlace {
+  const parsed = position.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString()));
+  if (!parsed.success) throw new GatewayError('invalid_cursor_value');
+  const [at, environment, seq] = parsed.data;
+  return { at, environment, seq };
+}
+
+function jsonOf(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch (cause) {
+    throw new GatewayError('invalid_cursor_value', {}, { cause });
+  }
+}
+
+export const auditRoutes: readonly AnyRoute[] = [list, chains];

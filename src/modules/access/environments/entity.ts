@@ -1,0 +1,66 @@
+import { configMessages } from '../../../control-plane/config-message.ts';
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { environment, type EnvironmentCommand } from './decider.ts';
+import type { EnvironmentEvent } from './events.ts';
+import { presentRetention } from './retention.ts';
+import type { Environment } from './state.ts';
+
+export const environmentRef = (uid: string): EntityRef => ({
+  kind: 'environment',
+  scope: 'account',
+  path: [uid],
+});
+
+export const environmentEntity: EntityDefinition<
+  Environment,
+  EnvironmentCommand,
+  EnvironmentEvent
+> = {
+  kind: 'environment',
+  decider: environment,
+  isNumbered: true,
+
+  facts(command, ref, siblings) {
+    const changes = command.type === 'Patch' ? (command['changes'] as { name?: string }) : command;
+    const name = changes['name'];
+    const others = siblings.list<Environment>('environment', []);
+    return {
+      isNameTaken: others.some((other) => other.name === name && other.uid !== ref.path[0]),
+    };
+  },
+
+  publish(event, before, after, meta) {
+    const subject = after ?? before;
+    if (subject === null) return [];
+    const action = actions[event.type];
+    const { uid } = subject;
+    const document = publicDocument(subject);
+    const isGone = after === null;
+    return configMessages(
+      { kind: 'environment', id: [uid], environmentUid: uid, action, document, isGone },
+      meta,
+    );
+  },
+};
+
+const actions = {
+  EnvironmentCreated: 'created',
+  EnvironmentChanged: 'updated',
+  SigningKeyRotated: 'signing_key_rotated',
+  EnvironmentDeletionBegun: 'deletion_begun',
+  EnvironmentDeleted: 'deleted',
+} as const satisfies Record<EnvironmentEvent['type'], string>;
+
+function publicDocument(state: Environment): Record<string, unknown> {
+  const { uid, id, name, isProduction, webhookFlags, payloadMode, retention } = state;
+  return {
+    uid,
+    id,
+    name,
+    is_production: isProduction,
+    webhook_flags: webhookFlags,
+    payload_mode: payloadMode,
+    retention: presentRetention(retention),
+    validation: state.validation ?? 'warn',
+  };
+}

@@ -1,0 +1,33 @@
+import type { Sealed } from '../../../kernel/ids.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { Environment } from './state.ts';
+
+/** What a caller may set. */
+export type EnvironmentSettings = Pick<
+  Environment,
+  | 'name'
+  | 'isProduction'
+  | 'webhookUrls'
+  | 'webhookFlags'
+  | 'webhookRetryWaitsMs'
+  | 'payloadMode'
+  | 'retention'
+  | 'validation'
+  | 'connectUi'
+>;
+
+export type EnvironmentEvent =
+  | { readonly type: 'EnvironmentCreated'; readonly environment: Environment }
+  | {
+      readonly type: 'EnvironmentChanged';
+      readonly changes: Partial<EnvironmentSettings>;
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'SigningKeyRotated';
+      readonly key: Sealed<string>;
+      readonly previousUntil: Instant;
+      readonly at: Instant;
+    }
+  | { readonly type: 'EnvironmentDeletionBegun'; readonly at: Instant }
+  | { readonly type: 'EnvironmentDeleted' };

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { createKey } from '../api-keys/handlers.ts';
+import { signingKeyContext } from '../../connections/credentials/sealing.ts';
+import {
+  changedUrl,
+  openUrl,
+  urlOfEnvironment,
+} from '../../connections/credentials/webhook-urls.ts';
+import { listTypedTopics } from '../../operations/typed-topics/queries.ts';
+import { productionName } from './decider.ts';
+import { environmentRef } from './entity.ts';
+import type { EnvironmentSettings } from './events.ts';
+import type { Environment } from './state.ts';
+
+export { deleteEnvironment } from './deletion.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+/** In clear; absent: as it is. */
+interface WebhookUrls {
+  readonly primary?: string | null | undefined;
+  readonly secondary?: string | null | undefined;
+}
+
+export const defaultKeyName = 'Default - Full access';
+
+/**
+ * Makes an environment with its data key, its signing key and its key "Default - Full access".
+ * @throws GatewayError `conflict`, `invalid_is_prod_flag`
+ */
+export async function createEnvironment(
+  deps: Deps,
+  wanted: {
+    readonly name: string;
+    /** `prod` always is; others are not unless said. */
+    readonly isProduction?: boolean | undefined;
+    readonly webhookUrls?: WebhookUrls | undefined;
+    /** Secret of the default key; made when absent. */
+    readonly secret?: string | undefined;
+  },
+  options: ExecuteOptions,
+): Promise<{ readonly environment: Environment; readonly secret: string }> {
+  const { control, vault } = deps;
+  const { name, isProduction = name === productionName, webhookUrls } = wanted;
+  const uid = randomUUID();
+  await vault.create(uid);
+  const body = {
+    type: 'Create',
+    uid,
+    name,
+    isProduction,
+    webhookUrls: webhookUrls && (await sealedUrls(vault, uid, webhookUrls)),
+    webhookSigningKey: sealNewSigningKey(vault, uid).sealed,
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify([name, isProduction]));
+  const environment = await control
+    .execute<Environment>(environmentRef(uid), body, { requestHash, ...options })
+    .catch(async (error: unknown) => {
+      await vault.shred(uid);
+      throw error;
+    });
+  if (environment === null) throw new GatewayError('server_error');
+  // A repeated request was answered with the environment that the first one made.
+  if (environment.uid !== uid) await vault.shred(uid);
+  const { secret } = await createKey(
+    deps,
+    { environmentUid: environment.uid, displayName: defaultKeyName, secret: wanted.secret },
+    {
+      actor: options.actor,
+      ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+    },
+  );
+  return { environment, secret };
+}
+
+/**
+ * @throws GatewayError `conflict` (the name is taken; typed topics stand against it), `invalid_is_prod_flag`,
+ *   `unknown_environment`
+ */
+export async function patchEnvironment(
+  { control, vault }: Deps,
+  environmentUid: string,
+  wanted: {
+    readonly [Field in Exclude<keyof EnvironmentSettings, 'webhookUrls'>]?:
+      EnvironmentSettings[Field] | undefined;
+  } & { readonly webhookUrls?: WebhookUrls | undefined },
+  options: ExecuteOptions,
+): Promise<Environment> {
+  refuseWithTypedTopics(control, environmentUid, wanted);
+  const { webhookUrls, ...others } = wanted;
+  const existing = control.view.find<Environment>('environment', [environmentUid])?.webhookUrls;
+  const urls =
+    webhookUrls === undefined
+      ? {}
+      : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, existing) };
+  const body = { type: 'Patch', changes: { ...others, ...urls } };
+  const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
+  const ref = environmentRef(environmentUid);
+  const changed = await control.execute<Environment>(ref, body, { requestHash, ...options });
+  if (changed === null) throw new GatewayError('unknown_environment');
+  return changed;
+}
+
+async function sealedUrls(
+  vault: Deps['vault'],
+  uid: string,
+  wanted: WebhookUrls,
+  existing: Environment['webhookUrls'] = { primary: null, secondary: null },
+): Promise<Environment['webhookUrls']> {
+  const sealed = async (name: keyof typeof existing) => {
+    const owner = urlOfEnvironment(uid, name);
+    const url = wanted[name];
+    // One that an earlier release left in clear is sealed with the next change.
+    const clear = url === undefined ? await openUrl(vault, owner, existing[name]) : url;
+    return changedUrl(vault, owner, clear, existing[name]);
+  };
+  return { primary: await sealed('primary'), secondary: await sealed('secondary') };
+}
+
+/** Typed topics carry the environment's name, and show payloads in clear. */
+function refuseWithTypedTopics(
+  control: Deps['control'],
+  environmentUid: string,
+  { name, payloadMode }: { name?: string | undefined; payloadMode?: string | undefined },
+): void {
+  const existing = control.view.find<Environment>('environment', [environmentUid]);
+  const isRenamed = name !== undefined && name !== existing?.name;
+  if (!isRenamed && payloadMode !== 'sealed') return;
+  const [first] = listTypedTopics(control, environmentUid);
+  if (first === undefined) return;
+  const what = isRenamed ? 'keeps its name' : 'keeps its payloads in clear';
+  const { integrationKey, model } = first;
+  const message = `An environment with typed topics ${what}: delete that of "${integrationKey}", "${model}" first.`;
+  throw new GatewayError('conflict', { message });
+}
+
+/**
+ * A new key signs webhooks from now on; the one before signs beside it for 24 h.
+ * @throws GatewayError `multiple_webhook_signing_keys` within those
+ */
+export async function rotateSigningKey(
+  { control, vault }: Deps,
+  environmentUid: string,
+  options: ExecuteOptions,
+): Promise<string> {
+  await vault.ready(environmentUid);
+  const { plain, sealed } = sealNewSigningKey(vault, environmentUid);
+  const body = { type: 'RotateSigningKey', key: sealed };
+  await control.execute(environmentRef(environmentUid), body, options);
+  return plain;
+}
+
+/** A uuid, as the contract has it (http.md row 76), made of 122 random bits. */
+function sealNewSigningKey(vault: Services['vault'], uid: string) {
+  const plain = randomUUID({ disableEntropyCache: true });
+  return { plain, sealed: vault.seal(uid, plain, signingKeyContext(uid)) };
+}

@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { json, nothing } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { environmentName, webhookUrl, wholeNumber } from '../../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { changedConnectUi, connectUiShape } from './connect-ui.ts';
+import {
+  createEnvironment,
+  deleteEnvironment,
+  patchEnvironment,
+  rotateSigningKey,
+} from './handlers.ts';
+import { presentDue, presentEnvironment } from './presenter.ts';
+import { listEnvironments, requireEnvironmentById } from './queries.ts';
+import { defaultRetention, type Retention } from './retention.ts';
+import type { Environment } from './state.ts';
+import {
+  dueShape,
+  environmentShape,
+  environmentsShape,
+  madeEnvironmentShape,
+  signingKeyShape,
+} from './shapes.ts';
+
+const path = z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) });
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/environments',
+  credential: 'account',
+  scopes: ['account:environments:list'],
+  summary: 'The environments of the account, by name.',
+  answers: { 200: json('The environments.', environmentsShape) },
+  errors: [],
+  async handle({ services }) {
+    const data = listEnvironments(services.control).map((environment) => {
+      const { id, name, isProduction } = environment;
+      return { id, name, is_production: isProduction };
+    });
+    return { status: 200, body: { data } };
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/environments',
+  credential: 'account',
+  scopes: ['account:environments:create'],
+  summary: 'Makes an environment with its first key and its signing key.',
+  body: z.strictObject({
+    name: environmentName,
+    is_production: z.boolean().optional(),
+  }),
+  answers: { 200: json('The environment.', madeEnvironmentShape) },
+  errors: ['conflict', 'invalid_is_prod_flag'],
+  async handle(input) {
+    const { name, is_production: isProduction } = input.body;
+    const wanted = { name, isProduction };
+    const { environment } = await createEnvironment(input.services, wanted, askOptions(input));
+    return { status: 200, body: { data: { id: environment.id, name: environment.name } } };
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/environments/{environmentId}',
+  credential: 'account',
+  scopes: ['account:environments:read'],
+  summary: 'One environment with its settings.',
+  params: path,
+  answers: { 200: json('The environment.', environmentShape) },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const environment = await requireEnvironmentById(services.control, params.environmentId);
+    return { status: 200, body: { data: await presentEnvironment(services.vault, environment) } };
+  },
+});
+
+const flags = {
+  on_auth_creation: 'onAuthCreation',
+  on_auth_refresh_error: 'onAuthRefreshError',
+  on_sync_error: 'onSyncError',
+  on_sync_completion_always: 'onSyncCompletionAlways',
+  on_async_action_completion: 'onAsyncActionCompletion',
+} as const satisfies Record<string, keyof Environment['webhookFlags']>;
+
+const days = z.number().int().min(1).max(limits.retentionDaysMax);
+
+const settings = z.strictObject({
+  name: environmentName.optional(),
+  is_production: z.boolean().optional(),
+  webhook_url: webhookUrl.nullable().optional(),
+  webhook_url_secondary: webhookUrl.nullable().optional(),
+  on_auth_creation: z.boolean().optional(),
+  on_auth_refresh_error: z.boolean().optional(),
+  on_sync_error: z.boolean().optional(),
+  on_sync_completion_always: z.boolean().optional(),
+  on_async_action_completion: z.boolean().optional(),
+  webhook_retry_waits_seconds: z
+    .array(
+      z
+        .number()
+        .int()
+        .min(1)
+        .max(limits.webhookRetryWaitMaxMs / 1000),
+    )
+    .max(limits.webhookRetriesMax)
+    .optional(),
+  payload_mode: z.enum(['plain', 'sealed']).optional(),
+  retention: z
+    .strictObject({ prune_after_days: days.optional(), delete_after_days: days.optional() })
+    .optional(),
+  validation: z.enum(['off', 'warn', 'error']).optional(),
+  connect_ui: connectUiShape.optional(),
+});
+
+const patch = defineRoute({
+  method: 'PATCH',
+  path: '/environments/{environmentId}',
+  credential: 'account',
+  scopes: ['account:environments:update'],
+  summary: 'Changes the settings that are sent; an empty webhook address clears it.',
+  params: path,
+  body: settings,
+  answers: { 200: json('The environment as changed.', environmentShape) },
+  errors: ['not_found', 'conflict', 'invalid_is_prod_flag'],
+  async handle(input) {
+    const { params, body, services } = input;
+    const existing = await requireEnvironmentById(services.control, params.environmentId);
+    const changes = changesOf(body, existing);
+    const changed = await patchEnvironment(services, existing.uid, changes, askOptions(input));
+    return { status: 200, body: { data: await presentEnvironment(services.vault, changed) } };
+  },
+});
+
+function changesOf(body: z.output<typeof settings>, existing: Environment) {
+  const sentFlags = Object.entries(flags).flatMap(([field, flag]) => {
+    const value = body[field as keyof typeof flags];
+    return value === undefined ? [] : [[flag, value] as const];
+  });
+  const { webhook_url: primary, webhook_url_secondary: secondary } = body;
+  const hasUrls = primary !== undefined || secondary !== undefined;
+  return {
+    name: body.name,
+    isProduction: body.is_production,
+    payloadMode: body.payload_mode,
+    validation: body.validation,
+    ...(body.webhook_retry_waits_seconds === undefined
+      ? {}
+      : { webhookRetryWaitsMs: body.webhook_retry_waits_seconds.map((s) => s * 1000) }),
+    ...(body.retention === undefined
+      ? {}
+      : { retention: changedRetention(body.retention, existing) }),
+    ...(body.connect_ui ? { connectUi: changedConnectUi(body.connect_ui, existing) } : {}),
+    ...(hasUrls
+      ? {
+          webhookUrls: {
+            primary: primary === undefined ? undefined : primary || null,
+            secondary: secondary === undefined ? undefined : secondary || null,
+          },
+        }
+      : {}),
+    ...(sentFlags.length > 0
+      ? { webhookFlags: { ...existing.webhookFlags, ...Object.fromEntries(sentFlags) } }
+      : {}),
+  };
+}
+
+function changedRetention(
+  sent: NonNullable<z.output<typeof settings>['retention']>,
+  { retention = defaultRetention }: Environment,
+): Retention {
+  const { prune_after_days: prune, delete_after_days: purge } = sent;
+  return {
+    pruneAfterDays: prune ?? retention.pruneAfterDays,
+    deleteAfterDays: purge ?? retention.deleteAfterDays,
+  };
+}
+
+const previewRetention = defineRoute({
+  method: 'GET',
+  path: '/environments/{environmentId}/retention',
+  credential: 'account',
+  scopes: ['account:environments:read'],
+  summary: 'What retention would prune and delete now; nothing is changed.',
+  params: path,
+  answers: { 200: json('What would go.', dueShape) },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const environment = await requireEnvironmentById(services.control, params.environmentId);
+    const retention = environment.retention ?? defaultRetention;
+    const due = await services.records.writer.previewRetention(environment.uid);
+    return { status: 200, body: { data: presentDue(retention, due) } };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/environments/{environmentId}',
+  credential: 'account',
+  scopes: ['account:environments:delete'],
+  summary: 'Deletes an environment and everything in it.',
+  params: path,
+  answers: { 204: nothing('It is being deleted.') },
+  errors: ['not_found', 'cannot_delete_prod_environment'],
+  async handle(input) {
+    const { params, services } = input;
+    const existing = await requireEnvironmentById(services.control, params.environmentId);
+    await deleteEnvironment(services, existing.uid, repeatableOptions(input));
+    return { status: 204 };
+  },
+});
+
+const rotate = defineRoute({
+  method: 'POST',
+  path: '/environment/webhook-signing-key/rotate',
+  credential: 'environment',
+  scopes: ['environment:webhook_signing_key:rotate'],
+  summary: 'A new key signs webhooks from now on; the one before signs beside it for a day.',
+  answers: { 200: json('The new key.', signingKeyShape) },
+  errors: ['multiple_webhook_signing_keys'],
+  async handle(input) {
+    const { environmentUid } = input.caller;
+    const key = await rotateSigningKey(input.services, environmentUid, askOptions(input));
+    const headers = { 'cache-control': 'no-store' };
+    return { status: 200, body: { data: { webhook_signing_key: key } }, headers };
+  },
+});
+
+export const environmentRoutes: readonly AnyRoute[] = [
+  list,
+  create,
+  get,
+  patch,
+  previewRetention,
+  remove,
+  rotate,
+];

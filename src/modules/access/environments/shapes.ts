@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { data, timestamp } from '../../../http/responses.ts';
+
+const id = z.int();
+const name = z.string().meta({ examples: ['staging'] });
+
+export const environmentsShape = data(
+  z.array(z.strictObject({ id, name, is_production: z.boolean() })),
+);
+
+export const madeEnvironmentShape = data(z.strictObject({ id, name }));
+
+const colour = z.string().meta({ examples: ['#1f5fd0'] });
+const primary = z.strictObject({ primary: colour });
+
+const periods = { prune_after_days: z.int(), delete_after_days: z.int() };
+
+/** An environment with its settings. */
+export const environmentShape = data(
+  z
+    .strictObject({
+      id,
+      uuid: z.uuid(),
+      name,
+      is_production: z.boolean(),
+      webhook_url: z.string().nullable(),
+      webhook_url_secondary: z.string().nullable(),
+      on_auth_creation: z.boolean(),
+      on_auth_refresh_error: z.boolean(),
+      on_sync_error: z.boolean(),
+      on_sync_completion_always: z.boolean(),
+      on_async_action_completion: z.boolean(),
+      webhook_retry_waits_seconds: z.array(z.number()),
+      payload_mode: z.enum(['plain', 'sealed']),
+      retention: z.strictObject(periods),
+      validation: z.enum(['off', 'warn', 'error']),
+      connect_ui: z.strictObject({
+        theme: z.strictObject({ light: primary, dark: primary }),
+        default_theme: z.enum(['light', 'dark', 'system']),
+        show_watermark: z.boolean(),
+        logo: z.string().optional(),
+        texts: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+      }),
+      created_at: timestamp,
+      updated_at: timestamp,
+    })
+    .meta({ id: 'Environment' }),
+);
+
+export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));
+
+const counted = z.strictObject({ records: z.int(), streams: z.int() });
+
+/** What retention would do now; the first hundred of the streams. */
+export const dueShape = data(
+  z.strictObject({
+    ...periods,
+    clock_is_ahead: z.boolean(),
+    prune: counted,
+    delete: counted,
+    streams: z.array(
+      z.strictObject({
+        action: z.enum(['prune', 'delete']),
+        records: z.int(),
+        provider_config_key: z.string(),
+        connection_id: z.string(),
+        model: z.string(),
+        variant: z.string(),
+        last_run_at: z.string().nullable(),
+      }),
+    ),
+  }),
+);

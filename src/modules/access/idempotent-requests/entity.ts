@@ -1,0 +1,21 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import { idempotentRequest, type IdempotentRequestCommand } from './decider.ts';
+import type { IdempotentRequestEvent } from './events.ts';
+import type { IdempotentRequest } from './state.ts';
+
+/** Each in a scope of its own, so that the requests of one environment are spread over the owners. */
+export function idempotentRequestRef(path: readonly [string, string, string]): EntityRef {
+  return { kind: 'idempotent-request', scope: joinKey('idempotent-request', ...path), path };
+}
+
+export const idempotentRequestEntity: EntityDefinition<
+  IdempotentRequest,
+  IdempotentRequestCommand,
+  IdempotentRequestEvent
+> = {
+  kind: 'idempotent-request',
+  decider: idempotentRequest,
+  publish: () => [],
+  dueAt: ({ until }) => until,
+};

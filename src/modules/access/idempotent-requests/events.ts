@@ -1,0 +1,8 @@
+import type { IdempotentRequest, KeptAnswer } from './state.ts';
+import type { Instant } from '../../../kernel/time.ts';
+
+export type IdempotentRequestEvent =
+  | { readonly type: 'RequestBegun'; readonly request: IdempotentRequest }
+  | { readonly type: 'LeaseExtended'; readonly leaseUntil: Instant }
+  | { readonly type: 'RequestAnswered'; readonly answer: KeptAnswer }
+  | { readonly type: 'RequestForgotten' };

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller, IdempotentCall, RouteAnswer } from '../../../http/define-route.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Sealed } from '../../../kernel/ids.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { sealingContext } from '../../connections/credentials/sealing.ts';
+import { idempotentRequestRef } from './entity.ts';
+import type { IdempotentRequest, KeptAnswer } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'vault' | 'logger'>;
+
+/** Of the answer as JSON; a command takes no more than 1 MiB. */
+const answerBytesMax = 512 * 1024;
+const extendEveryMs = 10_000;
+const askAgainMs = 150;
+/** Who waits for the one that runs. */
+const waitMaxMs = 60_000;
+
+/** Says that the answer is that of an earlier request. */
+const replayed = { 'idempotent-replayed': 'true' } as const;
+
+/**
+ * Does the work once for each Idempotency-Key of the caller; later requests get its outcome for 24 hours.
+ * @throws GatewayError what the work threw, now or the first time; `idempotency_conflict`; `conflict`: the first one
+ *   still runs, or its answer was too large to be kept
+ */
+export async function withIdempotencyKey(
+  deps: Deps,
+  call: {
+    readonly caller: Caller;
+    readonly signal: AbortSignal;
+    readonly idempotency: IdempotentCall;
+  },
+  task: (workId: string) => Promise<RouteAnswer>,
+): Promise<RouteAnswer> {
+  const { caller, idempotency } = call;
+  const owner = caller.environmentUid === '' ? 'account' : caller.environmentUid;
+  const keyHash = deps.vault.fingerprint('idempotency-key', idempotency.idempotencyKey);
+  const ref = idempotentRequestRef([owner, caller.keyId, keyHash]);
+  const keyed: Of = { ...deps, ref, owner, token: randomUUID(), actor: caller.actor };
+  const { answer: first, workId = keyed.token } = await taken(keyed, call);
+  if (first !== null) return answerOf(keyed, first);
+  using _ = keepExtending(keyed);
+  try {
+    const answer = await task(workId);
+    await end(keyed, mayPass(answer.status) ? null : { answer: toJson(answer) });
+    return answer;
+  } catch (error) {
+    const isKept = error instanceof GatewayError && (!mayPass(error.status) || isUnknown(error));
+    await end(keyed, isKept ? { error: error.toJSON() } : null);
+    throw error;
+  }
+}
+
+interface Of extends Deps {
+  readonly ref: ReturnType<typeof idempotentRequestRef>;
+  /** Whose key seals the answer. */
+  readonly owner: string;
+  readonly token: string;
+  readonly actor: string;
+}
+
+/** Without an answer this request does the work. Otherwise it is what came of the first one, once it has ended. */
+async function taken(
+  { control, ref, token, actor }: Of,
+  { idempotency, signal }: Parameters<typeof withIdempotencyKey>[1],
+): Promise<Pick<IdempotentRequest, 'answer' | 'workId'>> {
+  const { requestHash } = idempotency;
+  const giveUpAt = performance.now() + waitMaxMs;
+  for (;;) {
+    const body = { type: 'Begin', token, requestHash };
+    const state = await control.execute<IdempotentRequest>(ref, body, { actor });
+    if (state === null) return { answer: null };
+    if (state.token === token || state.answer !== null) return state;
+    if (signal.aborted || performance.now() > giveUpAt) {
+      const message = 'The first request with this Idempotency-Key is still running.';
+      throw new GatewayError('conflict', { message, retryAfterS: 5 });
+    }
+    await sleep(askAgainMs);
+  }
+}
+
+/** @throws GatewayError what the first request was refused with; `conflict` */
+async function answerOf({ vault, ref, owner }: Of, kept: KeptAnswer): Promise<RouteAnswer> {
+  if (kept.kind === 'too-large') {
+    const message =
+      'The answer to the first request with this Idempotency-Key was too large to be kept; nothing was done again.';
+    throw new GatewayError('conflict', { message });
+  }
+  await vault.ready(owner);
+  const { error, answer } = vault.open(owner, kept.sealed, contextOf(owner, ref.path)) as Kept;
+  if (error !== undefined) throw GatewayError.from(error);
+  return fromJson(answer ?? { status: 204, headers: {}, text: null });
+}
+
+type Kept = {
+  readonly error?: ReturnType<GatewayError['toJSON']>;
+  readonly answer?: AnswerJson;
+};
+
+/** As it goes out: the body as text, null = none. */
+interface AnswerJson {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string | null;
+}
+
+function toJson({ status, body, headers = {} }: RouteAnswer): AnswerJson {
+  if (body === undefined) return { status, headers, text: null };
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : JSON.stringify(body);
+  return { status, headers, text };
+}
+
+function fromJson({ status, headers, text }: AnswerJson): RouteAnswer {
+  const fields = { status, headers: { ...headers, ...replayed } };
+  return text === null ? fields : { ...fields, body: Buffer.from(text) };
+}
+
+/** What another try may change is not kept. */
+const passes = new Set([408, 424, 425, 429]);
+const mayPass = (status: number): boolean => status >= 500 || passes.has(status);
+/** Its code may have done anything: to do it again under the same key could do that twice. */
+const isUnknown = ({ code }: GatewayError): boolean => code === 'run_interrupted';
+
+/** @param outcome null: forgotten, so that the key can be used for another try */
+async function end(keyed: Of, outcome: Kept | null): Promise<void> {
+  const { control, vault, ref, owner, token, actor } = keyed;
+  if (outcome === null) {
+    await control.execute(ref, { type: 'Release', token }, { actor });
+    return;
+  }
+  const isTooLarge = Buffer.byteLength(JSON.stringify(outcome)) > answerBytesMax;
+  await vault.ready(owner);
+  const answer: KeptAnswer = isTooLarge
+    ? { kind: 'too-large' }
+    : { kind: 'sealed', sealed: sealed(keyed, outcome) };
+  await control.execute(ref, { type: 'End', token, answer }, { actor });
+}
+
+function sealed({ vault, owner, ref }: Of, outcome: Kept): Sealed<JsonObject> {
+  const value = JSON.parse(JSON.stringify(outcome)) as JsonObject;
+  return vault.seal(owner, value, contextOf(owner, ref.path));
+}
+
+const contextOf = (owner: string, path: readonly string[]): string =>
+  sealingContext(owner, path.join('/'), 'idempotent_answer');
+
+/** Holds the lease for as long as the work takes. */
+function keepExtending({ control, ref, token, actor, logger }: Of): Disposable {
+  const extend = (): void => {
+    control.enqueue(ref, { type: 'Extend', token }, { actor }).catch((err: unknown) => {
+      logger.warn({ err }, 'a request could not keep its lease');
+    });
+  };
+  const timer = setInterval(extend, extendEveryMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { RootKeyUse } from '../../connections/credentials/key-ring.ts';
+import { rewrapRef } from './entity.ts';
+import type { Rewrap } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'rootKeys'>;
+
+export interface RootKeyFacts {
+  readonly use: RootKeyUse;
+  /** The last order; null = there was none. */
+  readonly rewrap: Rewrap | null;
+}
+
+export async function rootKeyFacts({ control, rootKeys }: Deps): Promise<RootKeyFacts> {
+  await control.view.caughtUp();
+  return { use: rootKeys.use(), rewrap: findRewrap(control) };
+}
+
+export const findRewrap = ({ view }: Services['control']): Rewrap | null =>
+  view.find<Rewrap>(rewrapRef.kind, rewrapRef.path);
+
+/** Data keys that another root key than this one wraps. */
+export function outdatedKeys({ wrapped }: RootKeyUse, rootKeyId: string): number {
+  let keys = 0;
+  for (const [id, count] of wrapped) if (id !== rootKeyId) keys += count;
+  return keys;
+}
+
+/** Has the first root key of this process wrap every data key; an order for it that is under way stays. */
+export async function orderRewrap(
+  { control, rootKeys }: Deps,
+  options: ExecuteOptions,
+): Promise<RootKeyFacts> {
+  const use = rootKeys.use();
+  const total = outdatedKeys(use, use.sealing);
+  const { actor: by } = options;
+  const body = { type: 'Order', id: randomUUID(), rootKeyId: use.sealing, total, by };
+  const rewrap = await control.execute<Rewrap>(rewrapRef, body, {
+    requestHash: use.sealing,
+    ...options,
+  });
+  if (rewrap === null) throw new GatewayError('server_error');
+  return { use, rewrap };
+}

@@ -1,0 +1,35 @@
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { askOptions } from '../../../http/options.ts';
+import { orderRewrap, rootKeyFacts } from './handlers.ts';
+import { presentRootKeys } from './presenter.ts';
+import { rootKeysShape } from './shapes.ts';
+
+const show = defineRoute({
+  method: 'GET',
+  path: '/root-keys',
+  credential: 'account',
+  scopes: ['account:root-keys:read'],
+  summary: 'The root keys by id, what each wraps, and how far a rewrap is.',
+  answers: { 200: json('The root keys.', rootKeysShape) },
+  errors: [],
+  async handle({ services }) {
+    return { status: 200, body: { data: presentRootKeys(await rootKeyFacts(services)) } };
+  },
+});
+
+const rewrap = defineRoute({
+  method: 'POST',
+  path: '/root-keys/rewrap',
+  credential: 'account',
+  scopes: ['account:root-keys:write'],
+  summary: 'Begins to have the first root key wrap every data key; reads and writes go on.',
+  answers: { 202: json('It has begun.', rootKeysShape) },
+  errors: [],
+  async handle(input) {
+    const facts = await orderRewrap(input.services, askOptions(input));
+    return { status: 202, body: { data: presentRootKeys(facts) } };
+  },
+});
+
+export const rootKeyRoutes: readonly AnyRoute[] = [show, rewrap];

@@ -1,0 +1,70 @@
+import type { RouteAnswer } from '../../../http/define-route.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { announceFailure } from './announce.ts';
+import {
+  findAuthorization,
+  finishRedirect,
+  takeAuthorization,
+  type RedirectedBack,
+} from './finish-redirect.ts';
+import { logged } from './log.ts';
+import type { Authorization } from './state.ts';
+import { showFailure, notifySuccess } from './notify-outcome.ts';
+
+export interface Callback extends RedirectedBack {
+  readonly cookies: string | undefined;
+  /** Status of a state that nobody waits for. */
+  readonly unknownStatus: number;
+}
+
+const anonymous = { socketId: null, integrationKey: '', connectionId: '' };
+
+export const cookieName = (state: string): string => `oauth2-${state}`;
+
+/** A person is back from the provider: the page that their browser shows. */
+export async function answerCallback(services: Services, callback: Callback): Promise<RouteAnswer> {
+  let found: Authorization;
+  try {
+    found = await taken(services, callback);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return showFailure(services, anonymous, error);
+  }
+  try {
+    const connection = await logged(services, found, () =>
+      finishRedirect(services, found, callback),
+    );
+    return await notifySuccess(services, found, connection);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    // What a function refused of a known connection is told of with the connection's mark.
+    const isMarked = error.code === 'connection_validation_failed' && found.reconnectsUid !== null;
+    if (!isMarked) await announceFailure(services, found, error);
+    return showFailure(services, found, error);
+  }
+}
+
+/** @throws GatewayError `invalid_state`, `missing_state_cookie` */
+async function taken(
+  services: Services,
+  { texts, cookies = '', unknownStatus: status }: Callback,
+): Promise<Authorization> {
+  // Some providers hand it back under a name of their own.
+  const state = texts['state'] ?? texts['payload'] ?? texts['customField'];
+  if (state === undefined || state === '') {
+    throw new GatewayError('invalid_state', { message: 'The callback has no state.' });
+  }
+  const found = await findAuthorization(services, state);
+  if (found === null) throw new GatewayError('invalid_state', { status });
+  // Before it is taken: what another browser sends in leaves the person's own callback alone.
+  const isSameBrowser = cookies.split(/;\s*/).includes(`${cookieName(state)}=1`);
+  if (!isSameBrowser) throw new GatewayError('missing_state_cookie');
+  try {
+    await takeAuthorization(services, found);
+  } catch (error) {
+    const isTaken = error instanceof GatewayError && error.code === 'not_found';
+    throw isTaken ? new GatewayError('invalid_state', { status }) : error;
+  }
+  return found;
+}

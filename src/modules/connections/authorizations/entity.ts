@@ -1,0 +1,47 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import { authorization, type AuthorizationCommand } from './decider.ts';
+import type { AuthorizationEvent } from './events.ts';
+import type { Authorization } from './state.ts';
+
+export const authorizationRef = (environmentUid: string, id: string): EntityRef => ({
+  kind: 'authorization',
+  scope: environmentUid,
+  path: [environmentUid, id],
+});
+
+export const authorizationEntity: EntityDefinition<
+  Authorization,
+  AuthorizationCommand,
+  AuthorizationEvent
+> = {
+  kind: 'authorization',
+  decider: authorization,
+
+  /** Nobody else ends the operation of a person who never came back. */
+  publish(event, before) {
+    if (event.type !== 'AuthorizationAbandoned' || before === null) return [];
+    const { environmentUid, integrationKey, connectionId, id } = before;
+    const value = {
+      operation_id: id,
+      level: 'error',
+      message: 'The person did not come back from the provider in time.',
+      operation_type: 'auth:create_connection',
+      state: 'timeout',
+      context: null,
+    };
+    return [
+      {
+        topic: 'svc.logs.v1',
+        key: joinKey(environmentUid, id),
+        type: 'svc.log.entry',
+        environmentUid,
+        integration: integrationKey,
+        connectionId,
+        value,
+      },
+    ];
+  },
+
+  dueAt: ({ expiresAt }) => expiresAt,
+};

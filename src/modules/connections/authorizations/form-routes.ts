@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { bodyIssues } from '../../../http/error-response.ts';
+import { integrationKey, jsonObject, mapOf, text } from '../../../http/fields.ts';
+import { repeatableOptions } from '../../../http/options.ts';
+import { errorAt, type RouteError } from '../../../http/route-errors.ts';
+import type { Services } from '../../../http/services.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { requireSession } from '../connect-sessions/handlers.ts';
+import { acceptCredentials } from '../connections/accept-credentials.ts';
+import { modeContext } from '../credentials/mode-context.ts';
+import type { Obtained } from '../credentials/modes/mode.ts';
+import type { AuthMode, Provider } from '../providers/definition.ts';
+import { beginAttempt, type Attempt } from './attempt.ts';
+import { logged } from './log.ts';
+import { saveAuthorized } from './save.ts';
+import { connectedShape } from './shapes.ts';
+
+const path = z.strictObject({ providerConfigKey: integrationKey });
+const query = z.strictObject({
+  connect_session_token: z.string(),
+  params: mapOf(text(1, 255), text(0, 8192)).optional(),
+});
+
+/** What the fields are is for the mode to say; their names are text in any case. */
+const fields = jsonObject.refine(
+  (sent) => Object.keys(sent).every((name) => text(1, 255).safeParse(name).success),
+  'The name of a field is not valid.',
+);
+
+interface FormEndpoint {
+  readonly path: string;
+  readonly summary: string;
+  readonly isFor: (provider: Provider) => boolean;
+  readonly errors: readonly RouteError[];
+  readonly unknownStatus?: number;
+  /**
+   * @param sent the body
+   * @throws GatewayError `invalid_body`
+   */
+  readonly obtain: (attempt: Attempt, sent: JsonObject) => Obtaining;
+}
+
+/** The body is checked; what is left to do is an operation of the log. */
+type Obtaining = (services: Services) => Promise<Obtained>;
+
+/** One way for a person to give credentials without leaving the page (contract/http.md section 5.2). */
+const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
+  defineRoute({
+    method: 'POST',
+    path: `${formEndpoint.path}/{providerConfigKey}`,
+    credential: 'connect',
+    tokenIn: 'query',
+    scopes: [],
+    summary: formEndpoint.summary,
+    params: path,
+    query,
+    body: fields,
+    answers: { 200: json('The connection.', connectedShape) },
+    errors: [
+      errorAt(formEndpoint.unknownStatus ?? 404, 'unknown_provider_config'),
+      'unknown_provider_template',
+      'invalid_auth_mode',
+      'integration_not_allowed',
+      'invalid_connection',
+      'connection_validation_failed',
+      'url_not_allowed',
+      ...formEndpoint.errors,
+    ],
+    async handle(input) {
+      const { params, query: request, body, caller, services } = input;
+      const session = requireSession(caller);
+      const attempt = await beginAttempt(services, {
+        session,
+        integrationKey: params.providerConfigKey,
+        params: request.params ?? {},
+        isFor: formEndpoint.isFor,
+        unknownStatus: formEndpoint.unknownStatus,
+      });
+      const obtain = formEndpoint.obtain(attempt, body);
+      const { integration, connectionId, known, askedConfig } = attempt;
+      const { environmentUid, endUser, tags, webhookUrlOverride } = session;
+      const { uniqueKey: key } = integration;
+      const owner = { environmentUid, integrationKey: key, connectionId };
+      await logged(services, { ...owner, id: attempt.id }, async () => {
+        const obtained = await obtain(services);
+        await saveAuthorized(
+          services,
+          {
+            ...owner,
+            endUser,
+            tags,
+            webhookUrlOverride,
+            provider: attempt.provider,
+            known,
+          },
+          { obtained, askedConfig },
+          repeatableOptions(input),
+        );
+      });
+      return { status: 200, body: { connectionId, providerConfigKey: key } };
+    },
+  });
+
+/** By the form of the mode: its shape names the fields, and the provider proves what is given. */
+function submitted(attempt: Attempt, sent: JsonObject): Obtaining {
+  const { rules, provider, integration, connectionConfig } = attempt;
+  if (rules.form === null) throw new GatewayError('invalid_auth_mode');
+  const { form } = rules;
+  const parsed = form.shape(provider).safeParse(sent);
+  if (!parsed.success) throw bodyIssues(parsed.error);
+  return async (services) => {
+    const context = await modeContext(services, integration, provider, connectionConfig);
+    const credentials = await form.submit(parsed.data, context);
+    return acceptCredentials(services, { integration, context, credentials });
+  };
+}
+
+const ofMode = (
+  mode: AuthMode,
+  at: string,
+  what: string,
+  ...errors: RouteError[]
+): FormEndpoint => ({
+  path: at,
+  summary: `Connects with ${what}.`,
+  isFor: ({ auth_mode }) => auth_mode === mode,
+  errors,
+  obtain: submitted,
+});
+
+/** Connections that the provider installs: they wait for its webhook. */
+const outbound: FormEndpoint = {
+  path: '/auth/oauth-outbound',
+  summary: 'Connects with a provider that tells of the installation later.',
+  isFor: ({ installation }) => installation === 'outbound',
+  errors: [],
+  obtain: () => async () => ({
+    credentials: null,
+    expiresAt: null,
+    connectionConfig: { pending: true },
+  }),
+};
+
+const tested: RouteError = 'connection_test_failed';
+
+export const formRoutes: readonly AnyRoute[] = [
+  {
+    ...ofMode(
+      'OAUTH2_CC',
+      '/oauth2/auth',
+      'client credentials',
+      'missing_client_id',
+      'missing_client_secret',
+      'missing_client_private_key',
+      'invalid_credentials',
+      'invalid_certificate_or_key_format',
+      'missing_api_url',
+      'client_credentials_fetch_error',
+    ),
+    unknownStatus: 400,
+  },
+  outbound,
+  ofMode('API_KEY', '/api-auth/api-key', 'an API key', tested),
+  ofMode('BASIC', '/api-auth/basic', 'user name and password', tested),
+  ofMode('TBA', '/auth/tba', 'a token of an account', tested),
+  ofMode('JWT', '/auth/jwt', 'a key that signs tokens', 'invalid_credentials', tested),
+  ofMode(
+    'BILL',
+    '/auth/bill',
+    'a login that gives a session',
+    'invalid_credentials',
+    'missing_api_url',
+  ),
+  ofMode(
+    'TWO_STEP',
+    '/auth/two-step',
+    'fields that a token is given for',
+    'two_step_credentials_fetch_error',
+    'invalid_credentials',
+    'missing_api_url',
+  ),
+  ofMode('SIGNATURE', '/auth/signature', 'user name and password that sign', tested),
+  ofMode('NONE', '/auth/unauthenticated', 'nothing: the provider asks for no credentials'),
+  ofMode('APP_STORE', '/app-store-auth', 'a key of the store', 'invalid_credentials', tested),
+].map(formRoute);

@@ -1,0 +1,57 @@
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
+import type { Operation } from '../../functions/runs/run-log.ts';
+import type { Authorization } from './state.ts';
+
+type Deps = Pick<Services, 'logs' | 'logger'>;
+type Named = Pick<Authorization, 'id' | 'environmentUid' | 'integrationKey' | 'connectionId'>;
+
+/** The operation `auth:create_connection` of an authorization; beginning it again goes on with it. */
+export function beginOperation({ logs }: Deps, named: Named, message: string): Operation {
+  const { id, environmentUid, integrationKey: integration, connectionId } = named;
+  const operationType = 'auth:create_connection';
+  return logs.begin(
+    { operationId: id, operationType, environmentUid, integration, connectionId },
+    message,
+  );
+}
+
+/**
+ * Does the work as one operation of the log that users read. What fails carries the operation's id and, where
+ * the provider said something, its status and code: `payload: {log_id, provider?: {status, code}}`.
+ * @throws GatewayError
+ */
+export async function logged<T>(
+  deps: Deps,
+  named: Named,
+  task: () => Promise<T>,
+  { isEndedLater = false } = {},
+): Promise<T> {
+  const operation = beginOperation(deps, named, 'Authorizing a connection.');
+  try {
+    const result = await task();
+    if (!isEndedLater) operation.end('success', 'The connection is authorized.');
+    return result;
+  } catch (error) {
+    const published = toldOf(error, named.id);
+    if (published.status >= 500)
+      deps.logger.error({ err: error, logId: named.id }, 'authorization failed');
+    operation.end('failed', published.message);
+    throw published;
+  }
+}
+
+function toldOf(error: unknown, logId: string): GatewayError {
+  if (error instanceof ProviderAuthError) {
+    const { code, message, providerStatus: status, providerCode } = error.failure;
+    const payload = { log_id: logId, provider: { status, code: providerCode } };
+    return new GatewayError(code, { message, payload }, { cause: error });
+  }
+  if (!(error instanceof GatewayError)) {
+    return new GatewayError('server_error', { payload: { log_id: logId } }, { cause: error });
+  }
+  const payload = { ...(error.details.payload ?? {}), log_id: logId };
+  const details = { ...error.details, payload };
+  return new GatewayError(error.code, details, { cause: error });
+}

@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import { content, nothing } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import { integrationKey, mapOf, text } from '../../../http/fields.ts';
+import { repeatableOptions } from '../../../http/options.ts';
+import type { QueryValue } from '../../../http/query.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { requireSession } from '../connect-sessions/handlers.ts';
+import { acceptCredentials } from '../connections/accept-credentials.ts';
+import { modeContext } from '../credentials/mode-context.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
+import type { Provider } from '../providers/definition.ts';
+import { beginAttempt, type Attempt } from './attempt.ts';
+import { answerCallback, cookieName } from './callback.ts';
+import { logged } from './log.ts';
+import { saveAuthorized } from './save.ts';
+import { callbackPath, startRedirect } from './start-redirect.ts';
+import { failurePage, notifySuccess, notifyFailure } from './notify-outcome.ts';
+
+const cookieSeconds = 3600;
+const values = mapOf(text(1, 255), text(0, 8192));
+const ownClient = z.strictObject({
+  oauth_client_id_override: text(1, 255).optional(),
+  oauth_client_secret_override: text(1, 2048).optional(),
+  oauth_refresh_token_override: text(1, 16_384).optional(),
+});
+const noStore = { 'cache-control': 'no-store' };
+
+const refusalPage = (error: GatewayError, search: string, services: Services) =>
+  failurePage(services, new URLSearchParams(search).get('ws_client_id'), error);
+
+const connect = defineRoute({
+  method: 'GET',
+  path: '/oauth/connect/{providerConfigKey}',
+  credential: 'connect',
+  tokenIn: 'query',
+  scopes: [],
+  summary: 'Sends the person to the provider to authorize a connection.',
+  params: z.strictObject({ providerConfigKey: integrationKey }),
+  query: z.strictObject({
+    connect_session_token: z.string(),
+    ws_client_id: text(1, 64).optional(),
+    params: values.optional(),
+    authorization_params: values.optional(),
+    user_scope: text(0, 8192).optional(),
+    credentials: ownClient.optional(),
+  }),
+  answers: {
+    200: content('The page that tells the person, where no redirect was needed.', 'text/html'),
+    302: nothing('To the provider.'),
+  },
+  errors: [
+    'unknown_provider_config',
+    'unknown_provider_template',
+    'invalid_auth_mode',
+    'integration_not_allowed',
+    'invalid_connection',
+    'missing_api_url',
+    'url_not_allowed',
+    'invalid_credentials',
+    'request_token_external_error',
+  ],
+  refusalPage,
+  async handle(input) {
+    const { params, query, caller, services } = input;
+    const { providerConfigKey: key } = params;
+    const waiting = { socketId: query.ws_client_id ?? null, integrationKey: key, connectionId: '' };
+    const options = repeatableOptions(input);
+    try {
+      const attempt = await beginAttempt(services, {
+        session: requireSession(caller),
+        integrationKey: key,
+        params: query.params ?? {},
+        isFor: isRedirected,
+      });
+      waiting.connectionId = attempt.connectionId;
+      const request = { ...ownClientOf(query.credentials ?? {}), socketId: waiting.socketId };
+      return request.refreshToken === undefined
+        ? await redirected(services, attempt, request, options)
+        : await renewed(
+            services,
+            attempt,
+            { ...request, refreshToken: request.refreshToken },
+            options,
+          );
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      await notifyFailure(services, waiting, error);
+      throw error;
+    }
+  },
+});
+
+const isRedirected = ({ auth_mode, installation }: Provider): boolean =>
+  authModeRules[auth_mode].redirect !== null && installation !== 'outbound';
+
+interface OwnClient {
+  readonly override: { readonly clientId: string; readonly clientSecret: string } | null;
+  readonly refreshToken: string | undefined;
+}
+
+/** The person's own client and token in place of the integration's. */
+function ownClientOf(sent: z.output<typeof ownClient>): OwnClient {
+  const { oauth_client_id_override: clientId, oauth_client_secret_override: secret = '' } = sent;
+  return {
+    override: clientId === undefined ? null : { clientId, clientSecret: secret },
+    refreshToken: sent.oauth_refresh_token_override,
+  };
+}
+
+type CallbackRequest = OwnClient & { readonly socketId: string | null };
+
+async function redirected(
+  services: Services,
+  attempt: Attempt,
+  request: CallbackRequest,
+  options: ExecuteOptions,
+): Promise<RouteAnswer> {
+  const { url, state } = await logged(
+    services,
+    namesOf(attempt),
+    () => startRedirect(services, attempt, request, options),
+    { isEndedLater: true },
+  );
+  const isSecure = services.settings.publicUrl.startsWith('https:');
+  const reach = isSecure ? 'SameSite=None; Secure' : 'SameSite=Lax';
+  const cookie = `${cookieName(state)}=1; Path=/; HttpOnly; Max-Age=${cookieSeconds}; ${reach}`;
+  return { status: 302, headers: { ...noStore, location: url, 'set-cookie': cookie } };
+}
+
+/** A refresh token that the person has already spares the redirect. */
+async function renewed(
+  services: Services,
+  attempt: Attempt,
+  { override, refreshToken, socketId }: CallbackRequest & { readonly refreshToken: string },
+  options: ExecuteOptions,
+): Promise<RouteAnswer> {
+  const { rules, integration, provider, session, askedConfig, known } = attempt;
+  const { renewal } = rules;
+  if (renewal === null || provider.auth_mode !== 'OAUTH2') {
+    throw new GatewayError('invalid_auth_mode');
+  }
+  const held = {
+    type: 'OAUTH2',
+    refresh_token: refreshToken,
+    ...(override === null
+      ? {}
+      : {
+          config_override: { client_id: override.clientId, client_secret: override.clientSecret },
+        }),
+  };
+  const named = namesOf(attempt);
+  const connection = await logged(services, named, async () => {
+    const context = await modeContext(services, integration, provider, attempt.connectionConfig);
+    const credentials = await renewal.renew(held, context);
+    const obtained = await acceptCredentials(services, { integration, context, credentials });
+    const { endUser, tags, webhookUrlOverride } = session;
+    const owner = { ...named, endUser, tags, webhookUrlOverride, provider, known };
+    return saveAuthorized(services, owner, { obtained, askedConfig }, options);
+  });
+  return notifySuccess(services, { ...named, socketId }, connection);
+}
+
+const namesOf = ({ id, session, integration, connectionId }: Attempt) => ({
+  id,
+  environmentUid: session.environmentUid,
+  integrationKey: integration.uniqueKey,
+  connectionId,
+});
+
+/** Providers add what they like; a name that comes twice counts once, but for `iss`. */
+const callbackQuery = z.record(z.string(), z.unknown()).transform((query) => {
+  const texts = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    const one: unknown = Array.isArray(value) ? value[0] : value;
+    return typeof one === 'string' ? [[name, one]] : [];
+  });
+  return { texts: Object.fromEntries(texts), iss: query['iss'] as QueryValue | undefined };
+});
+const browser = z.object({ cookie: z.string().optional(), referer: z.string().optional() });
+
+/** How it ended, for a person to read. */
+const shown = {
+  200: content('It went well.', 'text/html'),
+  400: content('It did not.', 'text/html'),
+};
+
+const callback = defineRoute({
+  method: 'GET',
+  path: callbackPath,
+  credential: 'none',
+  scopes: [],
+  summary: 'Where a provider sends the person back to.',
+  query: callbackQuery,
+  headers: browser,
+  answers: { ...shown, 302: nothing('Back to where an app was installed from.') },
+  errors: [],
+  refusalPage,
+  async handle({ query, headers, services }) {
+    const { texts } = query;
+    const isInstallation = 'installation_id' in texts && 'setup_action' in texts;
+    // An app that was installed from the provider's own pages: nobody waits for it here.
+    if (!('state' in texts) && isInstallation && isWebPage(headers.referer)) {
+      return { status: 302, headers: { ...noStore, location: headers.referer } };
+    }
+    const came = { ...query, cookies: headers.cookie, unknownStatus: 400 };
+    return answerCallback(services, came);
+  },
+});
+
+const isWebPage = (referer: string | undefined): referer is string =>
+  referer !== undefined && /^https?:\/\//i.test(referer) && URL.canParse(referer);
+
+const installed = defineRoute({
+  method: 'GET',
+  path: '/app-auth/connect',
+  credential: 'none',
+  scopes: [],
+  summary: 'Where a provider sends the person back to who has installed an app.',
+  query: callbackQuery,
+  headers: browser,
+  answers: { ...shown, 404: content('Nobody waits for this callback.', 'text/html') },
+  errors: [],
+  refusalPage,
+  async handle({ query, headers, services }) {
+    const came = { ...query, cookies: headers.cookie, unknownStatus: 404 };
+    return answerCallback(services, came);
+  },
+});
+
+export const redirectRoutes: readonly AnyRoute[] = [connect, callback, installed];

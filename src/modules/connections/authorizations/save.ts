@@ -1,0 +1,51 @@
+import type { RequestOptions } from '../../../http/options.ts';
+import type { Services } from '../../../http/services.ts';
+import { connectValidated } from '../connections/lifecycle.ts';
+import type { Connection } from '../connections/state.ts';
+import type { Obtained } from '../credentials/modes/mode.ts';
+import { openConnectionConfig } from '../credentials/sealing.ts';
+import { openUrl, urlOfSession } from '../credentials/webhook-urls.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Provider } from '../providers/definition.ts';
+import type { Authorization } from './state.ts';
+import { withoutEmpty } from './attempt.ts';
+
+/** Whose connection it becomes. */
+type Owned = Pick<
+  Authorization,
+  'environmentUid' | 'integrationKey' | 'connectionId' | 'endUser' | 'tags' | 'webhookUrlOverride'
+>;
+
+/**
+ * Makes the connection, or gives the known one its new credentials. Metadata stays as it is; what the
+ * session leaves out of the profile of a known connection stays, too.
+ * @throws GatewayError `invalid_connection`: the known one is gone; `connection_validation_failed`
+ */
+export async function saveAuthorized(
+  services: Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>,
+  ref: Owned & { readonly provider: Provider; readonly known: Connection | null },
+  request: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
+  options: RequestOptions,
+): Promise<Connection> {
+  const { provider, known, tags, endUser, webhookUrlOverride, ...name } = ref;
+  const { obtained, askedConfig } = request;
+  const stored = known === null ? {} : await openConnectionConfig(services.vault, known);
+  const url = await openUrl(services.vault, urlOfSession(name.environmentUid), webhookUrlOverride);
+  const hasTags = known === null || Object.keys(tags).length > 0;
+  return connectValidated(
+    services,
+    {
+      environmentUid: name.environmentUid,
+      integrationKey: name.integrationKey,
+      connectionId: name.connectionId,
+      reconnects: known?.uid,
+      provider,
+      credentials: obtained,
+      connectionConfig: { ...stored, ...obtained.connectionConfig, ...withoutEmpty(askedConfig) },
+      endUser: endUser ?? undefined,
+      tags: hasTags ? tags : undefined,
+      webhookUrlOverride: url ?? undefined,
+    },
+    options,
+  );
+}

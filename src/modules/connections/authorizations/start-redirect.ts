@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { modeContext } from '../credentials/mode-context.ts';
+import { sealingContext } from '../credentials/sealing.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Attempt } from './attempt.ts';
+import { authorizationRef } from './entity.ts';
+import type { Authorization, RedirectDetails } from './state.ts';
+
+/** Where providers send people back to. */
+export const callbackPath = '/oauth/callback';
+
+export interface StartedRedirect {
+  /** Of the provider. */
+  readonly url: string;
+  readonly state: string;
+}
+
+/**
+ * Asks the mode where the person goes, and keeps what the callback needs.
+ * @throws ProviderAuthError; GatewayError `missing_api_url`, `invalid_credentials` (no client)
+ */
+export async function startRedirect(
+  services: Pick<Services, 'control' | 'vault' | 'http' | 'clock' | 'settings'>,
+  attempt: Attempt,
+  request: {
+    readonly socketId: string | null;
+    readonly override: RedirectDetails['override'];
+  },
+  options: ExecuteOptions,
+): Promise<StartedRedirect> {
+  const { control, vault, settings } = services;
+  const { rules, integration, provider, connectionConfig, session } = attempt;
+  if (rules.redirect === null) throw new GatewayError('invalid_auth_mode');
+  const context = await modeContext(services, integration, provider, connectionConfig);
+  const state = randomBytes(16).toString('hex');
+  const flow = {
+    callbackUrl: settings.publicUrl + callbackPath,
+    scopes: scopesOf(connectionConfig, context.client?.scopes),
+    authorizationParams: paramsOf(attempt),
+    override: request.override,
+  };
+  const { url, kept } = await rules.redirect.start({ ...context, ...flow, state });
+  const { environmentUid, endUser, tags, webhookUrlOverride } = session;
+  const details: RedirectDetails = { ...flow, askedConfig: attempt.askedConfig, kept };
+  await vault.ready(environmentUid);
+  const body = {
+    type: 'Begin',
+    id: attempt.id,
+    environmentUid,
+    hash: stateHash(vault, state),
+    integrationKey: integration.uniqueKey,
+    connectionId: attempt.connectionId,
+    reconnectsUid: attempt.known?.uid ?? null,
+    socketId: request.socketId,
+    endUser,
+    tags,
+    webhookUrlOverride,
+    actor: options.actor,
+    details: vault.seal(
+      environmentUid,
+      details as unknown as JsonObject,
+      detailsContext({ environmentUid, id: attempt.id }),
+    ),
+  };
+  await control.execute(authorizationRef(environmentUid, attempt.id), body, options);
+  return { url, state };
+}
+
+/** The application's choice for this connection, else that of the integration. */
+function scopesOf(config: JsonObject, ofIntegration: string | undefined): string {
+  const override = config['oauth_scopes_override'];
+  if (typeof override === 'string' && override !== '') return override;
+  return Array.isArray(override) ? override.join(',') : (ofIntegration ?? '');
+}
+
+/** Those of the session count, not the browser's (contract/http.md section 5.1, "Session wins"). */
+function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
+  const { userScopes, authorizationParams } = defaults;
+  return {
+    ...(userScopes === undefined ? {} : { user_scope: userScopes }),
+    ...authorizationParams,
+  };
+}
+
+/** A state is worth as much as a token while it lives: only its keyed hash is stored. */
+export const stateHash = (vault: Services['vault'], state: string): string =>
+  vault.fingerprint('authorization-state', state);
+
+export const detailsContext = ({
+  environmentUid,
+  id,
+}: Pick<Authorization, 'environmentUid' | 'id'>): string =>
+  sealingContext(environmentUid, id, 'authorization_details');

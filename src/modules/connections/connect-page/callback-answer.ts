@@ -1,0 +1,25 @@
+import type { RouteAnswer } from '../../../http/define-route.ts';
+import type { Services } from '../../../http/services.ts';
+import { pageAssets } from './assets.ts';
+import type { CallbackOutcome } from './browser/callback-outcome.ts';
+import { documentAnswer } from './document.ts';
+
+/**
+ * The document that ends a flow at a provider (contract/http.md section 5.1): it tells the page that began the
+ * flow what came of it, and closes itself or goes back to that page. Never framed.
+ */
+export async function callbackAnswer(
+  outcome: CallbackOutcome,
+  { settings }: Pick<Services, 'settings'>,
+): Promise<RouteAnswer> {
+  const { callbackScript, style } = await pageAssets();
+  return documentAnswer({
+    status: outcome.ok ? 200 : 400,
+    title: 'Connect',
+    script: callbackScript,
+    style,
+    data: outcome,
+    publicUrl: settings.publicUrl,
+    framedBy: ["'none'"],
+  });
+}

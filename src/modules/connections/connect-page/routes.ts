@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { content, nothing } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import { codingFor } from '../../../http/negotiate.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { pageAssets, type Asset } from './assets.ts';
+import { documentAnswer } from './document.ts';
+
+const encodings = z.object({ 'accept-encoding': z.string().optional() });
+
+const page = defineRoute({
+  method: 'GET',
+  path: '/connect/ui/',
+  credential: 'none',
+  scopes: [],
+  summary: 'The page on which a person connects an account; its script reads the query.',
+  query: z.record(z.string(), z.unknown()),
+  answers: { 200: content('The page.', 'text/html') },
+  errors: [],
+  async handle({ services }) {
+    const { pageScript, style } = await pageAssets();
+    const { publicUrl, connectOrigins } = services.settings;
+    return documentAnswer({
+      status: 200,
+      title: 'Connect',
+      script: pageScript,
+      style,
+      publicUrl,
+      framedBy: connectOrigins,
+    });
+  },
+});
+
+const asset = defineRoute({
+  method: 'GET',
+  path: '/connect/ui/assets/{file}',
+  credential: 'none',
+  scopes: [],
+  summary: 'A script or style of the connect page; its name changes with its content.',
+  params: z.strictObject({ file: z.string().max(255) }),
+  headers: encodings,
+  answers: { 200: content('The file.', '*/*') },
+  errors: ['not_found'],
+  async handle({ params, headers }) {
+    const { files } = await pageAssets();
+    const found = files.get(params.file);
+    if (found === undefined) {
+      throw new GatewayError('not_found', { message: `The page has no file "${params.file}".` });
+    }
+    return encoded(found, headers['accept-encoding'], 'public, max-age=31536000, immutable');
+  },
+});
+
+const embed = defineRoute({
+  method: 'GET',
+  path: '/connect/embed.js',
+  credential: 'none',
+  scopes: [],
+  summary: 'The script with which a page of an application shows the connect page.',
+  headers: encodings.extend({ 'if-none-match': z.string().optional() }),
+  answers: {
+    200: content('The script.', 'text/javascript'),
+    304: nothing('It is the one that the browser has.'),
+  },
+  errors: [],
+  async handle({ headers }) {
+    const script = (await pageAssets()).embed;
+    const caching = 'public, max-age=3600';
+    if (headers['if-none-match'] === script.etag) {
+      return { status: 304, headers: { etag: script.etag, 'cache-control': caching } };
+    }
+    const answer = encoded(script, headers['accept-encoding'], caching);
+    // Pages that are isolated from other origins may run it too.
+    const shared = { etag: script.etag, 'cross-origin-resource-policy': 'cross-origin' };
+    return { ...answer, headers: { ...answer.headers, ...shared } };
+  },
+});
+
+function encoded(file: Asset, accepted: string | undefined, caching: string): RouteAnswer {
+  const coding = codingFor(accepted, ['br', 'gzip']);
+  return {
+    status: 200,
+    body: coding === null ? file.plain : file[coding],
+    headers: {
+      'content-type': file.type,
+      'cache-control': caching,
+      vary: 'accept-encoding',
+      ...(coding === null ? {} : { 'content-encoding': coding }),
+    },
+  };
+}
+
+export const connectPageRoutes: readonly AnyRoute[] = [page, asset, embed];

@@ -1,0 +1,162 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import type { Caller } from '../../../http/define-route.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { endUserTags, normaliseTags, type EndUser } from '../connections/state.ts';
+import { sealingContext } from '../credentials/sealing.ts';
+import { sealUrl, urlOfSession } from '../credentials/webhook-urls.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { connectSessionRef } from './entity.ts';
+import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+const prefix = 'svc_connect_session_';
+const tokenPattern = /^svc_connect_session_[0-9a-f]{64}$/;
+
+/** Whether the text claims to be the token of a session; it is then never tried as an API key. */
+export const isConnectToken = (text: string): boolean => text.startsWith(prefix);
+
+export interface SessionRequest {
+  readonly environmentUid: string;
+  readonly endUser: EndUser | null;
+  /** Of an end user who is not named. */
+  readonly organization: EndUser['organization'];
+  readonly tags: Readonly<Record<string, string>> | undefined;
+  readonly allowedIntegrations: readonly string[];
+  readonly defaults: SessionDefaults;
+  readonly docs: Readonly<Record<string, string>>;
+  /** In clear. */
+  readonly webhookUrlOverride: string | null;
+  readonly reconnects: ConnectSession['reconnects'];
+}
+
+/**
+ * Makes a session; its token is known to the caller alone.
+ * @throws GatewayError `invalid_body` (tags), `idempotency_conflict`
+ */
+export async function createSession(
+  { control, vault }: Deps,
+  request: SessionRequest,
+  options: ExecuteOptions,
+): Promise<{ readonly session: ConnectSession; readonly token: string }> {
+  const { environmentUid, organization, defaults, tags, ...input } = request;
+  const id = randomUUID();
+  const token = newToken(vault, environmentUid, options);
+  await vault.ready(environmentUid);
+  const hasDefaults = Object.keys(defaults).length > 0;
+  const body = {
+    ...input,
+    type: 'Create',
+    id,
+    environmentUid,
+    webhookUrlOverride: await sealUrl(
+      vault,
+      urlOfSession(environmentUid),
+      request.webhookUrlOverride,
+    ),
+    hash: hashOf(vault, token),
+    tags: normaliseTags({ ...describingTags(input.endUser, organization), ...tags }),
+    defaults: hasDefaults
+      ? vault.seal(environmentUid, defaults as unknown as JsonObject, defaultsContext(request))
+      : null,
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify(request));
+  const ref = connectSessionRef(environmentUid, id);
+  const session = await control.execute<ConnectSession>(ref, body, { requestHash, ...options });
+  if (session === null) throw new GatewayError('server_error');
+  return { session, token };
+}
+
+/** A repeated request gets the same token: nobody keeps it, so that it follows from the Idempotency-Key. */
+function newToken(
+  vault: Deps['vault'],
+  environmentUid: string,
+  { idempotencyKey, requestHash = '', actor }: ExecuteOptions,
+): string {
+  if (idempotencyKey === undefined) return prefix + randomBytes(32).toString('hex');
+  const request = [environmentUid, actor, idempotencyKey, requestHash].join('\n');
+  return prefix + vault.fingerprint('connect-session-token', request);
+}
+
+function describingTags(
+  endUser: EndUser | null,
+  organization: EndUser['organization'],
+): Readonly<Record<string, string>> {
+  if (endUser !== null) return normaliseTags(endUserTags(endUser));
+  if (organization === null) return {};
+  return endUserTags({ id: '', email: null, displayName: null, tags: {}, organization });
+}
+
+/** Ends it before its time; again is no error. */
+export async function endSession(
+  { control }: Pick<Deps, 'control'>,
+  { environmentUid, id }: ConnectSession,
+  options: ExecuteOptions,
+): Promise<void> {
+  await control.execute(connectSessionRef(environmentUid, id), { type: 'End' }, options);
+}
+
+/**
+ * The session of a token, on whichever node it was made.
+ * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token` (also: expired)
+ */
+export async function sessionOf(
+  { control, vault, clock }: Deps & Pick<Services, 'clock'>,
+  token: string,
+): Promise<ConnectSession> {
+  if (!tokenPattern.test(token)) throw new GatewayError('invalid_connect_session_token_format');
+  const { view } = control;
+  const hash = hashOf(vault, token);
+  const session = await findCaughtUp(
+    view,
+    () => view.findBy<ConnectSession>('connect-session', 'hash', hash)?.state ?? null,
+  );
+  const isOver = session === null || clock.now() >= session.expiresAt;
+  const environment = isOver
+    ? null
+    : view.find<Environment>('environment', [session.environmentUid]);
+  if (isOver || environment?.isDeleting !== false) {
+    throw new GatewayError('unknown_connect_session_token');
+  }
+  return session;
+}
+
+/** @throws GatewayError `unknown_connect_session_token`: no gate let a caller without a session through */
+export function requireSession({ session }: Pick<Caller, 'session'>): ConnectSession {
+  if (session === undefined) throw new GatewayError('unknown_connect_session_token');
+  return session;
+}
+
+/** What the application fixed for connections of the integration. */
+export async function defaultsOf(
+  vault: Deps['vault'],
+  session: ConnectSession,
+  integrationKey: string,
+): Promise<IntegrationDefaults> {
+  const all = await openDefaults(vault, session);
+  return Object.hasOwn(all, integrationKey) ? (all[integrationKey] ?? {}) : {};
+}
+
+export async function openDefaults(
+  vault: Deps['vault'],
+  { environmentUid, defaults }: ConnectSession,
+): Promise<SessionDefaults> {
+  if (defaults === null) return {};
+  await vault.ready(environmentUid);
+  // It was sealed from this type.
+  return vault.open(
+    environmentUid,
+    defaults,
+    defaultsContext({ environmentUid }),
+  ) as SessionDefaults;
+}
+
+const defaultsContext = ({ environmentUid }: { readonly environmentUid: string }): string =>
+  sealingContext(environmentUid, environmentUid, 'connect_session_defaults');
+
+const hashOf = (vault: Deps['vault'], token: string): string =>
+  vault.fingerprint('connect-session', token);

@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { json, nothing } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import {
+  connectionId,
+  endUserInput,
+  integrationKey,
+  mapOf,
+  jsonObject,
+  tags,
+  text,
+  webAddress,
+  webhookUrl,
+} from '../../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import type { Services } from '../../../http/services.ts';
+import { bodyRefused } from '../../../http/error-response.ts';
+import { GatewayError, type Issue } from '../../../kernel/errors.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import { findConnection } from '../connections/queries.ts';
+import type { EndUser } from '../connections/state.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { findIntegration } from '../integrations/queries.ts';
+import {
+  createSession,
+  endSession,
+  openDefaults,
+  requireSession,
+  type SessionRequest,
+} from './handlers.ts';
+import { connectLink, presentSession } from './presenter.ts';
+import type { ConnectSession, SessionDefaults } from './state.ts';
+import { madeSessionShape, sessionShape } from './shapes.ts';
+
+const noStore = { 'cache-control': 'no-store' };
+const integrationsMax = 1000;
+
+/** Loose, but for what the service itself reads. */
+const connectionConfig = jsonObject.superRefine((config, context) => {
+  const { oauth_scopes_override: scopes, webhook_url: url } = config;
+  if (scopes !== undefined && typeof scopes !== 'string') {
+    const message = 'Send the scopes as one comma list.';
+    context.addIssue({ code: 'custom', message, path: ['oauth_scopes_override'] });
+  }
+  if (url !== undefined && !webhookUrl.safeParse(url).success) {
+    context.addIssue({ code: 'custom', message: 'Not a URL.', path: ['webhook_url'] });
+  }
+});
+
+const common = {
+  end_user: endUserInput.optional(),
+  organization: z
+    .strictObject({ id: text(1, 255), display_name: text(0, 255).optional() })
+    .optional(),
+  tags: tags.optional(),
+  integrations_config_defaults: mapOf(
+    integrationKey,
+    z.strictObject({
+      user_scopes: text(0, 8192).optional(),
+      authorization_params: mapOf(text(1, 255), text(0, 8192)).optional(),
+      connection_config: connectionConfig.optional(),
+    }),
+  ).optional(),
+  overrides: mapOf(
+    integrationKey,
+    z.strictObject({ docs_connect: webAddress.optional() }),
+  ).optional(),
+  webhook_url_override: webhookUrl.optional(),
+};
+type CommonBody = z.output<z.ZodObject<typeof common>>;
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/connect/sessions',
+  credential: 'environment',
+  scopes: ['environment:connect_sessions:write'],
+  summary: 'Lets one end user connect for 30 minutes.',
+  body: z
+    .strictObject({
+      ...common,
+      allowed_integrations: z.array(integrationKey).max(integrationsMax).optional(),
+    })
+    .superRefine((sent, context) => {
+      if (sent.end_user !== undefined || sent.tags !== undefined) return;
+      const message = 'Send end_user, or tags in its place.';
+      context.addIssue({ code: 'custom', message, path: ['end_user'] });
+    }),
+  answers: { 201: json('The token of the session.', madeSessionShape) },
+  errors: [],
+  async handle(input) {
+    const { body, caller, services } = input;
+    const { allowed_integrations: allowed = [], ...rest } = body;
+    const { environmentUid } = caller;
+    await refuseUnknownIntegrations(services, environmentUid, rest, allowed);
+    const request = { ...requestOf(environmentUid, rest), allowedIntegrations: allowed };
+    return made(services, await createSession(services, request, askOptions(input)));
+  },
+});
+
+const reconnect = defineRoute({
+  method: 'POST',
+  path: '/connect/sessions/reconnect',
+  credential: 'environment',
+  scopes: ['environment:connect_sessions:write'],
+  summary: 'Lets the end user of one connection authorize it again.',
+  body: z.strictObject({ ...common, connection_id: connectionId, integration_id: integrationKey }),
+  answers: { 201: json('The token of the session.', madeSessionShape) },
+  errors: [],
+  async handle(input) {
+    const { body, caller, services } = input;
+    const { connection_id, integration_id, ...rest } = body;
+    const { environmentUid } = caller;
+    await refuseUnknownIntegrations(services, environmentUid, rest, []);
+    const existing = await findCaughtUp(services.control.view, () =>
+      findConnection(services.control, environmentUid, integration_id, connection_id),
+    );
+    if (existing === null) {
+      const message = `No connection "${connection_id}" of the integration "${integration_id}".`;
+      throw bodyRefused(['connection_id'], message);
+    }
+    const { uid } = existing;
+    const request = {
+      ...requestOf(environmentUid, rest),
+      allowedIntegrations: [integration_id],
+      reconnects: { uid, integrationKey: integration_id, connectionId: connection_id },
+    };
+    return made(services, await createSession(services, request, askOptions(input)));
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/connect/session',
+  credential: 'connect',
+  scopes: [],
+  summary: 'What the connect page needs to know of its session.',
+  answers: { 200: json('The session.', sessionShape) },
+  errors: [],
+  async handle({ caller, services }) {
+    const session = requireSession(caller);
+    const { control, vault } = services;
+    const environment = control.view.find<Environment>('environment', [session.environmentUid]);
+    // Its environment went since the token was looked up.
+    if (environment === null) throw new GatewayError('unknown_connect_session_token');
+    const data = presentSession(session, await openDefaults(vault, session), environment);
+    return { status: 200, body: { data }, headers: noStore };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/connect/session',
+  credential: 'connect',
+  scopes: [],
+  summary: 'Ends the session: its token is worth nothing any more.',
+  answers: { 204: nothing('The session is over.') },
+  errors: [],
+  async handle(input) {
+    await endSession(input.services, requireSession(input.caller), repeatableOptions(input));
+    return { status: 204 };
+  },
+});
+
+function made(
+  { settings }: Services,
+  { session, token }: { readonly session: ConnectSession; readonly token: string },
+): RouteAnswer {
+  const data = {
+    token,
+    connect_link: connectLink(settings.publicUrl, token),
+    expires_at: isoMillis(session.expiresAt),
+  };
+  return { status: 201, body: { data }, headers: noStore };
+}
+
+function requestOf(environmentUid: string, body: CommonBody): SessionRequest {
+  const { end_user: user, organization: sent, overrides = {} } = body;
+  const organization =
+    sent === undefined ? null : { id: sent.id, displayName: sent.display_name ?? null };
+  const endUser: EndUser | null =
+    user === undefined
+      ? null
+      : {
+          id: user.id,
+          email: user.email ?? null,
+          displayName: user.display_name ?? null,
+          tags: user.tags ?? {},
+          organization,
+        };
+  const docs = Object.entries(overrides).flatMap(([key, { docs_connect: url }]) =>
+    url === undefined ? [] : [[key, url] as const],
+  );
+  const { defaults, webhookUrl: hoisted } = defaultsOf(body);
+  const url = body.webhook_url_override ?? hoisted ?? '';
+  return {
+    environmentUid,
+    endUser,
+    organization,
+    tags: body.tags,
+    allowedIntegrations: [],
+    defaults,
+    docs: Object.fromEntries(docs),
+    webhookUrlOverride: url === '' ? null : url,
+    reconnects: null,
+  };
+}
+
+/** A webhook address inside a configuration is one of the session (deprecated, contract/http.md section 5). */
+function defaultsOf({ integrations_config_defaults: sent = {} }: CommonBody): {
+  readonly defaults: SessionDefaults;
+  readonly webhookUrl: string | undefined;
+} {
+  let hoisted: string | undefined;
+  const entries = Object.entries(sent).map(([key, ref]) => {
+    const { webhook_url: url, ...config } = ref.connection_config ?? {};
+    if (typeof url === 'string') hoisted ??= url;
+    const defaults = {
+      ...(ref.user_scopes === undefined ? {} : { userScopes: ref.user_scopes }),
+      ...(ref.authorization_params === undefined
+        ? {}
+        : { authorizationParams: ref.authorization_params }),
+      ...(ref.connection_config === undefined ? {} : { connectionConfig: config }),
+    };
+    return [key, defaults] as const;
+  });
+  return { defaults: Object.fromEntries(entries), webhookUrl: hoisted };
+}
+
+/** @throws GatewayError `invalid_body` naming each place that names an integration that is not there */
+async function refuseUnknownIntegrations(
+  { control }: Services,
+  environmentUid: string,
+  body: CommonBody,
+  allowed: readonly string[],
+): Promise<void> {
+  const named = [
+    ...allowed.map((key, index) => ({ key, path: ['allowed_integrations', String(index)] })),
+    ...keysAt('integrations_config_defaults'),
+    ...keysAt('overrides'),
+  ];
+  const isUnknown = ({ key }: { readonly key: string }): boolean =>
+    findIntegration(control, environmentUid, key) === null;
+  if (named.some(isUnknown)) await control.view.caughtUp();
+  const errors = named.filter(isUnknown).map(({ key, path }): Issue => {
+    return { code: 'custom', message: `No integration "${key}" in this environment.`, path };
+  });
+  if (errors.length > 0) throw new GatewayError('invalid_body', { errors });
+
+  function keysAt(field: 'integrations_config_defaults' | 'overrides') {
+    return Object.keys(body[field] ?? {}).map((key) => ({ key, path: [field, key] }));
+  }
+}
+
+export const connectSessionRoutes: readonly AnyRoute[] = [create, reconnect, get, remove];

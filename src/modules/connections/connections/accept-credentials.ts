@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { ModeContext, Obtained } from '../credentials/modes/mode.ts';
+import type { Integration } from '../integrations/state.ts';
+import { callAfterConnecting } from '../providers/post-connection.ts';
+import { verifyCredentials } from '../providers/verify.ts';
+
+/**
+ * What happens to credentials before a connection is stored with them: they are tried on the provider, and the
+ * provider is asked for the configuration that only it can tell. So a connection that is announced is whole.
+ * @returns them with that configuration
+ * @throws GatewayError `connection_test_failed`, or why the provider cannot be asked
+ */
+export async function acceptCredentials(
+  services: Pick<ModeContext, 'http' | 'clock'>,
+  obtained: {
+    readonly integration: Pick<Integration, 'integrationConfig'>;
+    readonly context: ModeContext;
+    readonly credentials: Obtained;
+    readonly metadata?: JsonObject | undefined;
+  },
+): Promise<Obtained> {
+  const { integration, context, credentials, metadata = {} } = obtained;
+  const { provider, client } = context;
+  const connection = {
+    credentials: credentials.credentials,
+    connectionConfig: { ...context.connectionConfig, ...credentials.connectionConfig },
+    metadata,
+  };
+  const opened = {
+    clientId: client?.clientId,
+    clientSecret: client?.clientSecret,
+    integrationConfig: integration.integrationConfig,
+  };
+  const published = await callAfterConnecting(services, provider, connection, opened);
+  const whole = {
+    ...connection,
+    connectionConfig: { ...connection.connectionConfig, ...published },
+  };
+  await verifyCredentials(services, provider, whole, opened);
+  return { ...credentials, connectionConfig: { ...credentials.connectionConfig, ...published } };
+}

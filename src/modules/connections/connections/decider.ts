@@ -1,0 +1,396 @@
+import type { Decider } from '../../../kernel/decider.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Sealed } from '../../../kernel/ids.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type {
+  ConnectionError,
+  ConnectionEvent,
+  ConnectionProfile,
+  Erased,
+  Held,
+  SealedMetadata,
+} from './events.ts';
+import { neverRefreshed, normaliseTags, validatingAfter, type Connection } from './state.ts';
+import {
+  afterTime,
+  cleared,
+  failedOnce,
+  isSame,
+  markedError,
+  refusedByFunction,
+  tested,
+  validationFailed,
+  type CredentialsTested,
+  type MarkError,
+} from './rules.ts';
+
+/**
+ * Creates the connection, or gives the one under the same id new credentials. `uid` is that of the connection
+ * whose key sealed the values: a fresh one, or the known one's.
+ */
+export type ImportConnection = {
+  readonly type: 'Import';
+  readonly uid: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly provider: string;
+  readonly authMode: string;
+  /** Left as they are, or empty, when absent. */
+  readonly metadata?: SealedMetadata;
+  readonly connectionConfig: Sealed<JsonObject>;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly endUser?: Connection['endUser'];
+  readonly webhookUrlOverride?: Sealed<string> | null;
+  /** Nobody is told of it before `Confirm`. */
+  readonly isToBeValidated?: boolean;
+  /** As in the state. */
+  readonly isTested?: boolean;
+  readonly at: Instant;
+  readonly numericId: number;
+} & Held;
+
+/**
+ * Says that the provider is about to be asked. An earlier intent without an outcome: refused with `conflict`
+ * while its request may be under way; later it counts as sent, and where the token may rotate it is given up.
+ */
+export interface BeginRefresh {
+  readonly type: 'BeginRefresh';
+  readonly uid: string;
+  readonly id: string;
+  readonly ifVersion: number;
+  readonly spendsToken: boolean;
+  /** Of the log entry that tells of an interrupted refresh. */
+  readonly logId: string;
+  readonly at: Instant;
+}
+
+export interface RefreshFailed {
+  readonly type: 'RefreshFailed';
+  readonly uid: string;
+  /** The intent that this is the outcome of. */
+  readonly id: string;
+  readonly isDefinitive: boolean;
+  readonly logId: string;
+  readonly errorCode: string;
+  readonly providerStatus: number | null;
+  readonly at: Instant;
+}
+
+export type ConnectionCommand =
+  | ImportConnection
+  | {
+      readonly type: 'Patch';
+      readonly changes: Partial<ConnectionProfile>;
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'SetMetadata';
+      readonly uid: string;
+      readonly metadata: SealedMetadata;
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'MergeMetadata';
+      readonly uid: string;
+      readonly metadata: SealedMetadata;
+      readonly at: Instant;
+    }
+  | ({
+      readonly type: 'StoreCredentials';
+      readonly uid: string;
+      /** Refused with `conflict` when others were stored meanwhile. */
+      readonly ifVersion: number;
+      readonly rotatesToken?: boolean | null;
+      readonly connectionConfig?: Sealed<JsonObject> | null;
+      readonly at: Instant;
+    } & Held)
+  | BeginRefresh
+  | RefreshFailed
+  | MarkError
+  | CredentialsTested
+  | {
+      readonly type: 'ClearError';
+      readonly errorType: ConnectionError['type'];
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'ObserveFetch';
+      readonly uid: string;
+      readonly fetchedAt: Instant;
+      readonly at: Instant;
+    }
+  /** Functions looked at it and found nothing wrong. */
+  | { readonly type: 'Confirm'; readonly uid: string; readonly at: Instant }
+  /** A function refused the credentials that a known connection was given. */
+  | { readonly type: 'Refuse'; readonly uid: string; readonly logId: string; readonly at: Instant }
+  | { readonly type: 'Tick'; readonly at: Instant }
+  | { readonly type: 'MarkDeleting'; readonly at: Instant }
+  | ({ readonly type: 'Delete'; readonly uid: string; readonly at: Instant } & Erased);
+
+export const connection: Decider<Connection | null, ConnectionCommand, ConnectionEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Import':
+        return imported(command, state);
+      case 'Patch':
+        return patched(command, live(state));
+      case 'SetMetadata':
+        return metadataChanged(command, live(state, command.uid), command.metadata);
+      case 'MergeMetadata': {
+        const existing = live(state, command.uid);
+        return metadataChanged(command, existing, { ...existing.metadata, ...command.metadata });
+      }
+      case 'StoreCredentials':
+        return stored(command, live(state, command.uid));
+      case 'BeginRefresh':
+        return begun(command, live(state, command.uid));
+      case 'RefreshFailed':
+        return refreshFailed(command, live(state, command.uid));
+      case 'Tested':
+        return tested(command, live(state, command.uid));
+      case 'MarkError':
+        return markedError(command, live(state));
+      case 'ClearError':
+        return cleared(command.errorType, live(state), command.at);
+      case 'ObserveFetch':
+        return fetched(command, state);
+      case 'Tick':
+        return state === null ? [] : afterTime(state, command.at);
+      case 'Confirm': {
+        const isNew = live(state, command.uid).validating?.isNew;
+        return isNew === undefined ? [] : [{ type: 'ConnectionValidated', isNew, at: command.at }];
+      }
+      case 'Refuse': {
+        const { validating } = live(state, command.uid);
+        return validating == null ? [] : [refusedByFunction(command.logId, command.at)];
+      }
+      case 'MarkDeleting':
+        if (state === null) throw new GatewayError('unknown_connection');
+        return state.isDeleting ? [] : [{ type: 'ConnectionDeletionBegun', at: command.at }];
+      case 'Delete':
+        return state?.uid === command.uid
+          ? [{ type: 'ConnectionDeleted', receipt: command.receipt ?? null }]
+          : [];
+    }
+  },
+
+  evolve,
+};
+
+function evolve(state: Connection | null, event: ConnectionEvent): Connection | null {
+  if (event.type === 'ConnectionCreated') return event.connection;
+  if (state === null || event.type === 'ConnectionDeleted') return null;
+  switch (event.type) {
+    case 'ConnectionReauthorized':
+      return { ...withCredentials(state, event), ...event.changes };
+    case 'CredentialsRefreshed':
+      return refreshed(state, event);
+    case 'RefreshBegun':
+      return { ...state, refresh: { ...state.refresh, intent: event.intent } };
+    case 'RefreshPostponed':
+      return { ...state, refresh: { ...state.refresh, intent: null, failedAt: event.at } };
+    case 'ProfileChanged':
+      return { ...state, ...event.changes, updatedAt: event.at };
+    case 'MetadataChanged':
+      return { ...state, metadata: event.metadata, updatedAt: event.at };
+    case 'ConnectionValidated':
+      return { ...state, validating: null, updatedAt: event.at };
+    case 'CredentialsRefused':
+      if (event.errorCode === validationFailed) {
+        return { ...withError(state, event), validating: null };
+      }
+      return { ...withError(state, event), refresh: failedOnce(state.refresh, event.at) };
+    case 'SyncFailed':
+      return withError(state, event);
+    case 'ErrorCleared': {
+      const errors = state.errors.filter(({ type }) => type !== event.errorType);
+      const isWell = event.errorType === 'auth' ? { refresh: wellAgain(state) } : {};
+      return { ...state, ...isWell, errors, updatedAt: event.at };
+    }
+    case 'RefreshDue':
+      return { ...state, refresh: { ...state.refresh, askedAt: event.at } };
+    case 'ConnectionFetched':
+      return { ...state, lastFetchedAt: event.fetchedAt };
+    case 'ConnectionDeletionBegun':
+      return { ...state, isDeleting: true, updatedAt: event.at };
+  }
+}
+
+function withError(
+  state: Connection,
+  { error, at }: { readonly error: ConnectionError; readonly at: Instant },
+): Connection {
+  const others = state.errors.filter(({ type }) => type !== error.type);
+  return { ...state, errors: [...others, error], updatedAt: at };
+}
+
+function refreshed(
+  state: Connection,
+  event: Extract<ConnectionEvent, { type: 'CredentialsRefreshed' }>,
+): Connection {
+  const rotatesToken = event.rotatesToken ?? state.refresh.rotatesToken;
+  return {
+    ...withCredentials(state, event),
+    connectionConfig: event.connectionConfig ?? state.connectionConfig,
+    refresh: { ...neverRefreshed, rotatesToken },
+  };
+}
+
+/** What was held against the credentials is over; when they were last looked at is not. */
+const wellAgain = ({ refresh: { rotatesToken, askedAt } }: Connection): Connection['refresh'] => ({
+  ...neverRefreshed,
+  rotatesToken,
+  askedAt,
+});
+
+/** New credentials end the error that the old ones had. */
+function withCredentials(state: Connection, event: Held & { readonly at: Instant }): Connection {
+  return {
+    ...state,
+    credentials: event.credentials,
+    fingerprint: event.fingerprint,
+    expiresAt: event.expiresAt,
+    credentialsAt: event.at,
+    credentialsVersion: state.credentialsVersion + 1,
+    refresh: neverRefreshed,
+    errors: state.errors.filter(({ type }) => type !== 'auth'),
+    updatedAt: event.at,
+  };
+}
+
+function imported(command: ImportConnection, state: Connection | null): ConnectionEvent[] {
+  if (state?.isDeleting === true) {
+    throw new GatewayError('conflict', { message: 'The connection is being deleted; try again.' });
+  }
+  const tags = command.tags === undefined ? undefined : normaliseTags(command.tags);
+  if (state === null) return [{ type: 'ConnectionCreated', connection: fresh(command, tags) }];
+  if (state.uid !== command.uid) {
+    // The values are sealed under another connection's key: they would be unreadable here.
+    throw new GatewayError('conflict', { message: 'The connection was created meanwhile.' });
+  }
+  const { credentials, fingerprint, expiresAt, metadata, endUser, webhookUrlOverride, at } =
+    command;
+  const changes = {
+    connectionConfig: command.connectionConfig,
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride }),
+    validating: validatingAfter(command, state),
+    ...(command.isTested === undefined ? {} : { isTested: command.isTested }),
+  };
+  return [{ type: 'ConnectionReauthorized', changes, credentials, fingerprint, expiresAt, at }];
+}
+
+function fresh(
+  command: ImportConnection,
+  tags: Readonly<Record<string, string>> | undefined,
+): Connection {
+  const { uid, numericId, environmentUid, integrationKey, connectionId, at } = command;
+  return {
+    uid,
+    id: numericId,
+    environmentUid,
+    integrationKey,
+    connectionId,
+    provider: command.provider,
+    authMode: command.authMode,
+    credentials: command.credentials,
+    credentialsVersion: 1,
+    fingerprint: command.fingerprint,
+    expiresAt: command.expiresAt,
+    credentialsAt: at,
+    refresh: neverRefreshed,
+    metadata: command.metadata ?? {},
+    connectionConfig: command.connectionConfig,
+    tags: tags ?? {},
+    endUser: command.endUser ?? null,
+    webhookUrlOverride: command.webhookUrlOverride ?? null,
+    errors: [],
+    validating: validatingAfter(command, null),
+    isTested: command.isTested ?? false,
+    isDeleting: false,
+    createdAt: at,
+    updatedAt: at,
+    lastFetchedAt: null,
+  };
+}
+
+function patched(
+  command: Extract<ConnectionCommand, { type: 'Patch' }>,
+  state: Connection,
+): ConnectionEvent[] {
+  const { tags, ...rest } = command.changes;
+  const changes = tags === undefined ? rest : { ...rest, tags: normaliseTags(tags) };
+  if (isSame({ ...state, ...changes }, state)) return [];
+  return [{ type: 'ProfileChanged', changes, at: command.at }];
+}
+
+function metadataChanged(
+  { at }: { readonly at: Instant },
+  state: Connection,
+  metadata: SealedMetadata,
+): ConnectionEvent[] {
+  const isEmptyStill = Object.keys(metadata).length + Object.keys(state.metadata).length === 0;
+  return isEmptyStill ? [] : [{ type: 'MetadataChanged', metadata, at }];
+}
+
+function stored(
+  command: Extract<ConnectionCommand, { type: 'StoreCredentials' }>,
+  state: Connection,
+): ConnectionEvent[] {
+  if (state.credentialsVersion !== command.ifVersion) {
+    throw new GatewayError('conflict', { message: 'Other credentials were stored meanwhile.' });
+  }
+  const { credentials, fingerprint, expiresAt, at } = command;
+  const { rotatesToken = null, connectionConfig = null } = command;
+  const held = { credentials, fingerprint, expiresAt };
+  return [{ type: 'CredentialsRefreshed', ...held, rotatesToken, connectionConfig, at }];
+}
+
+function begun(command: BeginRefresh, state: Connection): ConnectionEvent[] {
+  const { id, ifVersion, spendsToken, logId, at } = command;
+  if (state.credentialsVersion !== ifVersion) {
+    throw new GatewayError('conflict', { message: 'Other credentials were stored meanwhile.' });
+  }
+  const { intent, rotatesToken } = state.refresh;
+  if (intent !== null && at - intent.at < limits.refreshLeaseMs) {
+    throw new GatewayError('conflict', { message: 'Another node is refreshing the connection.' });
+  }
+  if (intent?.spendsToken === true && rotatesToken !== false) {
+    // Presented or not: nobody knows. A token that rotates is never presented twice.
+    const error = { type: 'auth', log_id: logId } as const;
+    const errorCode = 'refresh_interrupted';
+    return [{ type: 'CredentialsRefused', error, errorCode, providerStatus: null, at }];
+  }
+  return [{ type: 'RefreshBegun', intent: { id, at, spendsToken } }];
+}
+
+function refreshFailed(command: RefreshFailed, state: Connection): ConnectionEvent[] {
+  const { id, isDefinitive, logId, errorCode, providerStatus, at } = command;
+  if (state.refresh.intent?.id !== id) return [];
+  if (!isDefinitive) return [{ type: 'RefreshPostponed', errorCode, providerStatus, at }];
+  const error = { type: 'auth', log_id: logId } as const;
+  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
+}
+
+function fetched(
+  command: Extract<ConnectionCommand, { type: 'ObserveFetch' }>,
+  state: Connection | null,
+): ConnectionEvent[] {
+  const { uid, fetchedAt } = command;
+  if (state?.uid !== uid || (state.lastFetchedAt ?? 0) >= fetchedAt) return [];
+  return [{ type: 'ConnectionFetched', fetchedAt }];
+}
+
+/** @throws GatewayError `unknown_connection`: gone, going, or another under the same id. */
+function live(state: Connection | null, uid?: string): Connection {
+  const isAnother = uid !== undefined && state?.uid !== uid;
+  if (state === null || state.isDeleting || isAnother) throw new GatewayError('unknown_connection');
+  return state;
+}

@@ -1,0 +1,66 @@
+import type { Services } from '../../../http/services.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import { isDue } from './freshness.ts';
+import { decryptForCall } from './decrypt-for-call.ts';
+import type { ConnectionName, OpenedConnections, OpenedForCall } from './opened-connections.ts';
+import { requireConnection } from './queries.ts';
+import type { FreshOptions } from './refresher.ts';
+
+/** Opened secrets stay in memory for so long without being asked for from the store again. */
+const keptMs = 30_000;
+const keptMax = 5_000;
+
+type Deps = Pick<Services, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
+
+interface Kept {
+  readonly opened: OpenedForCall;
+  readonly until: Instant;
+}
+
+/** Keeps opened connections until they change, are due for a refresh, or have been kept for a while. */
+export function createDecryptedConnectionCache(deps: Deps): OpenedConnections {
+  const kept = new Map<string, Kept>();
+  const stop = deps.control.view.onChange((changed) => {
+    for (const { kind, path } of changed) {
+      if (kind === 'connection') kept.delete(joinKey(...path));
+      if (kind === 'integration' || kind === 'environment') kept.clear();
+    }
+  });
+  const openAnew = async (
+    key: string,
+    { environmentUid, integrationKey, connectionId }: ConnectionName,
+    options: FreshOptions | undefined,
+  ): Promise<OpenedForCall> => {
+    const until = deps.clock.now() + keptMs;
+    const connection = await requireConnection(
+      deps.control,
+      environmentUid,
+      integrationKey,
+      connectionId,
+      {
+        status: 400,
+        integrationStatus: 404,
+      },
+    );
+    const opened = await decryptForCall(deps, connection, options);
+    if (kept.size >= keptMax) kept.clear();
+    kept.set(key, { opened, until });
+    return opened;
+  };
+  return {
+    open(name, options) {
+      const key = joinKey(name.environmentUid, name.integrationKey, name.connectionId);
+      const existing = options === undefined ? kept.get(key) : undefined;
+      if (existing === undefined) return openAnew(key, name, options);
+      const now = deps.clock.now();
+      const { stored, provider } = existing.opened;
+      const isGood = existing.until > now && !isDue(stored, provider, now);
+      return isGood ? existing.opened : openAnew(key, name, options);
+    },
+    [Symbol.dispose]() {
+      stop();
+      kept.clear();
+    },
+  };
+}

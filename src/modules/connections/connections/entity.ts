@@ -1,0 +1,177 @@
+import type {
+  DecisionMeta,
+  EntityDefinition,
+  EntityRef,
+  PublicMessage,
+} from '../../../control-plane/entity.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import { connection, type ConnectionCommand } from './decider.ts';
+import type { ConnectionEvent } from './events.ts';
+import { connectionDueAt, type Connection } from './state.ts';
+
+export function connectionRef(
+  environmentUid: string,
+  integrationKey: string,
+  connectionId: string,
+): EntityRef {
+  const path = [environmentUid, integrationKey, connectionId];
+  return { kind: 'connection', scope: joinKey(...path), path };
+}
+
+export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, ConnectionEvent> = {
+  kind: 'connection',
+  decider: connection,
+  isNumbered: true,
+  dueAt: connectionDueAt,
+
+  publish(event, before, after, meta) {
+    const subject = after ?? before;
+    // When it was last fetched is an observation: it travels with the next event.
+    if (subject === null || event.type === 'ConnectionFetched') return [];
+    if (event.type === 'RefreshBegun' || isUntold(event, before, after)) return [];
+    const recovers = isRecovery(event, before);
+    const ref = { isGone: after === null, recovers };
+    const fields = event.type === 'RefreshDue' ? [] : lifeMessages(event, subject, ref, meta);
+    const credentials = credentialsMessage(event, subject, recovers);
+    return credentials === null ? fields : [...fields, credentials];
+  },
+};
+
+/** What was refused before is good again: renewed, or taken by the provider after all. */
+function isRecovery(event: ConnectionEvent, before: Connection | null): boolean {
+  if (event.type === 'ErrorCleared') return event.errorType === 'auth';
+  return event.type === 'CredentialsRefreshed' && before?.refresh.failedAt != null;
+}
+
+/** A new connection is told of once it is valid, and new credentials of a known one as well. */
+function isUntold(
+  event: ConnectionEvent,
+  before: Connection | null,
+  after: Connection | null,
+): boolean {
+  if (event.type === 'ConnectionValidated') return false;
+  if (event.type === 'ConnectionReauthorized') return after?.validating != null;
+  return (before ?? after)?.validating?.isNew === true;
+}
+
+function place(subject: Connection): Omit<PublicMessage, 'topic' | 'type' | 'value'> {
+  const { environmentUid, integrationKey, connectionId } = subject;
+  return {
+    key: joinKey(environmentUid, integrationKey, connectionId),
+    environmentUid,
+    integration: integrationKey,
+    connectionId,
+  };
+}
+
+/** `deletion_begun` and `sync_failed` are ours beside the catalogue's: its actions are an open set. */
+function actionOf(event: ConnectionEvent, recovers: boolean): string {
+  switch (event.type) {
+    case 'ConnectionCreated':
+      return 'created';
+    case 'ConnectionReauthorized':
+      return 'reauthorized';
+    case 'ConnectionValidated':
+      return event.isNew ? 'created' : 'reauthorized';
+    case 'ProfileChanged':
+      return 'tags' in event.changes ? 'tags_changed' : 'updated';
+    case 'MetadataChanged':
+      return 'metadata_changed';
+    case 'CredentialsRefreshed':
+      return recovers ? 'auth_recovered' : 'updated';
+    case 'RefreshBegun':
+    case 'RefreshDue':
+    case 'RefreshPostponed':
+    case 'ConnectionFetched':
+    case 'SyncFailed':
+      return 'updated';
+    case 'CredentialsRefused':
+      return 'auth_failed';
+    case 'ErrorCleared':
+      return event.errorType === 'auth' ? 'auth_recovered' : 'updated';
+    case 'ConnectionDeletionBegun':
+      return 'deletion_begun';
+    case 'ConnectionDeleted':
+      return 'deleted';
+  }
+}
+
+function lifeMessages(
+  event: ConnectionEvent,
+  subject: Connection,
+  { isGone, recovers }: { readonly isGone: boolean; readonly recovers: boolean },
+  meta: DecisionMeta,
+): PublicMessage[] {
+  const action = actionOf(event, recovers);
+  const base = {
+    ...place(subject),
+    topic: 'svc.connections.v1',
+    type: `svc.connection.${action}`,
+  };
+  const value = {
+    action,
+    connection_uid: subject.uid,
+    provider: subject.provider,
+    auth_mode: subject.authMode,
+    tags: subject.tags,
+    metadata_keys: Object.keys(subject.metadata),
+    metadata: null,
+    errors: subject.errors,
+    created_at: subject.createdAt * 1000,
+    updated_at: (isGone ? meta.at : subject.updatedAt) * 1000,
+    last_fetched_at: subject.lastFetchedAt === null ? null : subject.lastFetchedAt * 1000,
+  };
+  return isGone
+    ? [
+        { ...base, value },
+        { ...base, value: null },
+      ]
+    : [{ ...base, value }];
+}
+
+/** What became of the credentials; null when the event is not about them. Never the credentials. */
+function credentialsMessage(
+  event: ConnectionEvent,
+  subject: Connection,
+  recovers: boolean,
+): PublicMessage | null {
+  const isSyncError = event.type === 'ErrorCleared' && event.errorType !== 'auth';
+  const action = isSyncError ? undefined : credentialActions[event.type];
+  if (action === undefined) return null;
+  const isFailure = event.type === 'CredentialsRefused' || event.type === 'RefreshPostponed';
+  const refused = isFailure ? event : null;
+  const receipt = event.type === 'ConnectionDeleted' ? event.receipt : null;
+  return {
+    ...place(subject),
+    topic: 'svc.credentials.v1',
+    type: `svc.credentials.${action}`,
+    value: {
+      action,
+      connection_uid: subject.uid,
+      auth_mode: subject.authMode,
+      fingerprint: subject.fingerprint ?? '',
+      key_id: subject.uid,
+      expires_at: subject.expiresAt === null ? null : subject.expiresAt * 1000,
+      granted_scopes: [],
+      attempt: subject.credentialsVersion,
+      error_code: refused?.errorCode ?? null,
+      provider_status: refused?.providerStatus ?? null,
+      exhausted: subject.refresh.failureDays >= limits.refreshFailureDaysMax,
+      recovers,
+      erasure: receipt === null ? null : JSON.stringify(receipt),
+    },
+  };
+}
+
+const credentialActions: Partial<Record<ConnectionEvent['type'], string>> = {
+  ConnectionCreated: 'stored',
+  ConnectionReauthorized: 'stored',
+  ConnectionValidated: 'stored',
+  CredentialsRefreshed: 'refreshed',
+  CredentialsRefused: 'refresh_failed',
+  RefreshPostponed: 'refresh_failed',
+  RefreshDue: 'refresh_due',
+  ErrorCleared: 'tested',
+  ConnectionDeleted: 'shredded',
+};

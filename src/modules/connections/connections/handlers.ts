@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { uuidV5 } from '../../../kernel/ids.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
+import type { Obtained } from '../credentials/modes/mode.ts';
+import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
+import { changedUrl, sealUrl, urlOfConnection } from '../credentials/webhook-urls.ts';
+import type { Provider } from '../providers/definition.ts';
+import { isVerifiable } from '../providers/verify.ts';
+import { connectionRef } from './entity.ts';
+import { findConnection, requireConnection } from './queries.ts';
+import { endUserTags, normaliseTags, type Connection, type EndUser } from './state.ts';
+
+export { deleteConnection } from './deletion.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+export interface ConnectionImport {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  /** Made when absent. */
+  readonly connectionId?: string | undefined;
+  /** Uid of the connection that alone may be given the credentials; no other is made in its place. */
+  readonly reconnects?: string | undefined;
+  readonly provider: Provider;
+  readonly credentials: Obtained;
+  readonly metadata?: JsonObject | undefined;
+  readonly connectionConfig?: JsonObject | undefined;
+  /** In clear. */
+  readonly webhookUrlOverride?: string | null | undefined;
+  readonly endUser?: EndUser | null | undefined;
+  /** Nobody is told of it before it is confirmed (lifecycle.ts). */
+  readonly isToBeValidated?: boolean;
+  /** Laid over the tags that describe the end user. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+}
+
+const conflictTriesMax = 5;
+
+/**
+ * Creates the connection, or gives the one of that id new credentials. `wasCreated` is false for the second.
+ * @throws GatewayError `invalid_body` (tags, metadata too large), `idempotency_conflict`, `invalid_connection`
+ *   (the one to reconnect is gone)
+ */
+export async function importConnection(
+  deps: Deps,
+  wanted: ConnectionImport,
+  options: ExecuteOptions,
+): Promise<{ readonly connection: Connection; readonly wasCreated: boolean }> {
+  const { environmentUid, integrationKey } = wanted;
+  checkMetadata(wanted.metadata);
+  const connectionId = wanted.connectionId ?? newConnectionId(environmentUid, options);
+  for (let tries = 1; ; tries += 1) {
+    const existing = findConnection(deps.control, environmentUid, integrationKey, connectionId);
+    if (wanted.reconnects !== undefined && wanted.reconnects !== existing?.uid) {
+      throw new GatewayError('invalid_connection');
+    }
+    try {
+      return await importOnce(deps, { ...wanted, connectionId }, existing, options);
+    } catch (error) {
+      // Created or deleted by another in between: seal again, under the key that counts now.
+      const isConflict = error instanceof GatewayError && error.code === 'conflict';
+      if (!isConflict || tries >= conflictTriesMax) throw error;
+      await deps.control.view.caughtUp();
+    }
+  }
+}
+
+/** A repeated request must come to the same connection, so that its id follows from the Idempotency-Key. */
+function newConnectionId(environmentUid: string, { idempotencyKey }: ExecuteOptions): string {
+  return idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
+}
+
+async function importOnce(
+  { control, vault }: Deps,
+  wanted: ConnectionImport & { readonly connectionId: string },
+  existing: Connection | null,
+  options: ExecuteOptions,
+): Promise<{ readonly connection: Connection; readonly wasCreated: boolean }> {
+  const { environmentUid, integrationKey, connectionId } = wanted;
+  const uid = existing?.uid ?? randomUUID();
+  await (existing === null ? vault.create(uid) : vault.ready(uid));
+  const url = wanted.webhookUrlOverride;
+  const urlOwner = urlOfConnection({ environmentUid, uid });
+  const body = {
+    ...importBody(vault, wanted, uid),
+    ...(url === undefined ? {} : { webhookUrlOverride: await sealUrl(vault, urlOwner, url) }),
+  };
+  const { provider, ...request } = wanted;
+  const requestHash = vault.fingerprint('request', JSON.stringify([provider.name, request]));
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  let connection: Connection | null;
+  try {
+    connection = await control.execute<Connection>(ref, body, { requestHash, ...options });
+  } catch (error) {
+    if (existing === null && isRefusal(error)) await vault.shred(uid);
+    throw error;
+  }
+  if (connection === null) {
+    const message =
+      'The connection that the first request with this Idempotency-Key made is not there any more.';
+    throw new GatewayError('conflict', { message });
+  }
+  // A repeated request was answered with what the first one made: nothing is sealed under this key.
+  if (existing === null && connection.uid !== uid) await vault.shred(uid);
+  return { connection, wasCreated: existing === null };
+}
+
+/** Whether it is certain that the command had no effect. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof GatewayError)) return false;
+  return error.code !== 'log_unavailable' && error.code !== 'command_expired';
+}
+
+function importBody(
+  vault: Services['vault'],
+  wanted: ConnectionImport & { readonly connectionId: string },
+  uid: string,
+) {
+  const { environmentUid, integrationKey, connectionId, provider, metadata, endUser, tags } =
+    wanted;
+  const { credentials, expiresAt } = wanted.credentials;
+  const seal = connectionSealer(vault, { environmentUid, uid });
+  const derived = endUser === undefined || endUser === null ? {} : endUserTags(endUser);
+  const isTagged = tags !== undefined || endUser !== undefined;
+  return {
+    type: 'Import',
+    uid,
+    environmentUid,
+    integrationKey,
+    connectionId,
+    provider: provider.name,
+    authMode: provider.auth_mode,
+    credentials: credentials === null ? null : seal.credentials(credentials),
+    fingerprint: credentials === null ? null : credentialsFingerprint(vault, credentials),
+    expiresAt,
+    metadata: metadata === undefined ? undefined : seal.metadata(metadata),
+    connectionConfig: seal.connectionConfig(wanted.connectionConfig ?? {}),
+    tags: isTagged ? { ...normaliseTags(derived), ...normaliseTags(tags ?? {}) } : undefined,
+    endUser,
+    isToBeValidated: wanted.isToBeValidated,
+    isTested: expiresAt === null && isVerifiable(provider),
+  };
+}
+
+/** Tells renewed credentials from the same ones (contract/topics.md section 3: 16 bytes, hex). */
+export function credentialsFingerprint(vault: Services['vault'], credentials: JsonObject): string {
+  return vault.fingerprint('credentials', stableJson(credentials)).slice(0, 32);
+}
+
+function checkMetadata(metadata: JsonObject | undefined): void {
+  if (metadata === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(metadata));
+  if (bytes <= limits.metadataBytesMax) return;
+  const message = `Metadata has ${bytes} bytes of JSON; at most ${limits.metadataBytesMax} are kept.`;
+  throw new GatewayError('invalid_body', {
+    errors: [{ code: 'too_big', message, path: ['metadata'] }],
+  });
+}
+
+/**
+ * Changes the profile. Sent tags replace all (those of the end user come first); a sent end user without
+ * tags lays its own over the stored ones.
+ * @throws GatewayError `unknown_connection`, `invalid_body` (tags)
+ */
+export async function patchConnection(
+  { control, vault }: Deps,
+  existing: Connection,
+  patch: {
+    readonly endUser?: EndUser | null | undefined;
+    readonly tags?: Readonly<Record<string, string>> | undefined;
+    /** In clear; null clears. */
+    readonly webhookUrlOverride?: string | null | undefined;
+  },
+  options: ExecuteOptions,
+): Promise<Connection> {
+  const { tags, webhookUrlOverride } = patch;
+  const endUser = patch.endUser === undefined ? existing.endUser : patch.endUser;
+  const derived = endUser === null ? {} : normaliseTags(endUserTags(endUser));
+  const url = () =>
+    changedUrl(
+      vault,
+      urlOfConnection(existing),
+      webhookUrlOverride ?? null,
+      existing.webhookUrlOverride,
+    );
+  const changes = {
+    ...(patch.endUser === undefined ? {} : { endUser, tags: { ...existing.tags, ...derived } }),
+    ...(tags === undefined ? {} : { tags: { ...derived, ...normaliseTags(tags) } }),
+    ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride: await url() }),
+  };
+  const { environmentUid, integrationKey, connectionId } = existing;
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  const body = { type: 'Patch', changes };
+  const requestHash = vault.fingerprint('request', JSON.stringify(patch));
+  const patched = await control.execute<Connection>(ref, body, { requestHash, ...options });
+  if (patched === null) throw new GatewayError('unknown_connection');
+  return patched;
+}
+
+/**
+ * Replaces or merges (top-level keys) the metadata of each connection. All are looked up before the first is
+ * changed.
+ * @throws GatewayError `unknown_connection` (404), `unknown_provider_config` (404), `invalid_body` (size)
+ */
+export async function writeMetadata(
+  { control, vault }: Deps,
+  wanted: {
+    readonly environmentUid: string;
+    readonly integrationKey: string;
+    readonly connectionIds: readonly string[];
+    readonly metadata: JsonObject;
+    readonly how: 'replace' | 'merge';
+  },
+  options: ExecuteOptions,
+): Promise<void> {
+  const { environmentUid, integrationKey, metadata, how } = wanted;
+  checkMetadata(metadata);
+  const connections = await Promise.all(
+    wanted.connectionIds.map((connectionId) =>
+      requireConnection(control, environmentUid, integrationKey, connectionId),
+    ),
+  );
+  await Promise.all(
+    connections.map(async (connection) => {
+      const { uid, connectionId } = connection;
+      await vault.ready(uid);
+      const sealed = connectionSealer(vault, connection).metadata(metadata);
+      const type = how === 'replace' ? 'SetMetadata' : 'MergeMetadata';
+      const ref = connectionRef(environmentUid, integrationKey, connectionId);
+      await control.execute(ref, { type, uid, metadata: sealed }, options);
+    }),
+  );
+}
+
+/**
+ * Stores renewed credentials, unless others were stored since `known` was read.
+ * @throws GatewayError `conflict`, `unknown_connection`
+ */
+export async function storeCredentials(
+  { control, vault }: Deps,
+  existing: Connection,
+  renewed: Obtained & { readonly rotatesToken?: boolean | null },
+  options: ExecuteOptions,
+): Promise<Connection> {
+  const { environmentUid, integrationKey, connectionId, uid } = existing;
+  await vault.ready(uid);
+  const { credentials, expiresAt, connectionConfig, rotatesToken = null } = renewed;
+  const seal = connectionSealer(vault, existing);
+  const config =
+    connectionConfig === undefined || Object.keys(connectionConfig).length === 0
+      ? null
+      : { ...(await openConnectionConfig(vault, existing)), ...connectionConfig };
+  const body = {
+    type: 'StoreCredentials',
+    uid,
+    ifVersion: existing.credentialsVersion,
+    credentials: credentials === null ? null : seal.credentials(credentials),
+    fingerprint: credentials === null ? null : credentialsFingerprint(vault, credentials),
+    expiresAt,
+    rotatesToken,
+    connectionConfig: config === null ? null : seal.connectionConfig(config),
+  };
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  const stored = await control.execute<Connection>(ref, body, options);
+  if (stored === null) throw new GatewayError('unknown_connection');
+  return stored;
+}
+
+const fetchNotedEveryMs = 3_600_000;
+
+/** Notes a fetch of the connection in the log, at most about once an hour. */
+export async function noteFetched(
+  { control, clock }: Pick<Services, 'control' | 'clock'>,
+  { environmentUid, integrationKey, connectionId, uid, lastFetchedAt }: Connection,
+): Promise<void> {
+  const now = clock.now();
+  if (lastFetchedAt !== null && now - lastFetchedAt < fetchNotedEveryMs) return;
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  await control.enqueue(ref, { type: 'ObserveFetch', uid, fetchedAt: now }, { actor: 'system' });
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestOptions } from '../../../http/options.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { uuidV5 } from '../../../kernel/ids.ts';
+import { listFunctions } from '../../functions/functions/queries.ts';
+import type { DeployedFunction } from '../../functions/functions/state.ts';
+import { deleteConnection } from './deletion.ts';
+import { connectionRef } from './entity.ts';
+import { importConnection, type ConnectionImport } from './handlers.ts';
+import type { Connection } from './state.ts';
+
+/** What functions can be deployed for (contract/functions.md section 14). */
+export type LifecycleEvent =
+  'post-connection-creation' | 'validate-connection' | 'pre-connection-deletion';
+
+/** Enabled functions of the connection's integration for the event, in the order in which they run. */
+export function functionsOn(
+  { control }: Pick<Services, 'control'>,
+  event: LifecycleEvent,
+  { environmentUid, integrationKey }: Pick<Connection, 'environmentUid' | 'integrationKey'>,
+): DeployedFunction[] {
+  const deployed = listFunctions(control, environmentUid, { integrationKey, kind: 'on-event' });
+  return deployed.filter((fn) => fn.isEnabled && fn.event === event);
+}
+
+type ConnectDeps = Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>;
+
+/**
+ * Creates the connection, or gives a known one new credentials, and has the functions on `validate-connection` look
+ * at it before anybody is told of it. Where one throws, a new connection is deleted, and a known one gets
+ * an auth error. With the same `workId` each is begun once.
+ * @throws GatewayError `connection_validation_failed` with the function's message; `run_interrupted`; as
+ *   `importConnection`
+ */
+export async function connectValidated(
+  deps: ConnectDeps,
+  wanted: ConnectionImport,
+  options: RequestOptions,
+): Promise<Connection> {
+  const validators = functionsOn(deps, 'validate-connection', wanted);
+  const isToBeValidated = validators.length > 0;
+  const { connection } = await importConnection(deps, { ...wanted, isToBeValidated }, options);
+  if (connection.validating == null) return connection;
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const ref = connectionRef(environmentUid, integrationKey, connectionId);
+  const { actor, workId } = options;
+  try {
+    await runInOrder(deps, validators, { connection, event: 'validate-connection', actor, workId });
+  } catch (error) {
+    const refused = refusalOf(error, 'connection_validation_failed');
+    if (connection.validating.isNew) await deleteConnection(deps, connection, { actor });
+    else await deps.control.execute(ref, { type: 'Refuse', uid, logId: randomUUID() }, { actor });
+    throw refused;
+  }
+  const valid = await deps.control.execute<Connection>(ref, { type: 'Confirm', uid }, { actor });
+  if (valid === null) throw new GatewayError('unknown_connection');
+  return valid;
+}
+
+/**
+ * Runs the functions on `pre-connection-deletion`; the connection can still be used. With the same `workId` each is
+ * begun once.
+ * @throws GatewayError the connection stays: `connection_deletion_refused` (424) where one throws, `run_interrupted`
+ */
+export async function runBeforeDeletion(
+  deps: Pick<Services, 'control' | 'runs'>,
+  connection: Connection,
+  { actor, workId }: Pick<RequestOptions, 'actor' | 'workId'>,
+): Promise<void> {
+  const event = 'pre-connection-deletion';
+  try {
+    const functions = functionsOn(deps, event, connection);
+    await runInOrder(deps, functions, { connection, event, actor, workId });
+  } catch (error) {
+    throw refusalOf(error, 'connection_deletion_refused');
+  }
+}
+
+/** One after the other; the first failure ends it. */
+async function runInOrder(
+  { runs }: Pick<Services, 'runs'>,
+  functions: readonly DeployedFunction[],
+  {
+    workId,
+    ...ref
+  }: {
+    readonly connection: Connection;
+    readonly event: LifecycleEvent;
+    readonly actor: string;
+    readonly workId: string | undefined;
+  },
+): Promise<void> {
+  // Who asked may go away; what was begun comes to its end.
+  const { signal } = new AbortController();
+  for (const fn of functions) {
+    const runId = workId === undefined ? undefined : uuidV5(workId, `${ref.event}/${fn.name}`);
+    await runs.runEvent({ ...ref, fn, runId }, signal);
+  }
+}
+
+/**
+ * What the function said, if it did: an ActionError's `message`, or its `error`. One whose process was lost has refused
+ * nothing.
+ */
+function refusalOf(
+  error: unknown,
+  code: 'connection_validation_failed' | 'connection_deletion_refused',
+): unknown {
+  if (!(error instanceof GatewayError) || error.code === 'run_interrupted') return error;
+  const { payload } = error.details;
+  const fields = (payload ?? {}) as { readonly message?: unknown; readonly error?: unknown };
+  const isActionError = error.code === 'action_script_failure';
+  const own = [fields.message, fields.error].find(
+    (text) => typeof text === 'string' && text !== '',
+  );
+  if (isActionError) {
+    const message = own as string | undefined;
+    return new GatewayError(code, message === undefined ? {} : { message }, { cause: error });
+  }
+  return new GatewayError(
+    code,
+    code === 'connection_validation_failed' ? {} : { message: error.message },
+    { cause: error },
+  );
+}

@@ -1,0 +1,70 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
+import { environmentName } from '../../access/environments/names.ts';
+import { requireIntegration } from '../integrations/queries.ts';
+import type { ConnectionQuery } from './listing.ts';
+import type { Connection } from './state.ts';
+
+/** A page of the environment's connections, newest first; those being deleted are left out. */
+export function queryConnections({ view }: ControlPlane, query: ConnectionQuery): Connection[] {
+  return view.connections(query).map(({ state }) => state);
+}
+
+export function findConnection(
+  { view }: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+  connectionId: string,
+): Connection | null {
+  const path = [environmentUid, integrationKey, connectionId];
+  const found = view.find<Connection>('connection', path);
+  return found === null || found.isDeleting ? null : found;
+}
+
+/** Those of one integration, also while they are being deleted. */
+export function connectionsOfIntegration(
+  { view }: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+): Connection[] {
+  const found = view.list<Connection>('connection', [environmentUid, integrationKey]);
+  return found.map(({ state }) => state);
+}
+
+/**
+ * The connection, after this node has caught up with the log if need be.
+ * @throws GatewayError `unknown_connection` (404) or `unknown_provider_config` (404) unless others are asked
+ *   for; the message names connection, integration and environment.
+ */
+export async function requireConnection(
+  control: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+  connectionId: string,
+  otherwise: {
+    /** Status of an unknown connection. */
+    readonly status?: number;
+    readonly code?: ErrorCode;
+    readonly integrationCode?: ErrorCode;
+    /** Status of an unknown integration; that of the connection when absent. */
+    readonly integrationStatus?: number;
+  } = {},
+): Promise<Connection> {
+  const find = (): Connection | null =>
+    findConnection(control, environmentUid, integrationKey, connectionId);
+  const existing = find();
+  if (existing !== null) return existing;
+  await control.view.caughtUp();
+  const found = find();
+  if (found !== null) return found;
+  const { status, code = 'unknown_connection', integrationCode } = otherwise;
+  const integrationStatus = otherwise.integrationStatus ?? status;
+  await requireIntegration(control, environmentUid, integrationKey, {
+    code: integrationCode ?? 'unknown_provider_config',
+    ...(integrationStatus === undefined ? {} : { status: integrationStatus }),
+  });
+  const message =
+    `No connection "${connectionId}" of the integration "${integrationKey}" in the environment ` +
+    `"${environmentName(control, environmentUid)}", which the key belongs to.`;
+  throw new GatewayError(code, { message, ...(status === undefined ? {} : { status }) });
+}

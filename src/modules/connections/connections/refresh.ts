@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Lease } from '../../../ports/coordination.ts';
+import { modeContext } from '../credentials/mode-context.ts';
+import type { Obtained, Renewal } from '../credentials/modes/mode.ts';
+import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
+import { authModeRules } from '../credentials/modes/registry.ts';
+import { openConnectionConfig, openCredentials } from '../credentials/sealing.ts';
+import { requireIntegration } from '../integrations/queries.ts';
+import type { Provider } from '../providers/definition.ts';
+import { connectionRef } from './entity.ts';
+import { isBackingOff, isDue, isExhausted, isExpired } from './freshness.ts';
+import { storeCredentials } from './handlers.ts';
+import { findConnection } from './queries.ts';
+import type { Refresher } from './refresher.ts';
+import type { Connection, Credentials } from './state.ts';
+
+/** A waiting fetch looks again that often, beside being woken by its view. */
+const lookAgainMs = 100;
+/** Credentials that cannot be stored are lost where the provider rotates them: tried for so long. */
+const storeTriesMs = 20_000;
+const actor = 'system';
+
+export type RefreshDeps = Pick<
+  Services,
+  'control' | 'vault' | 'http' | 'clock' | 'coordination' | 'logger' | 'providers' | 'logs'
+> & { readonly faultPoint?: (name: string) => void | Promise<void> };
+
+export function createRefresher(deps: RefreshDeps): Refresher {
+  const underWay = new Map<string, Promise<Connection>>();
+  return {
+    async fresh(connection, { isForced = false, rejectedVersion } = {}) {
+      const plan = planOf(deps, connection);
+      if (plan === null) return connection;
+      const isRejected = rejectedVersion === connection.credentialsVersion;
+      const isWanted = isForced || isRejected || isDue(connection, plan.provider, deps.clock.now());
+      if (!isWanted || !(await isRenewable(deps, connection, plan))) return connection;
+      try {
+        if (!isForced) refuseWithoutTrying(connection, deps.clock.now());
+        return await shared(connection.uid, () => refreshOnce(deps, connection, plan));
+      } catch (error) {
+        const existing = isForced || isRejected ? null : stillGood(deps, connection, error);
+        if (existing === null) throw error;
+        return existing;
+      }
+    },
+  };
+
+  function shared(uid: string, start: () => Promise<Connection>): Promise<Connection> {
+    const running = underWay.get(uid);
+    if (running !== undefined) return running;
+    const started = start().finally(() => underWay.delete(uid));
+    underWay.set(uid, started);
+    return started;
+  }
+}
+
+/** A refresh ahead of the end that did not reach the provider leaves credentials that still work. */
+function stillGood(deps: RefreshDeps, request: Connection, error: unknown): Connection | null {
+  if (!(error instanceof GatewayError) || error.code === 'unknown_connection') return null;
+  const existing = current(deps, request);
+  const isRefused = existing.errors.some(({ type }) => type === 'auth');
+  return isRefused || isExpired(existing, deps.clock.now()) ? null : existing;
+}
+
+interface Plan {
+  readonly provider: Provider;
+  readonly renewal: Renewal;
+}
+
+function planOf({ providers }: RefreshDeps, { provider: name }: Connection): Plan | null {
+  const provider = providers.find(name);
+  const renewal = provider === null ? null : authModeRules[provider.auth_mode].renewal;
+  return provider === null || renewal === null ? null : { provider, renewal };
+}
+
+/** False for what cannot be renewed, such as a token without a refresh token: it is served as it is. */
+async function isRenewable(
+  { vault }: RefreshDeps,
+  connection: Connection,
+  { renewal, provider }: Plan,
+): Promise<boolean> {
+  return renewal.isPossible(await openCredentials(vault, connection), provider);
+}
+
+/** @throws GatewayError 424 */
+function refuseWithoutTrying(connection: Connection, now: number): void {
+  if (isExhausted(connection)) throw new GatewayError('connection_refresh_exhausted');
+  if (isBackingOff(connection, now)) {
+    const retryAfterS = Math.ceil(limits.refreshBackoffMs / 1000);
+    throw new GatewayError('connection_refresh_backoff', { retryAfterS });
+  }
+}
+
+/** Under the lease: what another node has done meanwhile is seen first. */
+async function refreshOnce(
+  deps: RefreshDeps,
+  request: Connection,
+  plan: Plan,
+): Promise<Connection> {
+  const deadline = deps.clock.now() + limits.refreshWaitMs;
+  for (;;) {
+    const lease = await acquire(deps, request, deadline);
+    try {
+      await deps.control.view.caughtUp();
+      const existing = current(deps, request);
+      if (existing.credentialsVersion !== request.credentialsVersion) return existing;
+      if (hasFailedSince(existing, request)) throw failureOf(existing);
+      return await renew(deps, existing, plan);
+    } catch (error) {
+      // The owner has an intent that is young: its request may be under way, whoever has the lease.
+      const isBusy = error instanceof GatewayError && error.code === 'conflict';
+      if (!isBusy) throw error;
+      if (deps.clock.now() >= deadline) throw new GatewayError('connection_refresh_backoff');
+      await pause(lookAgainMs);
+    } finally {
+      if (lease !== null) await release(deps, lease);
+    }
+  }
+}
+
+const hasFailedSince = (existing: Connection, request: Connection): boolean =>
+  existing.refresh.failedAt !== null && existing.refresh.failedAt !== request.refresh.failedAt;
+
+function failureOf(existing: Connection): GatewayError {
+  return new GatewayError(
+    isExhausted(existing) ? 'connection_refresh_exhausted' : 'connection_refresh_backoff',
+  );
+}
+
+/** @throws GatewayError `unknown_connection`: deleted meanwhile, or another under the same id */
+function current({ control }: RefreshDeps, request: Connection): Connection {
+  const { environmentUid, integrationKey, connectionId, uid } = request;
+  const existing = findConnection(control, environmentUid, integrationKey, connectionId);
+  if (existing?.uid !== uid) throw new GatewayError('unknown_connection');
+  return existing;
+}
+
+/**
+ * The lease; null when Coordination is away, which costs a turn at the owner and nothing else. Waits while
+ * another has it, and ends early when that one's outcome is in the view.
+ */
+async function acquire(
+  deps: RefreshDeps,
+  request: Connection,
+  deadline: number,
+): Promise<Lease | null> {
+  const { coordination, logger, clock } = deps;
+  const name = `refresh/${request.uid}`;
+  for (;;) {
+    let lease: Lease | null;
+    try {
+      lease = await coordination.acquire(name, { ttlMs: limits.refreshLeaseMs });
+    } catch (err) {
+      logger.warn({ err }, 'refreshing without a lease: coordination is away');
+      return null;
+    }
+    if (lease !== null) return lease;
+    const existing = current(deps, request);
+    const isDecided =
+      existing.credentialsVersion !== request.credentialsVersion ||
+      hasFailedSince(existing, request);
+    if (isDecided) return null;
+    if (clock.now() >= deadline) throw new GatewayError('connection_refresh_backoff');
+    await changed(deps, request);
+  }
+}
+
+/** Resolves when the view has something new of the connection, or soon. */
+async function changed({ control }: RefreshDeps, { connectionId }: Connection): Promise<void> {
+  const stop = new AbortController();
+  const unsubscribe = control.view.onChange((refs) => {
+    if (refs.some(({ kind, path }) => kind === 'connection' && path[2] === connectionId))
+      stop.abort();
+  });
+  try {
+    await pause(lookAgainMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  } finally {
+    unsubscribe();
+  }
+}
+
+async function release({ coordination, logger }: RefreshDeps, lease: Lease): Promise<void> {
+  try {
+    await coordination.release(lease);
+  } catch (err) {
+    logger.debug({ err }, 'a lease could not be released; it ends by itself');
+  }
+}
+
+/** Intent, provider, outcome. @throws GatewayError `conflict` (an intent is young), `invalid_credentials`, 424 */
+async function renew(deps: RefreshDeps, existing: Connection, plan: Plan): Promise<Connection> {
+  const { control, faultPoint } = deps;
+  const held = await openCredentials(deps.vault, existing);
+  const id = randomUUID();
+  const operation = beginOperation(deps, existing, id);
+  const ref = refOf(existing);
+  await faultPoint?.('refresh:before-intent');
+  const begun = await control.execute<Connection>(
+    ref,
+    {
+      type: 'BeginRefresh',
+      uid: existing.uid,
+      id,
+      ifVersion: existing.credentialsVersion,
+      spendsToken: plan.renewal.spendsToken(held, plan.provider),
+      logId: id,
+    },
+    { actor },
+  );
+  if (begun?.refresh.intent?.id !== id) {
+    operation.end('failed', 'An earlier refresh has no outcome: the refresh token counts as used.');
+    throw failureOf(begun ?? existing);
+  }
+  await faultPoint?.('refresh:after-intent');
+  try {
+    const obtained = await requestRefresh(deps, existing, held, plan);
+    const stored = await store(deps, existing, { ...obtained, ...rotationOf(held, obtained) });
+    operation.end('success', 'The credentials were refreshed.');
+    return stored;
+  } catch (error) {
+    operation.end('failed', error instanceof Error ? error.message : 'The refresh failed.');
+    throw await refused(deps, existing, id, error);
+  }
+}
+
+const refOf = ({ environmentUid, integrationKey, connectionId }: Connection) =>
+  connectionRef(environmentUid, integrationKey, connectionId);
+
+function beginOperation({ logs }: RefreshDeps, existing: Connection, operationId: string) {
+  const { environmentUid, integrationKey: integration, connectionId } = existing;
+  const ref = {
+    operationId,
+    operationType: 'auth:refresh_token',
+    environmentUid,
+    integration,
+    connectionId,
+  };
+  return logs.begin(ref, 'Refreshing the credentials.');
+}
+
+async function requestRefresh(
+  deps: RefreshDeps,
+  existing: Connection,
+  held: Credentials,
+  { provider, renewal }: Plan,
+): Promise<Obtained> {
+  const { environmentUid, integrationKey } = existing;
+  const integration = await requireIntegration(deps.control, environmentUid, integrationKey);
+  const config = await openConnectionConfig(deps.vault, existing);
+  return renewal.renew(held, await modeContext(deps, integration, provider, config));
+}
+
+/** Whether the provider gave another refresh token than it was shown; null when none was shown. */
+function rotationOf(held: Credentials, { credentials }: Obtained) {
+  const shown = held['refresh_token'];
+  const input = credentials?.['refresh_token'];
+  return { rotatesToken: shown === undefined || input === undefined ? null : shown !== input };
+}
+
+/** The provider has given them: they are stored whatever it takes. */
+async function store(
+  deps: RefreshDeps,
+  existing: Connection,
+  renewed: Obtained & { readonly rotatesToken: boolean | null },
+): Promise<Connection> {
+  const giveUpAt = deps.clock.now() + storeTriesMs;
+  for (;;) {
+    try {
+      return await storeCredentials(deps, existing, renewed, { actor });
+    } catch (error) {
+      const mayPass =
+        error instanceof GatewayError && error.status === 503 && deps.clock.now() < giveUpAt;
+      if (!mayPass) throw error;
+      deps.logger.warn({ err: error, connectionUid: existing.uid }, 'storing credentials again');
+      await pause(lookAgainMs);
+    }
+  }
+}
+
+/** Notes the failure, and says what the caller is told. */
+async function refused(
+  deps: RefreshDeps,
+  existing: Connection,
+  id: string,
+  error: unknown,
+): Promise<unknown> {
+  const published = failureFacts(error);
+  if (published === null) return error;
+  await deps.control.execute<Connection>(
+    refOf(existing),
+    { type: 'RefreshFailed', uid: existing.uid, id, logId: id, ...published },
+    { actor },
+  );
+  const message = error instanceof Error ? error.message : undefined;
+  return new GatewayError('invalid_credentials', message === undefined ? {} : { message }, {
+    cause: error,
+  });
+}
+
+/** Null for what is no failure of the refresh: the connection is gone, or was given other credentials. */
+function failureFacts(error: unknown) {
+  if (error instanceof ProviderAuthError) {
+    const { code, providerCode, isDefinitive, providerStatus } = error.failure;
+    return { errorCode: providerCode ?? code, isDefinitive, providerStatus };
+  }
+  if (!(error instanceof GatewayError)) return null;
+  if (error.code === 'conflict' || error.code === 'unknown_connection') return null;
+  // What cannot be asked at all (a missing client, a key that cannot sign) will not pass by itself.
+  return { errorCode: error.code, isDefinitive: error.status < 500, providerStatus: null };
+}

@@ -1,0 +1,382 @@
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute, type Caller } from '../../../http/define-route.ts';
+import {
+  connectionId,
+  endUserInput,
+  flag,
+  integrationKey,
+  jsonObject,
+  listOf,
+  tags,
+  text,
+  webhookUrl,
+  wholeNumber,
+} from '../../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import { errorAt } from '../../../http/route-errors.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { importCredentials } from '../credentials/import.ts';
+import { modeContext } from '../credentials/mode-context.ts';
+import { requireIntegration } from '../integrations/queries.ts';
+import { acceptCredentials } from './accept-credentials.ts';
+import { deleteConnection, noteFetched, patchConnection, writeMetadata } from './handlers.ts';
+import { connectValidated, runBeforeDeletion } from './lifecycle.ts';
+import { presentConnection, presentEntry } from './presenter.ts';
+import { findConnection, queryConnections, requireConnection } from './queries.ts';
+import { renewJwt } from './renew-jwt.ts';
+import type { Connection, EndUser } from './state.ts';
+import { connectionShape, entriesShape } from './shapes.ts';
+
+const readScopes = ['environment:connections:read', 'environment:connections:read_credentials'];
+const noStore = { 'cache-control': 'no-store' };
+
+const path = z.strictObject({ connectionId });
+const ofIntegration = z.strictObject({ provider_config_key: integrationKey });
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/connections',
+  credential: 'environment',
+  scopes: ['environment:connections:list', 'environment:connections:list_credentials'],
+  summary: 'Connections, newest first.',
+  query: z.strictObject({
+    connectionId: connectionId.optional(),
+    search: text(1, 255).optional(),
+    endUserId: text(1, 255).optional(),
+    endUserOrganizationId: text(1, 255).optional(),
+    integrationId: listOf(text(1, 8192)).optional(),
+    tags: tags.optional(),
+    limit: wholeNumber(1, 2000).optional(),
+    page: wholeNumber(0, 1_000_000).optional(),
+  }),
+  answers: { 200: json('The connections.', entriesShape) },
+  errors: [],
+  async handle({ query, caller, services }) {
+    const { integrationId, limit, page, ...conditions } = query;
+    const integrationKeys = integrationId?.flatMap((keys) => keys.split(','));
+    const { environmentUid } = caller;
+    const request = { ...conditions, environmentUid, integrationKeys, limit, page };
+    const found = queryConnections(services.control, request);
+    const withCredentials = caller.has('environment:connections:list_credentials');
+    const connections: JsonObject[] = [];
+    for (const connection of found) {
+      connections.push(await presentEntry(services.vault, connection, { withCredentials }));
+    }
+    return { status: 200, body: { connections }, ...(withCredentials ? { headers: noStore } : {}) };
+  },
+});
+
+/** Loose, but for what the service itself reads: the scopes as a list, or as sessions have them. */
+const connectionConfig = jsonObject.refine(
+  ({ oauth_scopes_override: scopes = [] }) =>
+    typeof scopes === 'string' ||
+    (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')),
+  { message: 'Send a list of scopes.', path: ['oauth_scopes_override'] },
+);
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/connections',
+  credential: 'environment',
+  scopes: ['environment:connections:create'],
+  summary: 'Imports a connection, or gives a known one new credentials.',
+  body: z.strictObject({
+    provider_config_key: integrationKey,
+    connection_id: connectionId.optional(),
+    metadata: jsonObject.optional(),
+    connection_config: connectionConfig.optional(),
+    webhook_url_override: webhookUrl.optional(),
+    end_user: endUserInput.optional(),
+    tags: tags.optional(),
+    credentials: z.unknown().meta({ examples: [{ type: 'API_KEY', apiKey: '…' }] }),
+  }),
+  answers: { 201: json('The connection.', connectionShape) },
+  errors: [
+    'not_found',
+    'connection_test_failed',
+    'connection_validation_failed',
+    'conflict',
+    'run_interrupted',
+  ],
+  async handle(input) {
+    const { body, caller, services } = input;
+    const { environmentUid } = caller;
+    const integration = await requireIntegration(
+      services.control,
+      environmentUid,
+      body.provider_config_key,
+    );
+    const provider = services.providers.find(integration.provider);
+    if (provider === null) {
+      const message = `The provider "${integration.provider}" is not in the catalogue any more.`;
+      throw new GatewayError('not_found', { message });
+    }
+    const context = await modeContext(services, integration, provider, body.connection_config);
+    const credentials = await acceptCredentials(services, {
+      integration,
+      context,
+      credentials: await importCredentials(context, body.credentials),
+      metadata: body.metadata,
+    });
+    const connection = await connectValidated(
+      services,
+      {
+        environmentUid,
+        integrationKey: integration.uniqueKey,
+        connectionId: body.connection_id,
+        provider,
+        credentials,
+        metadata: body.metadata,
+        connectionConfig: { ...body.connection_config, ...credentials.connectionConfig },
+        webhookUrlOverride: cleared(body.webhook_url_override),
+        endUser: body.end_user && endUserOf(body.end_user),
+        tags: body.tags,
+      },
+      askOptions(input),
+    );
+    const withCredentials = maySeeCredentials(caller);
+    const view = { withCredentials, withRefreshToken: false };
+    const shown = await presentConnection(services.vault, connection, view);
+    return { status: 201, body: shown, headers: noStore };
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/connections/{connectionId}',
+  credential: 'environment',
+  scopes: readScopes,
+  summary: 'One connection, with its credentials where the key may see them.',
+  params: path,
+  query: z.strictObject({
+    provider_config_key: integrationKey,
+    force_refresh: flag.optional(),
+    refresh_token: flag.optional(),
+    refresh_github_app_jwt_token: flag.optional(),
+  }),
+  answers: { 200: json('The connection.', connectionShape) },
+  errors: [
+    errorAt(400, 'unknown_provider_config'),
+    'not_found',
+    'invalid_credentials',
+    errorAt(424, 'invalid_credentials'),
+  ],
+  async handle({ params, query, caller, services }) {
+    const withCredentials = maySeeCredentials(caller);
+    const { force_refresh, refresh_token, refresh_github_app_jwt_token } = query;
+    const request = [force_refresh, refresh_token, refresh_github_app_jwt_token].includes(true);
+    if (request && !withCredentials) {
+      const message = 'Token options need the scope environment:connections:read_credentials.';
+      throw new GatewayError('forbidden', { message });
+    }
+    const connection = await requireConnection(
+      services.control,
+      caller.environmentUid,
+      query.provider_config_key,
+      params.connectionId,
+      { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
+    );
+    const renewed = await freshOrRefused(services, connection, force_refresh === true);
+    const fresh =
+      refresh_github_app_jwt_token === true ? await renewJwt(services, renewed) : renewed;
+    void observeFetch(services, fresh);
+    const view = { withCredentials, withRefreshToken: refresh_token ?? false };
+    const body = await presentConnection(services.vault, fresh, {
+      ...view,
+      fetchedAt: services.clock.now(),
+    });
+    return { status: 200, body, headers: noStore };
+  },
+});
+
+const patch = defineRoute({
+  method: 'PATCH',
+  path: '/connections/{connectionId}',
+  credential: 'environment',
+  scopes: ['environment:connections:update'],
+  summary: 'Changes end user, tags and webhook address.',
+  params: path,
+  query: ofIntegration,
+  body: z.strictObject({
+    end_user: endUserInput.optional(),
+    tags: tags.optional(),
+    webhook_url_override: webhookUrl.optional(),
+  }),
+  answers: succeeded,
+  errors: [errorAt(400, 'unknown_provider_config'), 'not_found'],
+  async handle(input) {
+    const { params, query, body, caller, services } = input;
+    const connection = await requireConnection(
+      services.control,
+      caller.environmentUid,
+      query.provider_config_key,
+      params.connectionId,
+      { code: 'not_found', integrationCode: 'unknown_provider_config', integrationStatus: 400 },
+    );
+    const changes = {
+      endUser: body.end_user && endUserOf(body.end_user),
+      tags: body.tags,
+      webhookUrlOverride: cleared(body.webhook_url_override),
+    };
+    await patchConnection(services, connection, changes, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/connections/{connectionId}',
+  credential: 'environment',
+  scopes: ['environment:connections:delete'],
+  summary: 'Deletes a connection with its syncs, records and key.',
+  params: path,
+  query: ofIntegration,
+  answers: succeeded,
+  errors: [errorAt(400, 'unknown_connection'), 'connection_deletion_refused', 'run_interrupted'],
+  async handle(input) {
+    const { params, query, caller, services } = input;
+    const connection = await requireConnection(
+      services.control,
+      caller.environmentUid,
+      query.provider_config_key,
+      params.connectionId,
+      { status: 400, integrationCode: 'unknown_connection', integrationStatus: 400 },
+    );
+    const options = repeatableOptions(input);
+    await runBeforeDeletion(services, connection, options);
+    await deleteConnection(services, connection, options);
+    return { status: 200, body: { success: true } };
+  },
+});
+
+const metadataBody = z.strictObject({
+  connection_id: z.union([connectionId, z.array(connectionId).min(1).max(1000)]),
+  provider_config_key: integrationKey,
+  metadata: jsonObject,
+});
+
+const replaceMetadata = defineRoute({
+  method: 'POST',
+  path: '/connections/metadata',
+  credential: 'environment',
+  scopes: ['environment:connections:update'],
+  summary: 'Replaces the whole metadata of one or more connections.',
+  body: metadataBody,
+  answers: { 201: json('What was sent.', metadataBody) },
+  errors: ['unknown_connection', 'unknown_provider_config'],
+  async handle(input) {
+    await writeMetadata(
+      input.services,
+      { ...metadataOf(input.body, input.caller), how: 'replace' },
+      askOptions(input),
+    );
+    return { status: 201, body: input.body };
+  },
+});
+
+const mergeMetadata = defineRoute({
+  method: 'PATCH',
+  path: '/connections/metadata',
+  credential: 'environment',
+  scopes: ['environment:connections:update'],
+  summary: 'Merges top-level keys into the metadata of one or more connections.',
+  body: metadataBody,
+  answers: { 200: json('What was sent.', metadataBody) },
+  errors: ['unknown_connection', 'unknown_provider_config'],
+  async handle(input) {
+    await writeMetadata(
+      input.services,
+      { ...metadataOf(input.body, input.caller), how: 'merge' },
+      askOptions(input),
+    );
+    return { status: 200, body: input.body };
+  },
+});
+
+function metadataOf(body: z.output<typeof metadataBody>, caller: Caller) {
+  const { connection_id: ids, provider_config_key, metadata } = body;
+  return {
+    environmentUid: caller.environmentUid,
+    integrationKey: provider_config_key,
+    connectionIds: typeof ids === 'string' ? [ids] : [...new Set(ids)],
+    metadata,
+  };
+}
+
+/**
+ * A fetch never answers credentials that are known to be expired (contract/http.md section 4).
+ * @throws GatewayError `invalid_credentials` with the connection, without credentials, as its payload: 424 when
+ *   nothing was tried, 400 when the refresh failed
+ */
+async function freshOrRefused(
+  services: Services,
+  connection: Connection,
+  isForced: boolean,
+): Promise<Connection> {
+  try {
+    return await services.refresher.fresh(connection, { isForced });
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !refreshRefusals.has(error.code)) throw error;
+    const { environmentUid, integrationKey, connectionId } = connection;
+    const view = { withCredentials: false, withRefreshToken: false };
+    const existing =
+      findConnection(services.control, environmentUid, integrationKey, connectionId) ?? connection;
+    const payload = { connection: await presentConnection(services.vault, existing, view) };
+    const details = { message: error.message, payload, status: error.status };
+    throw new GatewayError('invalid_credentials', details, { cause: error });
+  }
+}
+
+const refreshRefusals = new Set<string>([
+  'invalid_credentials',
+  'connection_refresh_backoff',
+  'connection_refresh_exhausted',
+]);
+
+function maySeeCredentials(caller: Caller): boolean {
+  return caller.has('environment:connections:read_credentials');
+}
+
+const fetchNotedEveryMs = 3_600_000;
+const noteLeaseMs = 60_000;
+
+/** An observation: it holds no answer up, and losing one costs a line in a list. */
+async function observeFetch(services: Services, connection: Connection): Promise<void> {
+  const { clock, coordination, logger } = services;
+  if (clock.now() - (connection.lastFetchedAt ?? 0) < fetchNotedEveryMs) return;
+  try {
+    const name = `fetch-noted/${connection.uid}`;
+    if ((await coordination.acquire(name, { ttlMs: noteLeaseMs })) === null) return;
+    await noteFetched(services, connection);
+  } catch (error) {
+    logger.debug({ err: error, connectionUid: connection.uid }, 'fetch not noted');
+  }
+}
+
+/** Undefined stays as it is, empty clears. */
+function cleared(url: string | undefined): string | null | undefined {
+  return url === '' ? null : url;
+}
+
+function endUserOf(input: z.output<typeof endUserInput>): EndUser {
+  return {
+    id: input.id,
+    email: input.email ?? null,
+    displayName: input.display_name ?? null,
+    tags: input.tags ?? {},
+    organization: null,
+  };
+}
+
+export const connectionRoutes: readonly AnyRoute[] = [
+  list,
+  create,
+  get,
+  patch,
+  remove,
+  replaceMetadata,
+  mergeMetadata,
+];

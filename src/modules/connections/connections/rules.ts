@@ -1,0 +1,93 @@
+import { stableJson, type Json } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { ConnectionError, ConnectionEvent } from './events.ts';
+import { unusedRefreshAt, validationDueAt, type Connection } from './state.ts';
+
+/** Error code of credentials that a function refused, not the provider. */
+export const validationFailed = 'connection_validation_failed';
+
+export const refusedByFunction = (logId: string, at: Instant): ConnectionEvent => ({
+  type: 'CredentialsRefused',
+  error: { type: 'auth', log_id: logId },
+  errorCode: validationFailed,
+  providerStatus: null,
+  at,
+});
+
+export interface MarkError {
+  readonly type: 'MarkError';
+  readonly error: ConnectionError;
+  readonly errorCode?: string;
+  readonly providerStatus?: number;
+  readonly at: Instant;
+}
+
+/** Credentials that never expire were tried on the provider. */
+export interface CredentialsTested {
+  readonly type: 'Tested';
+  readonly uid: string;
+  /** Of the credentials that were tried; what came of others is no news. */
+  readonly ifVersion: number;
+  /** Null: the provider took them. */
+  readonly refusal: { readonly logId: string; readonly providerStatus: number } | null;
+  readonly at: Instant;
+}
+
+export function tested(command: CredentialsTested, state: Connection): ConnectionEvent[] {
+  const { ifVersion, refusal, at } = command;
+  if (state.credentialsVersion !== ifVersion) return [];
+  if (refusal === null) return cleared('auth', state, at);
+  const error = { type: 'auth', log_id: refusal.logId } as const;
+  const { providerStatus } = refusal;
+  const errorCode = 'connection_test_failed';
+  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
+}
+
+export function markedError(command: MarkError, state: Connection): ConnectionEvent[] {
+  const { error, errorCode = null, providerStatus = null, at } = command;
+  if (state.errors.some(({ type, log_id }) => type === error.type && log_id === error.log_id)) {
+    return [];
+  }
+  if (error.type === 'sync') return [{ type: 'SyncFailed', error, at }];
+  return [{ type: 'CredentialsRefused', error, errorCode, providerStatus, at }];
+}
+
+export function cleared(
+  errorType: ConnectionError['type'],
+  state: Connection,
+  at: Instant,
+): ConnectionEvent[] {
+  const isMarked = state.errors.some(({ type }) => type === errorType);
+  return isMarked ? [{ type: 'ErrorCleared', errorType, at }] : [];
+}
+
+/** What time alone leads to: a validation that nobody ended counts as failed. */
+export function afterTime(state: Connection, at: Instant): ConnectionEvent[] {
+  const { validating, uid } = state;
+  if (validating != null && (validationDueAt(state) ?? Infinity) <= at) {
+    if (validating.isNew) return [{ type: 'ConnectionDeletionBegun', at }];
+    return [refusedByFunction(uid, at)];
+  }
+  return isRefreshDue(state, at) ? [{ type: 'RefreshDue', at }] : [];
+}
+
+const isRefreshDue = (state: Connection, at: Instant): boolean =>
+  (unusedRefreshAt(state) ?? Infinity) <= at;
+
+const dayMs = 86_400_000;
+
+/** Counted at most once a day (UTC): the days are what exhausts a connection. */
+export function failedOnce(refresh: Connection['refresh'], at: Instant): Connection['refresh'] {
+  const { failedAt, failureDays } = refresh;
+  const isCounted =
+    failureDays > 0 && failedAt !== null && Math.floor(failedAt / dayMs) === Math.floor(at / dayMs);
+  return {
+    ...refresh,
+    intent: null,
+    failedAt: at,
+    failureDays: isCounted ? failureDays : failureDays + 1,
+  };
+}
+
+export const isSame = (a: Connection, b: Connection): boolean =>
+  stableJson(a as unknown as Json) === stableJson(b as unknown as Json);

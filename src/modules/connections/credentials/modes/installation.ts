@@ -1,0 +1,81 @@
+import { SignJWT } from 'jose';
+import { textAt } from '../../../../kernel/json-path.ts';
+import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import type { Credentials } from '../../connections/state.ts';
+import { privateKeyOf } from '../../providers/private-key.ts';
+import { requireClient } from './client.ts';
+import { iso } from './expiry.ts';
+import type { ModeContext, Obtained } from './mode.ts';
+import { expiryOf } from './oauth2-token.ts';
+import { answerWithout } from './provider-auth-error.ts';
+import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
+
+const jwtSeconds = 600;
+/** The token's end when the provider does not say it (contract/auth-modes.md section 1). */
+const lifetimeMs = 3_600_000;
+
+/** The app's own JWT: RS256, issuer = app, ten minutes (contract/auth-modes.md section 4.7). */
+async function appJwt(context: ModeContext, appId: string): Promise<string> {
+  const { privateKey = '' } = requireClient(context);
+  const issuedAt = Math.floor(context.clock.now() / 1000);
+  return new SignJWT({})
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuer(appId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + jwtSeconds)
+    .sign(privateKeyOf(privateKey));
+}
+
+/** What is held, with a new JWT of the app and nothing else new; null where there is no app in it. */
+export async function withNewJwt(
+  held: Credentials,
+  context: ModeContext,
+): Promise<Credentials | null> {
+  const appId = textAt(context.connectionConfig, 'app_id') ?? context.client?.appId ?? '';
+  const { app } = held;
+  if (held.type === 'APP') return { ...held, jwtToken: await appJwt(context, appId) };
+  if (held.type !== 'CUSTOM' || !isJsonObject(app)) return null;
+  return { ...held, app: { ...app, jwtToken: await appJwt(context, appId) } };
+}
+
+/** Trades the app's JWT for a token of one installation. @throws ProviderAuthError */
+export async function installationToken(
+  context: ModeContext,
+  installation: { readonly appId: string; readonly installationId: string },
+): Promise<Obtained> {
+  const { provider, clock } = context;
+  const { appId, installationId } = installation;
+  const config: JsonObject = {
+    ...context.connectionConfig,
+    app_id: appId,
+    installation_id: installationId,
+  };
+  const jwt = await appJwt(context, appId);
+  const values = tokenValues({ ...context, connectionConfig: config }, null);
+  const { token_url: tokenUrl } = provider;
+  const template = typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.APP;
+  const { body } = await requestToken(context, {
+    url: addressOf(provider, 'token_url', template, values),
+    params: {},
+    format: 'json',
+    headers: { ...headersOf(provider.token_headers, values), authorization: `Bearer ${jwt}` },
+    failure: 'invalid_credentials',
+  });
+  const token = textAt(body, 'token') ?? textAt(body, 'access_token');
+  if (token === null) {
+    throw answerWithout('installation token', provider, 'unable_to_parse_token_response');
+  }
+  const expiresAt = expiryOf(body, provider, clock.now()) ?? clock.now() + lifetimeMs;
+  const credentials: Credentials = {
+    type: 'APP',
+    access_token: token,
+    expires_at: iso(expiresAt),
+    raw: body,
+    jwtToken: jwt,
+  };
+  return {
+    credentials,
+    expiresAt,
+    connectionConfig: { app_id: appId, installation_id: installationId },
+  };
+}

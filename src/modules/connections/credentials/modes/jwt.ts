@@ -1,0 +1,36 @@
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { iso } from './expiry.ts';
+import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { providerFields, typed } from './shapes.ts';
+import { signTemplate } from './signed-token.ts';
+import { tokenValues } from './token-request.ts';
+
+/** A token that this service signs with the person's key (contract/auth-modes.md section 4.4). */
+export const jwt: AuthModeRules = {
+  mode: 'JWT',
+  integration: null,
+  importShape: (provider) => typed('JWT', (more) => providerFields(provider, more)),
+  import: (input, context) => signed(input, context),
+  form: { shape: (provider) => providerFields(provider), submit: signed },
+  redirect: null,
+  renewal: { isPossible: () => true, spendsToken: () => false, renew: signed },
+  isTested: true,
+  authorization: ({ credentials }) => bearer(credentials['token']),
+};
+
+async function signed(input: JsonObject, context: ModeContext): Promise<Obtained> {
+  const { provider, clock } = context;
+  const { token: template, signature: rules } = provider;
+  if (template === undefined || rules === undefined) {
+    const message = `The provider "${provider.name}" does not say how its tokens are signed.`;
+    throw new GatewayError('unsupported_auth', { message });
+  }
+  const values = tokenValues(context, input);
+  const { token, expiresAt } = await signTemplate(template, rules, values, clock.now());
+  const { token: _former, expires_at: _end, ...fields } = input;
+  return {
+    credentials: { ...fields, type: 'JWT', token, expires_at: iso(expiresAt) },
+    expiresAt,
+  };
+}

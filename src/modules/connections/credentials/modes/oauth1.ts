@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { plainText, textAt } from '../../../../kernel/json-path.ts';
+import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import type { Credentials } from '../../connections/state.ts';
+import type { Provider } from '../../providers/definition.ts';
+import { oauthClient, requireClient } from './client.ts';
+import type {
+  AuthModeRules,
+  AuthorizationCall,
+  ModeContext,
+  Obtained,
+  RedirectContext,
+  RedirectStart,
+} from './mode.ts';
+import { oauth1Header } from './oauth1-signature.ts';
+import { picked } from './oauth2-token.ts';
+import { ProviderAuthError } from './provider-auth-error.ts';
+import { strict } from './shapes.ts';
+import { addressOf, requestToken, paramsOf, tokenValues } from './token-request.ts';
+
+const field = z.string().min(1).max(2048);
+
+/** Request token, consent, access token; every call is signed (RFC 5849; contract/auth-modes.md section 4.2). */
+export const oauth1: AuthModeRules = {
+  mode: 'OAUTH1',
+  integration: oauthClient('OAUTH1', { isRequired: true }),
+  importShape: () =>
+    strict({ type: z.literal('OAUTH1'), oauth_token: field, oauth_token_secret: field }),
+  import: async (input) => ({
+    credentials: { ...input, raw: {} } as unknown as Credentials,
+    expiresAt: null,
+  }),
+  form: null,
+  redirect: { start, finish },
+  renewal: null,
+  isTested: false,
+  authorization: signedHeader,
+};
+
+const algorithmOf = ({ signature_method: method }: Provider) =>
+  method === 'PLAINTEXT' ? 'PLAINTEXT' : 'HMAC-SHA1';
+
+function signedHeader(call: AuthorizationCall): string {
+  return oauth1Header({
+    method: call.method,
+    url: call.url,
+    form: call.form,
+    consumerKey: call.clientId ?? '',
+    consumerSecret: call.clientSecret ?? '',
+    token: textAt(call.credentials, 'oauth_token') ?? '',
+    tokenSecret: textAt(call.credentials, 'oauth_token_secret') ?? '',
+    algorithm: algorithmOf(call.provider),
+    timestamp: Math.floor(call.now / 1000),
+    nonce: call.nonce,
+  });
+}
+
+async function start(context: RedirectContext): Promise<RedirectStart> {
+  const { provider } = context;
+  const values = tokenValues(context, null);
+  const callback = new URL(context.callbackUrl);
+  callback.searchParams.set('state', context.state);
+  const { token, secret } = await requestSigned(context, {
+    url: addressOf(provider, 'request_url', provider.request_url, values),
+    params: paramsOf(provider.request_params, values),
+    extra: { oauth_callback: callback.href },
+  });
+  const url = new URL(addressOf(provider, 'authorization_url', provider.authorization_url, values));
+  const params = {
+    ...paramsOf(provider.authorization_params, values),
+    ...context.authorizationParams,
+  };
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== null) url.searchParams.set(name, plainText(value));
+  }
+  url.searchParams.set('oauth_token', token);
+  return { url: url.href, kept: { request_token: token, request_token_secret: secret } };
+}
+
+async function finish(
+  callback: Readonly<Record<string, string>>,
+  kept: JsonObject,
+  context: RedirectContext,
+): Promise<Obtained> {
+  const { provider } = context;
+  const verifier = callback['oauth_verifier'];
+  if (verifier === undefined || callback['oauth_token'] !== kept['request_token']) {
+    throw failure(provider, 'invalid_credentials', 'sent no verifier for the token asked for');
+  }
+  const values = tokenValues(context, null);
+  const template = typeof provider.token_url === 'string' ? provider.token_url : undefined;
+  const { token, secret, body } = await requestSigned(context, {
+    url: addressOf(provider, 'token_url', template, values),
+    params: paramsOf(provider.token_params, values),
+    extra: { oauth_verifier: verifier },
+    token: textAt(kept, 'request_token') ?? '',
+    tokenSecret: textAt(kept, 'request_token_secret') ?? '',
+  });
+  return {
+    credentials: { type: 'OAUTH1', oauth_token: token, oauth_token_secret: secret, raw: body },
+    expiresAt: null,
+    connectionConfig: picked(body, provider.token_response_metadata),
+  };
+}
+
+interface SignedRequest {
+  readonly url: string;
+  readonly params: JsonObject;
+  readonly extra: Readonly<Record<string, string>>;
+  readonly token?: string;
+  readonly tokenSecret?: string;
+}
+
+/** @throws ProviderAuthError `request_token_external_error` */
+async function requestSigned(context: ModeContext, request: SignedRequest) {
+  const { provider, clock } = context;
+  const { clientId = '', clientSecret = '' } = requireClient(context);
+  const method = provider.token_request_method ?? 'POST';
+  const form = Object.entries(request.params).map(
+    ([name, value]) => [name, plainText(value)] as const,
+  );
+  const authorization = oauth1Header({
+    method,
+    url: new URL(request.url),
+    form,
+    consumerKey: clientId,
+    consumerSecret: clientSecret,
+    token: request.token,
+    tokenSecret: request.tokenSecret,
+    algorithm: algorithmOf(provider),
+    extra: request.extra,
+    timestamp: Math.floor(clock.now() / 1000),
+    nonce: randomUUID(),
+  });
+  const { body } = await requestToken(context, {
+    url: request.url,
+    method,
+    params: request.params,
+    headers: { authorization, accept: 'application/x-www-form-urlencoded, application/json' },
+    failure: 'request_token_external_error',
+  });
+  const token = textAt(body, 'oauth_token');
+  const secret = textAt(body, 'oauth_token_secret');
+  if (token === null || secret === null) {
+    throw failure(provider, 'request_token_external_error', 'gave no token');
+  }
+  return { token, secret, body };
+}
+
+function failure(
+  provider: Provider,
+  code: 'invalid_credentials' | 'request_token_external_error',
+  what: string,
+): ProviderAuthError {
+  return new ProviderAuthError({
+    code,
+    message: `The provider "${provider.name}" ${what}.`,
+    isDefinitive: true,
+    providerStatus: null,
+    providerCode: null,
+  });
+}

@@ -1,0 +1,264 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { plainText, textAt } from '../../../../kernel/json-path.ts';
+import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import type { Credentials } from '../../connections/state.ts';
+import type { Provider } from '../../providers/definition.ts';
+import { interpolate, type TemplateValues } from '../../providers/interpolate.ts';
+import { oauthClient, requireClient } from './client.ts';
+import { withIntrospectedEnd } from './introspection.ts';
+import {
+  bearer,
+  type AuthModeRules,
+  type ModeContext,
+  type Obtained,
+  type RedirectContext,
+  type RedirectStart,
+} from './mode.ts';
+import { picked, readToken } from './oauth2-token.ts';
+import { ProviderAuthError } from './provider-auth-error.ts';
+import { date, strict } from './shapes.ts';
+import {
+  addressOf,
+  requestToken,
+  clientHeader,
+  headersOf,
+  paramsOf,
+  tokenValues,
+  type TokenRequest,
+} from './token-request.ts';
+
+const token = z.string().min(1).max(16_384);
+export const oauth2Import = {
+  access_token: token,
+  refresh_token: token.optional(),
+  expires_at: date.optional(),
+  config_override: z
+    .strictObject({
+      client_id: z.string().max(255).optional(),
+      client_secret: z.string().max(2048).optional(),
+    })
+    .optional(),
+};
+
+/** Authorization code with PKCE (RFC 6749, RFC 7636; contract/auth-modes.md section 4.1). */
+export const oauth2: AuthModeRules = {
+  mode: 'OAUTH2',
+  integration: oauthClient('OAUTH2', { isRequired: true }),
+  importShape: () => strict({ type: z.literal('OAUTH2'), ...oauth2Import }),
+  import: async (input) => imported(input),
+  form: null,
+  redirect: { start: async (context) => startOauth2(context), finish: finishOauth2 },
+  renewal: {
+    isPossible: (held) => textAt(held, 'refresh_token') !== null,
+    spendsToken: () => true,
+    renew: renewOauth2,
+  },
+  isTested: false,
+  authorization: ({ credentials }) => bearer(credentials['access_token']),
+};
+
+function imported(input: JsonObject): Obtained {
+  const expiresAt = textAt(input, 'expires_at');
+  return {
+    credentials: { ...input, raw: {} } as unknown as Credentials,
+    expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
+  };
+}
+
+interface Client {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** The stored override of the connection, else the client of the integration. */
+function clientOf(context: ModeContext, override: unknown): Client {
+  const own = isJsonObject(override) ? override : {};
+  const id = textAt(own, 'client_id');
+  if (id !== null) return { id, secret: textAt(own, 'client_secret') ?? '' };
+  const { clientId = '', clientSecret = '' } = requireClient(context);
+  return { id: clientId, secret: clientSecret };
+}
+
+/** Where the browser is sent. */
+export function startOauth2(context: RedirectContext): RedirectStart {
+  const { provider, override } = context;
+  const client = clientOf(context, {
+    client_id: override?.clientId,
+    client_secret: override?.clientSecret,
+  });
+  const values = { ...tokenValues(context, null), clientId: client.id };
+  const verifier = provider.disable_pkce === true ? null : randomBytes(24).toString('hex');
+  const params = {
+    client_id: client.id,
+    response_type: 'code',
+    redirect_uri: context.callbackUrl,
+    ...scopeParam(context, values),
+    state: context.state,
+    ...paramsOf(provider.authorization_params, values),
+    ...(verifier === null ? {} : challengeOf(verifier)),
+    ...context.authorizationParams,
+  };
+  const own = override?.clientId === undefined ? {} : { override: ownClient(override) };
+  return {
+    url: authorizationUrl(provider, params, values),
+    kept: { ...(verifier === null ? {} : { verifier }), ...own },
+  };
+}
+
+const ownClient = (override: NonNullable<RedirectContext['override']>): JsonObject => ({
+  client_id: override.clientId ?? '',
+  client_secret: override.clientSecret ?? '',
+});
+
+/** RFC 7636 section 4.2, method S256. */
+const challengeOf = (verifier: string) => ({
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge_method: 'S256',
+});
+
+function scopeParam({ provider, scopes }: RedirectContext, values: TemplateValues): JsonObject {
+  const names = scopes.split(',').filter((name) => name !== '');
+  const filled = names.map((name) => interpolate(name, values) ?? name);
+  return filled.length === 0 ? {} : { scope: filled.join(provider.scope_separator ?? ' ') };
+}
+
+function authorizationUrl(provider: Provider, params: JsonObject, values: TemplateValues): string {
+  const skips = provider.authorization_url_skip_encode ?? [];
+  const url = new URL(addressOf(provider, 'authorization_url', provider.authorization_url, values));
+  for (const [name, value] of Object.entries(params)) {
+    const isEmpty = value === '' && provider.authorization_url_skip_empty === true;
+    if (value === null || isEmpty) url.searchParams.delete(name);
+    else if (name !== 'scope' || !skips.includes('scopes'))
+      url.searchParams.set(name, plainText(value));
+  }
+  let text = url.href;
+  if (skips.includes('scopes') && typeof params['scope'] === 'string') {
+    text += `${url.search === '' ? '?' : '&'}scope=${params['scope']}`;
+  }
+  for (const [old, fresh] of Object.entries(provider.authorization_url_replacements ?? {})) {
+    text = text.replace(old, fresh);
+  }
+  const { authorization_url_fragment: fragment } = provider;
+  return fragment === undefined ? text : text.replace('?', `${fragment}?`);
+}
+
+/** Trades the code for a token. @throws ProviderAuthError */
+export async function finishOauth2(
+  callback: Readonly<Record<string, string>>,
+  kept: JsonObject,
+  context: RedirectContext,
+): Promise<Obtained> {
+  const { provider } = context;
+  const code = callback[provider.authorization_code_param_in_callback ?? 'code'];
+  if (code === undefined || code === '') throw refusedByPerson(provider, callback);
+  const client = clientOf(context, kept['override']);
+  const connectionConfig = {
+    ...context.connectionConfig,
+    ...pickedQuery(callback, provider.redirect_uri_metadata),
+  };
+  const { verifier } = kept;
+  const { body } = await requestToken(
+    context,
+    tokenRequest(
+      { ...context, connectionConfig },
+      client,
+      {
+        grant_type: 'authorization_code',
+        ...paramsOf(provider.token_params, clientValues({ ...context, connectionConfig }, client)),
+        code,
+        redirect_uri: context.callbackUrl,
+        ...(verifier === undefined ? {} : { code_verifier: verifier }),
+      },
+      provider.token_headers,
+    ),
+  );
+  const obtained = await withIntrospectedEnd(context, client, readToken(context, body, null));
+  const override = kept['override'] === undefined ? {} : { config_override: kept['override'] };
+  return {
+    ...obtained,
+    credentials: { ...(obtained.credentials as Credentials), ...override },
+    connectionConfig: {
+      ...obtained.connectionConfig,
+      ...pickedQuery(callback, provider.redirect_uri_metadata),
+    },
+  };
+}
+
+const pickedQuery = (callback: Readonly<Record<string, string>>, names?: readonly string[]) =>
+  picked(callback, names);
+
+/** RFC 6749 section 4.1.2.1: the redirect carries an error in place of the code. */
+function refusedByPerson(
+  provider: Provider,
+  callback: Readonly<Record<string, string>>,
+): ProviderAuthError {
+  const error = callback['error'] ?? '';
+  const providerCode = /^[\w.:-]{1,64}$/.test(error) ? error : null;
+  const why =
+    providerCode === null ? 'sent no authorization code back' : `answered ${providerCode}`;
+  return new ProviderAuthError({
+    code: 'invalid_credentials',
+    message: `The provider "${provider.name}" ${why}.`,
+    isDefinitive: true,
+    providerStatus: null,
+    providerCode,
+  });
+}
+
+const clientValues = (context: ModeContext, client: Client, extra: JsonObject = {}) => ({
+  ...tokenValues(context, null, extra),
+  clientId: client.id,
+  clientSecret: client.secret,
+});
+
+/** The client goes into the body, or into a Basic header where the provider wants it there (RFC 6749 2.3.1). */
+function tokenRequest(
+  context: ModeContext,
+  client: Client,
+  params: JsonObject,
+  headers: Readonly<Record<string, string>> | undefined,
+  url?: string,
+): TokenRequest {
+  const { provider } = context;
+  const values = clientValues(context, client);
+  const isInHeader =
+    provider.authorization_method === 'header' || provider.token_request_auth_method === 'basic';
+  const inBody = isInHeader ? {} : { client_id: client.id, client_secret: client.secret };
+  const { token_url: tokenUrl } = provider;
+  const template = url ?? (typeof tokenUrl === 'string' ? tokenUrl : tokenUrl?.OAUTH2);
+  return {
+    url: addressOf(provider, 'token_url', template, values),
+    method: provider.token_request_method ?? 'POST',
+    params: { ...inBody, ...params },
+    format: provider.body_format,
+    headers: {
+      ...(isInHeader ? { authorization: clientHeader(client.id, client.secret) } : {}),
+      ...headersOf(headers, values),
+    },
+    failure: 'refresh_token_external_error',
+  };
+}
+
+/** RFC 6749 section 6. @throws ProviderAuthError */
+export async function renewOauth2(held: Credentials, context: ModeContext): Promise<Obtained> {
+  const { provider } = context;
+  const client = clientOf(context, held['config_override']);
+  const refreshToken = textAt(held, 'refresh_token') ?? '';
+  const extra = { refresh_token: refreshToken };
+  const values = { ...clientValues(context, client, extra), credentials: held };
+  const request = tokenRequest(
+    context,
+    client,
+    {
+      ...paramsOf(provider.refresh_params ?? provider.token_params, values),
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+    },
+    provider.refresh_token_headers ?? provider.token_headers,
+    provider.refresh_url,
+  );
+  const { body } = await requestToken(context, request);
+  const paths = provider.refresh_token_response_metadata ?? [];
+  return withIntrospectedEnd(context, client, readToken(context, body, held, paths));
+}

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError, type ErrorCode } from '../../../../kernel/errors.ts';
+import { atPath, plainText } from '../../../../kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../../kernel/stable-json.ts';
+import {
+  HttpFailure,
+  type HttpReply,
+  type OutgoingRequest,
+} from '../../../../ports/http-client.ts';
+import type { Provider } from '../../providers/definition.ts';
+import {
+  interpolate,
+  interpolateJson,
+  interpolateUrl,
+  type TemplateValues,
+} from '../../providers/interpolate.ts';
+import { withParams } from '../../providers/url.ts';
+import type { ModeContext } from './mode.ts';
+import { ProviderAuthError } from './provider-auth-error.ts';
+import { xmlOf } from './xml.ts';
+
+/** A provider has that long for a token; shorter than the lease of a refresh (design section 5). */
+const tokenTimeoutMs = 10_000;
+const answerBytesMax = 1024 ** 2;
+/** Statuses that say nothing about what was presented (contract/reliability.md section 4). */
+const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
+
+export interface TokenRequest {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly params: JsonObject;
+  readonly format?: 'form' | 'json' | 'query' | 'xml' | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly certificate?: OutgoingRequest['certificate'];
+  /** Shorter than a token call may take. */
+  readonly timeoutMs?: number;
+  /** What a caller is told when the provider gives no token. */
+  readonly failure: ErrorCode;
+}
+
+export interface TokenAnswer {
+  readonly body: JsonObject;
+  readonly headers: HttpReply['headers'];
+}
+
+/** What templates of token calls may name: configuration, credentials, client, and `extra`. */
+export function tokenValues(
+  { connectionConfig, client, clock }: ModeContext,
+  credentials: JsonObject | null,
+  extra: JsonObject = {},
+): TemplateValues {
+  return {
+    connectionConfig,
+    metadata: {},
+    credentials,
+    clientId: client?.clientId,
+    clientSecret: client?.clientSecret,
+    now: clock.now(),
+    random: randomUUID(),
+    extra,
+  };
+}
+
+/**
+ * An address of the provider with its templates filled in, their values percent-encoded unless the definition
+ * says that they are not (contract/providers-format.md section 5).
+ * @throws GatewayError `missing_api_url` naming what is missing
+ */
+export function addressOf(
+  provider: Provider,
+  field: AddressField,
+  template: string | undefined,
+  values: TemplateValues,
+): string {
+  const skips = skipsOf[field];
+  const isRaw = skips !== null && provider[skips]?.includes('base_url') === true;
+  const fill = isRaw ? interpolate : interpolateUrl;
+  const url = template === undefined ? null : fill(template, values);
+  if (url !== null && URL.canParse(url)) return url;
+  const message = `The provider "${provider.name}" has no usable ${field} for this connection.`;
+  throw new GatewayError('missing_api_url', { message });
+}
+
+const skipsOf = {
+  authorization_url: 'authorization_url_skip_encode',
+  authorization_issuer: null,
+  token_url: 'token_url_skip_encode',
+  request_url: null,
+  refresh_url: null,
+  introspection_url: null,
+} as const;
+type AddressField = keyof typeof skipsOf;
+
+/** Parameters with their templates filled in; what cannot be filled is left out. */
+export function paramsOf(params: unknown, values: TemplateValues): JsonObject {
+  return isJsonObject(params) ? (interpolateJson(params, values) as JsonObject) : {};
+}
+
+/** Headers with lower-case names; one that cannot be filled is left out. */
+export function headersOf(
+  headers: Readonly<Record<string, string>> | undefined,
+  values: TemplateValues,
+): Record<string, string> {
+  const filled = Object.entries(headers ?? {}).flatMap(([name, template]): [string, string][] => {
+    const value = interpolate(template, values);
+    return value === null ? [] : [[name.toLowerCase(), value]];
+  });
+  return Object.fromEntries(filled);
+}
+
+/** As `basicHeader` for a client, whose id and secret are encoded first (RFC 6749 section 2.3.1). */
+export const clientHeader = (id: string, secret: string): string =>
+  basicHeader(encodeURIComponent(id), encodeURIComponent(secret));
+
+export const basicHeader = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+/**
+ * Asks the provider for a token.
+ * @throws ProviderAuthError: no answer, an answer that is no success, or one that cannot be read
+ */
+export async function requestToken(
+  { provider, http }: ModeContext,
+  request: TokenRequest,
+): Promise<TokenAnswer> {
+  const { failure } = request;
+  let reply: HttpReply;
+  try {
+    reply = await http.request(outgoing(request));
+  } catch (cause) {
+    if (!(cause instanceof HttpFailure)) throw cause;
+    const message = `The provider "${provider.name}" could not be reached for a token (${cause.code}).`;
+    const facts = { isDefinitive: false, providerStatus: null, providerCode: null };
+    throw new ProviderAuthError({ code: failure, message, ...facts }, { cause });
+  }
+  const body = parsed(reply);
+  const providerCode = refusalCode(body, request);
+  const isSuccess = reply.status >= 200 && reply.status < 300 && body !== null;
+  // Some providers refuse with 200 and an error in the body.
+  if (isSuccess && (providerCode === null || hasToken(body)))
+    return { body, headers: reply.headers };
+  throw refusal(provider, reply.status, { providerCode, failure, isReadable: body !== null });
+}
+
+function refusal(
+  provider: Provider,
+  status: number,
+  published: { providerCode: string | null; failure: ErrorCode; isReadable: boolean },
+): ProviderAuthError {
+  const { providerCode, failure, isReadable } = published;
+  const fields = providerCode === null ? '' : `: ${providerCode}`;
+  const isMalformed = status < 300 && !isReadable;
+  const what = isMalformed ? 'answered something that is no token' : `answered ${status}${fields}`;
+  return new ProviderAuthError({
+    code: failure,
+    message: `The provider "${provider.name}" ${what} when it was asked for a token.`,
+    isDefinitive: !isMalformed && !isPassing(status),
+    providerStatus: status,
+    providerCode,
+  });
+}
+
+function outgoing({
+  url,
+  method = 'POST',
+  params,
+  format,
+  headers,
+  certificate,
+  timeoutMs = tokenTimeoutMs,
+}: TokenRequest) {
+  const isQuery = method === 'GET' || format === 'query';
+  const { type, body } = isQuery ? { type: null, body: undefined } : encoded(params, format);
+  return {
+    method,
+    url: isQuery ? withParams(new URL(url), params) : new URL(url),
+    headers: {
+      accept: 'application/json',
+      ...(type === null ? {} : { 'content-type': type }),
+      'user-agent': 'svc',
+      ...headers,
+    },
+    timeoutMs,
+    maxBytes: answerBytesMax,
+    ...(body === undefined ? {} : { body }),
+    ...(certificate === undefined ? {} : { certificate }),
+  };
+}
+
+function encoded(params: JsonObject, format: TokenRequest['format']) {
+  switch (format) {
+    case 'json':
+      return { type: 'application/json', body: JSON.stringify(params) };
+    case 'xml':
+      return { type: 'application/xml', body: xmlOf(params) };
+    default:
+      return { type: 'application/x-www-form-urlencoded', body: formOf(params) };
+  }
+}
+
+function formOf(params: JsonObject): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    form.append(name, plainText(value));
+  }
+  return form.toString();
+}
+
+/** JSON, or a form, which some providers answer whatever they are asked to accept. */
+function parsed({ body, headers }: HttpReply): JsonObject | null {
+  const text = body.toString('utf8').trim();
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'string') return { token: value };
+    return isJsonObject(value) ? value : null;
+  } catch {
+    const isForm = /^[\w.~%+-]+=[^\s]*$/.test(text);
+    if (isForm) return Object.fromEntries(new URLSearchParams(text));
+    const isText = headers['content-type']?.startsWith('text/plain') === true;
+    return isText && /^\S+$/.test(text) ? { token: text } : null;
+  }
+}
+
+const hasToken = (body: JsonObject): boolean =>
+  ['access_token', 'token', 'jwt', 'data.token'].some((path) => atPath(body, path) !== undefined);
+
+/** Short codes only, and none that repeats what was presented, as a sentence of the provider may. */
+function refusalCode(body: JsonObject | null, request: TokenRequest): string | null {
+  if (body === null) return null;
+  const presented = presentedBy(request);
+  const candidates: (Json | undefined)[] = [
+    body['error'],
+    atPath(body, 'error.code'),
+    body['error_code'],
+    body['code'],
+  ];
+  const code = candidates.find(
+    (value) =>
+      typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) && !presented.includes(value),
+  );
+  return typeof code === 'string' ? code : null;
+}
+
+/** All that the provider has seen, also what a Basic header packs. */
+function presentedBy({ url, params, headers }: TokenRequest): string {
+  const [, packed = ''] = /^Basic (\S+)$/i.exec(headers?.['authorization'] ?? '') ?? [];
+  const unpacked = Buffer.from(packed, 'base64').toString();
+  return [url, JSON.stringify(params), JSON.stringify(headers), unpacked].join('\n');
+}

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { mapOf } from '../../../../http/fields.ts';
+import { atPath, textAt } from '../../../../kernel/json-path.ts';
+import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import type { Instant } from '../../../../kernel/time.ts';
+import type { Provider, TokenStep } from '../../providers/definition.ts';
+import type { TemplateValues } from '../../providers/interpolate.ts';
+import { durationMs, atTime, iso, jwtExpiry } from './expiry.ts';
+import { bearer, type AuthModeRules, type ModeContext, type Obtained } from './mode.ts';
+import { picked } from './oauth2-token.ts';
+import { answerWithout } from './provider-auth-error.ts';
+import { providerFields, typed } from './shapes.ts';
+import { signTemplate } from './signed-token.ts';
+import {
+  addressOf,
+  requestToken,
+  headersOf,
+  paramsOf,
+  tokenValues,
+  type TokenAnswer,
+} from './token-request.ts';
+
+/** A token whose end nobody names is taken to last (contract/auth-modes.md section 4.5). */
+const foreverMs = 99 * 365 * 86_400_000;
+/** A token is taken to end that long before its own `exp`. */
+const jwtMarginMs = 15 * 60_000;
+
+/** A first call, or several, give a token (contract/auth-modes.md section 4.5). */
+export const twoStep: AuthModeRules = {
+  mode: 'TWO_STEP',
+  integration: null,
+  importShape: (provider) => typed('TWO_STEP', (more) => providerFields(provider, more)),
+  import: (input, context) => fetched(input, {}, context),
+  form: {
+    shape: (provider) =>
+      providerFields(provider, { assertionOption: mapOf(z.string(), z.string()).optional() }),
+    submit: ({ assertionOption, ...given }, context) =>
+      fetched(given, isJsonObject(assertionOption) ? assertionOption : {}, context),
+  },
+  redirect: null,
+  renewal: { isPossible: () => true, spendsToken: hasRefreshToken, renew: renewed },
+  isTested: false,
+  authorization: ({ credentials, provider }) =>
+    placesItsToken(provider) ? null : bearer(credentials['token']),
+};
+
+function placesItsToken(provider: Provider): boolean {
+  const templates = Object.values(provider.proxy?.headers ?? {});
+  return templates.some((text) => /\$\{(accessToken|credentials\._cookies)\}/.test(text));
+}
+
+/** The fields of the person alone, without what was fetched before. */
+function fieldsOf({ credentials = {} }: Provider, held: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(held).filter(([name]) => Object.hasOwn(credentials, name)),
+  );
+}
+
+function hasRefreshToken(held: JsonObject, { refresh_url }: Provider): boolean {
+  return refresh_url !== undefined && textAt(held, 'refresh_token') !== null;
+}
+
+async function renewed(held: JsonObject, context: ModeContext): Promise<Obtained> {
+  const { provider } = context;
+  const refreshToken = textAt(held, 'refresh_token');
+  const fields = fieldsOf(provider, held);
+  if (provider.refresh_url === undefined || refreshToken === null) {
+    return fetched(fields, {}, context);
+  }
+  const extra = { refresh_token: refreshToken };
+  const values = tokenValues(context, held, extra);
+  const answer = await requestToken(context, {
+    url: addressOf(provider, 'refresh_url', provider.refresh_url, values),
+    params: paramsOf(provider.refresh_token_params, values),
+    format: provider.body_format ?? 'json',
+    headers: headersOf(provider.refresh_token_headers ?? provider.token_headers, values),
+    failure: 'two_step_credentials_fetch_error',
+  });
+  return obtainedOf(answer, { ...fields, refresh_token: refreshToken }, context);
+}
+
+async function fetched(
+  input: JsonObject,
+  assertionOption: JsonObject,
+  context: ModeContext,
+): Promise<Obtained> {
+  const { provider } = context;
+  const fields = fieldsOf(provider, input);
+  const assertion = await assertionOf(fields, context);
+  const extra: Record<string, JsonObject | string> = { assertionOption, ...assertion };
+  let answer = await step(firstStep(provider), tokenValues(context, fields, extra), context);
+  for (const [at, next] of (provider.additional_steps ?? []).entries()) {
+    extra[`step${at + 1}`] = answer.body;
+    answer = await step(next, tokenValues(context, fields, extra), context);
+  }
+  return obtainedOf(answer, fields, context);
+}
+
+const firstStep = (provider: Provider): TokenStep => ({
+  token_url: typeof provider.token_url === 'string' ? provider.token_url : '',
+  ...(provider.token_params === undefined ? {} : { token_params: provider.token_params }),
+  ...(provider.token_headers === undefined ? {} : { token_headers: provider.token_headers }),
+  ...(provider.token_request_method === undefined
+    ? {}
+    : { token_request_method: provider.token_request_method }),
+});
+
+/** A signed JWT for the call that follows, as `${token}`. */
+async function assertionOf(fields: JsonObject, context: ModeContext): Promise<{ token?: string }> {
+  const { token: template, signature: rules } = context.provider;
+  if (template === undefined || rules === undefined) return {};
+  const values = tokenValues(context, fields);
+  return { token: (await signTemplate(template, rules, values, context.clock.now())).token };
+}
+
+async function step(
+  { token_url, token_params, token_headers, token_request_method }: TokenStep,
+  values: TemplateValues,
+  context: ModeContext,
+): Promise<TokenAnswer> {
+  const { provider } = context;
+  return requestToken(context, {
+    url: addressOf(provider, 'token_url', token_url, values),
+    method: token_request_method ?? 'POST',
+    params: paramsOf(token_params, values),
+    format: provider.body_format ?? 'json',
+    headers: headersOf(token_headers, values),
+    failure: 'two_step_credentials_fetch_error',
+  });
+}
+
+function obtainedOf(
+  { body, headers }: TokenAnswer,
+  fields: JsonObject,
+  { provider, clock }: ModeContext,
+): Obtained {
+  const { token_response: paths = { token: 'token' } } = provider;
+  const token = textAt(body, paths.token);
+  if (token === null) throw answerWithout('token', provider, 'two_step_credentials_fetch_error');
+  const refreshPath = paths.refresh_token;
+  const refreshToken =
+    (refreshPath === undefined ? null : textAt(body, refreshPath)) ?? fields['refresh_token'];
+  const now = clock.now();
+  const expiresAt = endOf(body, { token, refreshToken, provider, now });
+  const cookies = provider.token_response_headers?.includes('set-cookie')
+    ? cookiesOf(headers['set-cookie'])
+    : null;
+  return {
+    credentials: {
+      ...fields,
+      type: 'TWO_STEP',
+      token,
+      ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+      ...(cookies === null ? {} : { _cookies: cookies }),
+      ...(expiresAt === null ? {} : { expires_at: iso(expiresAt) }),
+      raw: body,
+    },
+    expiresAt,
+    connectionConfig: picked(body, provider.token_response_metadata),
+  };
+}
+
+function endOf(
+  body: JsonObject,
+  ref: {
+    readonly token: string;
+    readonly refreshToken: unknown;
+    readonly provider: Provider;
+    readonly now: Instant;
+  },
+): Instant | null {
+  const { provider, now } = ref;
+  const { token_expiration: path, token_expiration_strategy: strategy } =
+    provider.token_response ?? {};
+  const stated = path === undefined ? undefined : atPath(body, path);
+  const published =
+    strategy === 'expireIn' ? addedTo(now, durationMs(stated)) : atTime(stated, now);
+  if (published !== null) return earliest(published, jwtExpiry(ref.refreshToken));
+  if (provider.token_expires_in_ms === 0) return null;
+  const end = now + (provider.token_expires_in_ms ?? foreverMs);
+  return earliest(earliest(end, jwtExpiry(ref.token)), jwtExpiry(ref.refreshToken));
+}
+
+const addedTo = (now: Instant, ms: number | null): Instant | null =>
+  ms === null ? null : now + ms;
+
+const earliest = (end: Instant, jwt: Instant | null): Instant =>
+  jwt === null ? end : Math.min(end, jwt - jwtMarginMs);
+
+/** `name=value` of each cookie, joined as a `Cookie` header has them (RFC 6265 section 4.2). */
+function cookiesOf(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const cookies = header.split(/,(?=\s*[\w!#$%&'*.^`|~+-]+=)/);
+  return cookies.map((cookie) => (cookie.split(';')[0] ?? '').trim()).join('; ');
+}

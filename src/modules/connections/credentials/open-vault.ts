@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto';
+import type { Logger } from 'pino';
+import { CannotStart } from '../../../kernel/cannot-start.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Sealed } from '../../../kernel/ids.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import type { Clock } from '../../../kernel/time.ts';
+import type { Cipher } from '../../../ports/cipher.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import {
+  createKeyWriter,
+  followKeys,
+  keysTopic,
+  type KeyFollower,
+  type KeyWriter,
+} from './key-log.ts';
+import { KeyRing, type RootKeyUse, type WrappedKey } from './key-ring.ts';
+import type { RootKey } from './root-keys.ts';
+import type { Vault } from './vault.ts';
+
+/** The key of the service's own keyed hashes; also the canary that proves the root key. */
+const serviceKeyId = 'service';
+const accountKeyId = 'account';
+
+export interface VaultDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly rootKeys: readonly RootKey[];
+  readonly newCipher: (key: Uint8Array) => Cipher;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly faultPoint?: (name: string) => void;
+}
+
+/** The root keys of this process, and what they wrap in the log. */
+export interface RootKeyRing {
+  use(): RootKeyUse;
+  /**
+   * Wraps every key anew that not the first root key wrapped, some at a time, so that keys are made and
+   * destroyed in between; resolves with their number. What is done stays done when it is broken off.
+   */
+  rewrap(signal?: AbortSignal): Promise<number>;
+}
+
+export interface OpenVault extends Vault, RootKeyRing, AsyncDisposable {}
+
+/**
+ * Follows the wrapped keys and serves this thread. On the first start it makes the keys of the service and
+ * of the account.
+ * @throws CannotStart when the root keys do not open what is there
+ */
+export async function openVault(deps: VaultDeps): Promise<OpenVault> {
+  const codec = await deps.schemas.codec<WrappedKey>(keysTopic);
+  const ring = new KeyRing(deps.rootKeys, deps.newCipher);
+  const follower = followKeys(deps, codec, ring);
+  try {
+    await follower.caughtUp();
+    proveRootKeys(ring);
+    const keys = createKeyWriter(deps, codec, ring, follower);
+    await keys.create(serviceKeyId);
+    await keys.create(accountKeyId);
+    return vaultOf(deps, ring, keys, follower);
+  } catch (error) {
+    await follower.close();
+    throw error;
+  }
+}
+
+function vaultOf(
+  { log }: VaultDeps,
+  ring: KeyRing,
+  keys: KeyWriter,
+  follower: KeyFollower,
+): OpenVault {
+  return {
+    create: (keyId) => keys.create(keyId),
+    async ready(keyId) {
+      if (ring.has(keyId)) return;
+      await follower.caughtUp();
+      if (!ring.has(keyId)) {
+        throw new GatewayError('not_found', { message: 'The key of this secret is gone.' });
+      }
+    },
+    seal: (keyId, value, context) => sealText(ring, keyId, value, context),
+    open: (keyId, sealed, context) => openText(ring, keyId, sealed, context),
+    sealBytes: (keyId, plain, context) => ring.cipher(keyId).seal(plain, context),
+    openBytes: (keyId, sealed, context) => ring.cipher(keyId).open(sealed, context),
+    dataKey: (keyId) => Uint8Array.from(ring.bytes(keyId)),
+    fingerprint: (purpose, text) =>
+      createHmac('sha256', ring.bytes(serviceKeyId)).update(`${purpose}\0${text}`).digest('hex'),
+    async shred(keyId) {
+      await keys.shred(keyId);
+      return log.erasureMs;
+    },
+    use: () => ring.use(),
+    rewrap: (signal) => keys.rewrap(signal),
+    async [Symbol.asyncDispose]() {
+      await keys.close();
+      await follower.close();
+    },
+  };
+}
+
+/** `v1.<key id>.<nonce, ciphertext and tag in base64url>` */
+function sealText<T extends Json>(
+  ring: KeyRing,
+  keyId: string,
+  value: T,
+  context: string,
+): Sealed<T> {
+  const sealed = ring.cipher(keyId).seal(Buffer.from(JSON.stringify(value)), context);
+  return `v1.${keyId}.${sealed.toString('base64url')}` as Sealed<T>;
+}
+
+function openText<T extends Json>(
+  ring: KeyRing,
+  keyId: string,
+  sealed: Sealed<T>,
+  context: string,
+): T {
+  const [version, id, body, ...rest] = sealed.split('.');
+  if (version !== 'v1' || id !== keyId || body === undefined || rest.length > 0) {
+    throw new GatewayError('invalid_credentials', { message: 'The sealed text is not ours.' });
+  }
+  const plain = ring.cipher(keyId).open(Buffer.from(body, 'base64url'), context);
+  return JSON.parse(plain.toString()) as T;
+}
+
+/**
+ * The service's own key is there from the first start on: whoever opens it has the right root key. And no key
+ * may need a root key that was taken away too early.
+ */
+function proveRootKeys(ring: KeyRing): void {
+  if (!ring.has(serviceKeyId)) return;
+  try {
+    ring.bytes(serviceKeyId);
+  } catch (error) {
+    const message =
+      'SVC_ENCRYPTION_KEY does not open what is stored here. Start with the key that was used before ' +
+      '(to change it, put the new key first and keep the old one after it).';
+    throw new CannotStart(message, { cause: error });
+  }
+  const [missing] = missingRoots(ring.use());
+  if (missing === undefined) return;
+  const message =
+    `SVC_ENCRYPTION_KEY lacks the root key ${missing.id}, which still wraps ${missing.keys} data keys. ` +
+    'Put it back after the others, and let "svc root-keys rewrap" finish before it goes.';
+  throw new CannotStart(message);
+}
+
+/** Root keys that wrap something and are not known here. */
+export function missingRoots({ known, wrapped }: RootKeyUse): { id: string; keys: number }[] {
+  return [...wrapped].flatMap(([id, keys]) => (known.includes(id) ? [] : [{ id, keys }]));
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CannotStart } from '../../../kernel/cannot-start.ts';
+
+const keyBytes = 32;
+
+/** A key that wraps data keys; `id` names it without giving it away. */
+export interface RootKey {
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Root keys in base64, as a comma list: the first seals, all open.
+ * @throws Error naming the entry that is not 32 bytes of base64, without its text
+ */
+export function parseRootKeys(list: string): readonly RootKey[] {
+  return list.split(',').map((text, index) => parse(text.trim(), index + 1));
+}
+
+/** The root keys in the file. @throws CannotStart where it is missing or holds something else */
+export function readRootKeys(file: string): readonly RootKey[] {
+  try {
+    return parseRootKeys(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `The root key cannot be read from ${file}: ${reason}. ${restoreKey}`;
+    throw new CannotStart(message, { cause });
+  }
+}
+
+const restoreKey =
+  'Restore the file from its backup, or give the key in SVC_ENCRYPTION_KEY: nothing else opens what is sealed here.';
+
+function parse(text: string, entry: number): RootKey {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== keyBytes || bytes.toString('base64') !== text) {
+    throw new Error(
+      `entry ${entry} must be ${keyBytes} bytes in base64 (openssl rand -base64 ${keyBytes})`,
+    );
+  }
+  const id = createHash('sha256').update('svc root key').update(bytes).digest('hex').slice(0, 16);
+  return { id, bytes };
+}
+
+/**
+ * Makes the file with one key and mode 0600, unless it is there. Linked into place when whole, so that of two first
+ * starts both read the same key.
+ */
+export function makeRootKeyFile(file: string): void {
+  if (existsSync(file)) return;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(draft, `${randomBytes(keyBytes).toString('base64')}\n`, { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+}

@@ -1,0 +1,29 @@
+import type { Sealed } from '../../../kernel/ids.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+
+/**
+ * Seals secrets under data keys that live apart (`svc.internal.keys.v1`), wrapped by the root key
+ * (design section 5). A key's id is the uid of what it belongs to: a connection, an environment, or
+ * `account`. Calls are synchronous once `ready(keyId)` has resolved for the key.
+ */
+export interface Vault {
+  /** Makes the key if there is none; durable when it resolves. */
+  create(keyId: string): Promise<void>;
+  /** Waits until this node has the key. @throws GatewayError `not_found` when it was destroyed or never made. */
+  ready(keyId: string): Promise<void>;
+  /** JSON to text that is safe on a topic. `context` names environment, owner and field; it is bound to the text. */
+  seal<T extends Json>(keyId: string, value: T, context: string): Sealed<T>;
+  /** @throws GatewayError `invalid_credentials` when the key is gone, or the text or the context was changed. */
+  open<T extends Json>(keyId: string, sealed: Sealed<T>, context: string): T;
+  sealBytes(keyId: string, plain: Uint8Array, context: string): Buffer;
+  openBytes(keyId: string, sealed: Uint8Array, context: string): Buffer;
+  /** The key itself, for a thread of this process that seals much. @throws as `openBytes`, when it is gone */
+  dataKey(keyId: string): Uint8Array;
+  /** Keyed hash (HMAC-SHA-256 under a key of the service) as hex: look-ups and comparisons without the secret. */
+  fingerprint(purpose: string, text: string): string;
+  /**
+   * Destroys the key: what it sealed is unreadable to every node at once. Resolves with how many ms its bytes, still
+   * wrapped, may lie in the files of the log: 0 = nothing in any file opens them any more.
+   */
+  shred(keyId: string): Promise<number>;
+}

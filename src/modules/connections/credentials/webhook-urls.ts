@@ -1,0 +1,73 @@
+import type { Sealed } from '../../../kernel/ids.ts';
+import type { Connection } from '../connections/state.ts';
+import { sealingContext } from './sealing.ts';
+import type { Vault } from './vault.ts';
+
+/** Under which key the address of webhooks is sealed, and what it is bound to: an address may hold secrets. */
+export interface UrlOwner {
+  readonly keyId: string;
+  readonly context: string;
+}
+
+export const urlOfEndpoint = (environmentUid: string, id: string): UrlOwner => ({
+  keyId: environmentUid,
+  context: sealingContext(environmentUid, id, 'webhook_endpoint_url'),
+});
+
+export const urlOfEnvironment = (uid: string, name: 'primary' | 'secondary'): UrlOwner => ({
+  keyId: uid,
+  context: sealingContext(uid, uid, `webhook_url.${name}`),
+});
+
+/** Of what becomes a connection: a connect session, and an authorization that it began. */
+export const urlOfSession = (environmentUid: string): UrlOwner => ({
+  keyId: environmentUid,
+  context: sealingContext(environmentUid, environmentUid, 'connect_session_webhook_url'),
+});
+
+export const urlOfConnection = ({
+  environmentUid,
+  uid,
+}: Pick<Connection, 'environmentUid' | 'uid'>): UrlOwner => ({
+  keyId: uid,
+  context: sealingContext(environmentUid, uid, 'webhook_url_override'),
+});
+
+export async function sealUrl(
+  vault: Vault,
+  { keyId, context }: UrlOwner,
+  url: string | null,
+): Promise<Sealed<string> | null> {
+  if (url === null) return null;
+  await vault.ready(keyId);
+  return vault.seal(keyId, url, context);
+}
+
+/**
+ * The address in clear. States of releases that sealed those of endpoints alone hold the others as they are.
+ * @throws GatewayError `not_found` when the key is gone
+ */
+export async function openUrl(
+  vault: Vault,
+  { keyId, context }: UrlOwner,
+  url: Sealed<string> | null,
+): Promise<string | null> {
+  if (url === null || !isSealed(url)) return url;
+  await vault.ready(keyId);
+  return vault.open(keyId, url, context);
+}
+
+/** The address to store: the one that is there, if it is sealed and the same. */
+export async function changedUrl(
+  vault: Vault,
+  owner: UrlOwner,
+  wanted: string | null,
+  stored: Sealed<string> | null,
+): Promise<Sealed<string> | null> {
+  const isSame =
+    stored !== null && isSealed(stored) && wanted === (await openUrl(vault, owner, stored));
+  return isSame ? stored : sealUrl(vault, owner, wanted);
+}
+
+/** An address begins with http. */
+const isSealed = (url: string): boolean => url.startsWith('v1.');

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions, Executed } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { deleteConnection } from '../connections/deletion.ts';
+import { connectionsOfIntegration } from '../connections/queries.ts';
+import { openIntegrationCredentials, sealIntegrationCredentials } from '../credentials/sealing.ts';
+import { functionRef } from '../../functions/functions/entity.ts';
+import type { DeployedFunction } from '../../functions/functions/state.ts';
+import type { Provider } from '../providers/definition.ts';
+import { typedTopicRef } from '../../operations/typed-topics/entity.ts';
+import { listTypedTopics } from '../../operations/typed-topics/queries.ts';
+import { parseIntegrationCredentials } from './credentials.ts';
+import { integrationRef } from './entity.ts';
+import type { IntegrationSettings } from './events.ts';
+import { requireIntegration } from './queries.ts';
+import type { Integration, IntegrationCredentials } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+/**
+ * Makes an integration. `credentials` is the body's part as sent.
+ * @throws GatewayError `invalid_body` (the key is taken, the credentials do not fit), `idempotency_conflict`
+ */
+export async function createIntegration(
+  { control, vault }: Deps,
+  wanted: {
+    readonly environmentUid: string;
+    readonly uniqueKey: string;
+    readonly provider: Provider;
+    readonly displayName?: string | undefined;
+    readonly credentials?: unknown;
+    readonly forwardWebhooks?: boolean | undefined;
+    readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
+    readonly custom?: Readonly<Record<string, string>> | undefined;
+  },
+  options: ExecuteOptions,
+): Promise<Integration> {
+  const { environmentUid, uniqueKey, provider } = wanted;
+  const parsed = parseIntegrationCredentials(provider, wanted.credentials);
+  const uid = randomUUID();
+  await vault.ready(environmentUid);
+  const owner = { environmentUid, uid };
+  const body = {
+    type: 'Create',
+    uid,
+    environmentUid,
+    uniqueKey,
+    displayName: wanted.displayName ?? provider.display_name,
+    provider: provider.name,
+    forwardWebhooks: wanted.forwardWebhooks ?? true,
+    credentials: parsed === null ? null : sealIntegrationCredentials(vault, owner, parsed),
+    integrationConfig: wanted.integrationConfig ?? {},
+    custom: wanted.custom ?? {},
+  };
+  const requestHash = vault.fingerprint(
+    'request',
+    JSON.stringify({ ...wanted, provider: provider.name }),
+  );
+  const ref = integrationRef(environmentUid, uniqueKey);
+  const made = await control.execute<Integration>(ref, body, { requestHash, ...options });
+  if (made === null) throw new GatewayError('server_error');
+  return made;
+}
+
+export interface IntegrationPatch {
+  readonly uniqueKey?: string | undefined;
+  readonly displayName?: string | undefined;
+  /** The body's part as sent. */
+  readonly credentials?: unknown;
+  readonly forwardWebhooks?: boolean | undefined;
+  /** Only what is sent changes; an empty value removes. */
+  readonly integrationConfig?: Readonly<Record<string, string>> | undefined;
+  /** Merged. */
+  readonly custom?: Readonly<Record<string, string>> | undefined;
+}
+
+const conflictTriesMax = 5;
+
+/**
+ * Changes what is sent; a new key moves the integration with its functions.
+ * @throws GatewayError `not_found`, `invalid_body` (the key is taken, connections exist, credentials do not fit)
+ */
+export async function updateIntegration(
+  deps: Deps,
+  environmentUid: string,
+  uniqueKey: string,
+  patch: IntegrationPatch,
+  provider: Provider,
+  options: ExecuteOptions,
+): Promise<Integration> {
+  for (let tries = 1; ; tries += 1) {
+    const existing = await requireIntegration(deps.control, environmentUid, uniqueKey);
+    try {
+      return await updateOnce(deps, existing, patch, provider, options);
+    } catch (error) {
+      // Another caller changed the credentials in between: merge with theirs.
+      const isConflict = error instanceof GatewayError && error.code === 'conflict';
+      if (!isConflict || tries >= conflictTriesMax) throw error;
+    }
+  }
+}
+
+async function updateOnce(
+  deps: Deps,
+  existing: Integration,
+  patch: IntegrationPatch,
+  provider: Provider,
+  options: ExecuteOptions,
+): Promise<Integration> {
+  const { control, vault } = deps;
+  const { environmentUid, uniqueKey } = existing;
+  const changes = await changesOf(deps, existing, patch, provider);
+  const ifCredentials = 'credentials' in changes ? { ifCredentials: existing.credentials } : {};
+  const update = { type: 'Update', changes, ...ifCredentials };
+  const ref = integrationRef(environmentUid, uniqueKey);
+  if (patch.uniqueKey === undefined || patch.uniqueKey === uniqueKey) {
+    const changed = await control.execute<Integration>(ref, update, options);
+    if (changed === null) throw new GatewayError('not_found');
+    return changed;
+  }
+  refuseWithConnections(deps, existing);
+  refuseWithTypedTopics(deps, existing);
+  await vault.ready(environmentUid);
+  const moved = { ...existing, ...changes, uniqueKey: patch.uniqueKey };
+  const [, , arrived] = await control.askAll(
+    [
+      { ref, body: update },
+      { ref, body: { type: 'Leave' } },
+      {
+        ref: integrationRef(environmentUid, patch.uniqueKey),
+        body: { type: 'Arrive', integration: moved },
+      },
+      ...movedFunctions(deps, existing, patch.uniqueKey),
+    ],
+    options,
+  );
+  if (arrived === null || arrived === undefined) throw new GatewayError('not_found');
+  return arrived as unknown as Integration;
+}
+
+async function changesOf(
+  { vault }: Deps,
+  existing: Integration,
+  patch: IntegrationPatch,
+  provider: Provider,
+): Promise<Partial<IntegrationSettings>> {
+  const { displayName, forwardWebhooks, integrationConfig, custom } = patch;
+  const credentials =
+    patch.credentials === undefined ? {} : { credentials: await mergedCredentials() };
+  return {
+    ...credentials,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(forwardWebhooks === undefined ? {} : { forwardWebhooks }),
+    ...(integrationConfig === undefined
+      ? {}
+      : {
+          integrationConfig: withoutEmpty({ ...existing.integrationConfig, ...integrationConfig }),
+        }),
+    ...(custom === undefined ? {} : { custom: { ...existing.custom, ...custom } }),
+  };
+
+  async function mergedCredentials() {
+    const stored = await openIntegrationCredentials(vault, existing);
+    const parsed = parseIntegrationCredentials(provider, patch.credentials, stored);
+    return parsed === null ? null : sealIntegrationCredentials(vault, existing, parsed);
+  }
+}
+
+const withoutEmpty = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+
+function refuseWithConnections({ control }: Deps, existing: Integration): void {
+  const { environmentUid, uniqueKey } = existing;
+  if (connectionsOfIntegration(control, environmentUid, uniqueKey).length === 0) return;
+  const message = 'An integration with connections keeps its unique key.';
+  throw new GatewayError('invalid_body', {
+    message,
+    errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
+  });
+}
+
+/** Their names carry the key. */
+function refuseWithTypedTopics(
+  { control }: Deps,
+  { environmentUid, uniqueKey }: Integration,
+): void {
+  const ref = listTypedTopics(control, environmentUid).find(
+    ({ integrationKey }) => integrationKey === uniqueKey,
+  );
+  if (ref === undefined) return;
+  const message = `An integration with typed topics keeps its unique key: delete that of "${ref.model}" first.`;
+  throw new GatewayError('invalid_body', {
+    message,
+    errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
+  });
+}
+
+function movedFunctions({ control }: Deps, existing: Integration, target: string): Executed[] {
+  const { environmentUid, uniqueKey } = existing;
+  const functions = control.view.list<DeployedFunction>('function', [environmentUid, uniqueKey]);
+  return functions.flatMap(({ ref, state }) => [
+    { ref, body: { type: 'Leave' } },
+    {
+      ref: functionRef(environmentUid, target, state.kind, state.name),
+      body: { type: 'Arrive', deployed: { ...state, integrationKey: target } },
+    },
+  ]);
+}
+
+/** The integration's secrets, or null when it has none. */
+export function readIntegrationCredentials(
+  { vault }: Pick<Services, 'vault'>,
+  integration: Integration,
+): Promise<IntegrationCredentials | null> {
+  return openIntegrationCredentials(vault, integration);
+}
+
+/**
+ * Deletes the integration with its connections, syncs and functions. From the first step on it is gone for
+ * readers; a deletion that was interrupted is finished by `resumeDeletions`.
+ * @throws GatewayError `not_found`
+ */
+export async function deleteIntegration(
+  deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
+  environmentUid: string,
+  uniqueKey: string,
+  options: ExecuteOptions,
+): Promise<void> {
+  await requireIntegration(deps.control, environmentUid, uniqueKey);
+  const ref = integrationRef(environmentUid, uniqueKey);
+  await deps.control.execute(ref, { type: 'MarkDeleting' }, options);
+  await finishIntegrationDeletion(deps, environmentUid, uniqueKey, options);
+}
+
+/** Removes what an integration that is being deleted still has, then the integration. */
+export async function finishIntegrationDeletion(
+  deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
+  environmentUid: string,
+  uniqueKey: string,
+  options: ExecuteOptions,
+): Promise<void> {
+  const { control } = deps;
+  await control.view.caughtUp();
+  for (const connection of connectionsOfIntegration(control, environmentUid, uniqueKey)) {
+    await deleteConnection(deps, connection, options);
+  }
+  const functions = control.view.list('function', [environmentUid, uniqueKey]);
+  const typed = listTypedTopics(control, environmentUid)
+    .filter(({ integrationKey }) => integrationKey === uniqueKey)
+    .map(({ model }) => typedTopicRef(environmentUid, uniqueKey, model));
+  await control.askAll(
+    [
+      ...typed.map((ref) => ({ ref, body: { type: 'End' } })),
+      ...functions.map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
+      { ref: integrationRef(environmentUid, uniqueKey), body: { type: 'Delete' } },
+    ],
+    options,
+  );
+}

@@ -1,0 +1,41 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
+import { environmentName } from '../../access/environments/names.ts';
+import type { Integration } from './state.ts';
+
+/** By unique key; those being deleted are gone already. */
+export function listIntegrations({ view }: ControlPlane, environmentUid: string): Integration[] {
+  return view
+    .list<Integration>('integration', [environmentUid])
+    .map(({ state }) => state)
+    .filter(({ isDeleting }) => !isDeleting);
+}
+
+export function findIntegration(
+  { view }: ControlPlane,
+  environmentUid: string,
+  uniqueKey: string,
+): Integration | null {
+  const found = view.find<Integration>('integration', [environmentUid, uniqueKey]);
+  return found === null || found.isDeleting ? null : found;
+}
+
+/**
+ * The integration, after this node has caught up with the log if need be.
+ * @throws GatewayError `not_found` unless another code is asked for; the message names it and the environment
+ */
+export async function requireIntegration(
+  control: ControlPlane,
+  environmentUid: string,
+  uniqueKey: string,
+  otherwise: { readonly code?: ErrorCode; readonly status?: number } = {},
+): Promise<Integration> {
+  const existing = findIntegration(control, environmentUid, uniqueKey);
+  if (existing !== null) return existing;
+  await control.view.caughtUp();
+  const found = findIntegration(control, environmentUid, uniqueKey);
+  if (found !== null) return found;
+  const { code = 'not_found', status } = otherwise;
+  const message = `No integration "${uniqueKey}" in the environment "${environmentName(control, environmentUid)}", which the key belongs to.`;
+  throw new GatewayError(code, { message, ...(status === undefined ? {} : { status }) });
+}

@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import { data, json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { bodyRefused } from '../../../http/error-response.ts';
+import {
+  displayName,
+  integrationKey,
+  listOf,
+  mapOf,
+  providerName,
+  text,
+} from '../../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Provider } from '../providers/definition.ts';
+import { checkFields } from '../providers/field-check.ts';
+import { presentIntegrationCredentials } from './credentials.ts';
+import {
+  createIntegration,
+  deleteIntegration,
+  readIntegrationCredentials,
+  updateIntegration,
+} from './handlers.ts';
+import { presentIntegration, webhookUrlOf } from './presenter.ts';
+import { listIntegrations, requireIntegration } from './queries.ts';
+import type { Integration } from './state.ts';
+import { integrationShape } from './shapes.ts';
+
+const listCredentials = 'environment:integrations:list_credentials';
+const readCredentials = 'environment:integrations:read_credentials';
+const noStore = { 'cache-control': 'no-store' };
+const path = z.strictObject({ uniqueKey: integrationKey });
+const values = mapOf(text(1, 255), text(0, 8192));
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/integrations',
+  credential: 'environment',
+  takesConnectToken: true,
+  scopes: ['environment:integrations:list', listCredentials],
+  summary: 'The integrations of the environment; those that a connect session allows.',
+  answers: { 200: json('The integrations.', data(z.array(integrationShape))) },
+  errors: [],
+  async handle({ caller, services }) {
+    const withCredentials = caller.has(listCredentials);
+    const { publicUrl } = services.settings;
+    const allowed = caller.session?.allowedIntegrations ?? [];
+    const isShown = ({ uniqueKey }: Integration) =>
+      allowed.length === 0 || allowed.includes(uniqueKey);
+    const integrations = listIntegrations(services.control, caller.environmentUid).filter(isShown);
+    const data = await Promise.all(
+      integrations.map(async (integration) => {
+        const shown = presentIntegration(integration, publicUrl);
+        if (!withCredentials) return shown;
+        const credentials = await readIntegrationCredentials(services, integration);
+        return { ...shown, credentials: presentIntegrationCredentials(credentials) };
+      }),
+    );
+    return { status: 200, body: { data }, ...(withCredentials ? { headers: noStore } : {}) };
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/integrations',
+  credential: 'environment',
+  scopes: ['environment:integrations:create'],
+  summary: 'Configures a provider for the environment.',
+  body: z.strictObject({
+    provider: providerName,
+    unique_key: integrationKey,
+    display_name: displayName.optional(),
+    credentials: z.unknown().optional(),
+    forward_webhooks: z.boolean().optional(),
+    integration_config: values.optional(),
+    custom: values.optional(),
+  }),
+  answers: { 200: json('The integration as made.', data(integrationShape)) },
+  errors: [],
+  async handle(input) {
+    const { body, caller, services } = input;
+    const provider = services.providers.find(body.provider);
+    if (provider === null) {
+      throw bodyRefused(['provider'], `No provider "${body.provider}" in the catalogue.`);
+    }
+    checkConfig(provider, body, false);
+    const made = await createIntegration(
+      services,
+      {
+        environmentUid: caller.environmentUid,
+        uniqueKey: body.unique_key,
+        provider,
+        displayName: body.display_name,
+        credentials: body.credentials,
+        forwardWebhooks: body.forward_webhooks,
+        integrationConfig: body.integration_config,
+        custom: body.custom,
+      },
+      askOptions(input),
+    );
+    const data = presentIntegration(made, services.settings.publicUrl);
+    return { status: 200, body: { data } };
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/integrations/{uniqueKey}',
+  credential: 'environment',
+  scopes: ['environment:integrations:read', readCredentials],
+  summary: 'One integration; `include` adds its webhook address and its credentials.',
+  params: path,
+  query: z.strictObject({ include: listOf(z.enum(['webhook', 'credentials'])).optional() }),
+  answers: { 200: json('The integration.', data(integrationShape)) },
+  errors: ['not_found'],
+  async handle({ params, query, caller, services }) {
+    const { environmentUid } = caller;
+    const integration = await requireIntegration(
+      services.control,
+      environmentUid,
+      params.uniqueKey,
+    );
+    const { publicUrl } = services.settings;
+    const included = new Set(query.include);
+    const provider = services.providers.find(integration.provider);
+    const webhook = included.has('webhook')
+      ? { webhook_url: webhookUrlOf(integration, provider, publicUrl) }
+      : {};
+    // A key without the scope gets the rest of the answer, and no hint that something is missing.
+    const mayRead = included.has('credentials') && caller.has(readCredentials);
+    const secrets = mayRead
+      ? {
+          credentials: presentIntegrationCredentials(
+            await readIntegrationCredentials(services, integration),
+          ),
+        }
+      : {};
+    const data = { ...presentIntegration(integration, publicUrl), ...webhook, ...secrets };
+    return { status: 200, body: { data }, ...(mayRead ? { headers: noStore } : {}) };
+  },
+});
+
+const patch = defineRoute({
+  method: 'PATCH',
+  path: '/integrations/{uniqueKey}',
+  credential: 'environment',
+  scopes: ['environment:integrations:update'],
+  summary: 'Changes an integration; a rename needs that it has no connections.',
+  params: path,
+  body: z.strictObject({
+    unique_key: integrationKey.optional(),
+    display_name: displayName.optional(),
+    credentials: z.unknown().optional(),
+    forward_webhooks: z.boolean().optional(),
+    integration_config: values.optional(),
+    custom: values.optional(),
+  }),
+  answers: { 200: json('The integration as changed.', data(integrationShape)) },
+  errors: ['not_found', 'unknown_provider', 'conflict'],
+  async handle(input) {
+    const { params, body, caller, services } = input;
+    const existing = await requireIntegration(
+      services.control,
+      caller.environmentUid,
+      params.uniqueKey,
+    );
+    const provider = services.providers.find(existing.provider);
+    if (provider === null) throw new GatewayError('unknown_provider');
+    checkConfig(provider, body, true);
+    const changed = await updateIntegration(
+      services,
+      caller.environmentUid,
+      params.uniqueKey,
+      {
+        uniqueKey: body.unique_key,
+        displayName: body.display_name,
+        credentials: body.credentials,
+        forwardWebhooks: body.forward_webhooks,
+        integrationConfig: body.integration_config,
+        custom: body.custom,
+      },
+      provider,
+      askOptions(input),
+    );
+    const data = presentIntegration(changed, services.settings.publicUrl);
+    return { status: 200, body: { data } };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/integrations/{uniqueKey}',
+  credential: 'environment',
+  scopes: ['environment:integrations:delete'],
+  summary: 'Deletes an integration with its connections, syncs and functions.',
+  params: path,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    await deleteIntegration(
+      services,
+      caller.environmentUid,
+      params.uniqueKey,
+      repeatableOptions(input),
+    );
+    return { status: 200, body: { success: true } };
+  },
+});
+
+/** @throws GatewayError `invalid_body` (contract/http.md section 2, rows 8 and 11) */
+function checkConfig(
+  { integration_config: fields }: Provider,
+  sent: {
+    readonly integration_config?: Readonly<Record<string, string>> | undefined;
+    readonly custom?: Readonly<Record<string, string>> | undefined;
+  },
+  isPatch: boolean,
+): void {
+  if (fields && sent.custom) {
+    throw bodyRefused(['custom'], 'This provider takes integration_config instead.');
+  }
+  if (isPatch && !sent.integration_config) return;
+  checkFields('integration_config', fields ?? {}, sent.integration_config ?? {}, { isPatch });
+}
+
+export const integrationRoutes: readonly AnyRoute[] = [list, create, get, patch, remove];

@@ -1,0 +1,56 @@
+import { GatewayError, type Issue } from '../../../kernel/errors.ts';
+import type { FieldSchema } from './definition.ts';
+import { patternOf } from './pattern.ts';
+
+const valueCharsMax = 8192;
+const formats: Readonly<Record<NonNullable<FieldSchema['format']>, RegExp>> = {
+  hostname: /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*$/i,
+  uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  email: /^[^@\s]+@[^@\s]+$/,
+};
+
+/**
+ * Values against the field schemas of a provider (contract/providers-format.md section 3): required unless
+ * optional, pattern, format, enum; no others.
+ * @param isPatch only what is sent is checked, and an empty value clears an optional field.
+ * @throws GatewayError `invalid_body` with issues under `name`
+ */
+export function checkFields(
+  name: string,
+  fields: Readonly<Record<string, FieldSchema>>,
+  values: Readonly<Record<string, string>>,
+  { isPatch = false } = {},
+): void {
+  const errors: Issue[] = [];
+  const refuse = (code: string, field: string, message: string) => {
+    errors.push({ code, message, path: [name, field] });
+  };
+  for (const key of Object.keys(values)) {
+    if (!Object.hasOwn(fields, key))
+      refuse('unrecognized_keys', key, 'The provider has no such field.');
+  }
+  for (const [key, field] of Object.entries(fields)) {
+    const value = Object.hasOwn(values, key) ? values[key] : undefined;
+    const isMissing = value === undefined || value === '';
+    if (!isMissing) {
+      const problem = fieldProblem(field, value);
+      if (problem !== null) refuse('custom', key, problem);
+    } else if (!field.optional && !field.automated && !(isPatch && value === undefined)) {
+      refuse('custom', key, 'The field is required.');
+    }
+  }
+  if (errors.length > 0) throw new GatewayError('invalid_body', { errors });
+}
+
+/** What is wrong with a value that is given; null when it fits. */
+export function fieldProblem(
+  { pattern, format, enum: choices }: FieldSchema,
+  value: string,
+): string | null {
+  if (value.length > valueCharsMax) return `At most ${valueCharsMax} characters.`;
+  if (choices && !choices.includes(value)) return `One of ${choices.join(', ')}.`;
+  if (format && !formats[format].test(value)) return `Not a valid ${format}.`;
+  if (pattern && !patternOf(pattern).test(value)) return `Does not match ${pattern}.`;
+  return null;
+}

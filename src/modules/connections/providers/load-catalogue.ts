@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { load as parseYaml } from 'js-yaml';
+import { CannotStart } from '../../../kernel/cannot-start.ts';
+import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import type { ProviderCatalogue } from './catalogue.ts';
+import type { Provider } from './definition.ts';
+import { definitionProblems } from './check.ts';
+import { definitionSchema } from './schema.ts';
+
+const builtInFolder = join(import.meta.dirname, 'catalogue');
+const extensions = new Set(['.yaml', '.yml', '.json']);
+
+interface Entry {
+  readonly name: string;
+  readonly file: string;
+  readonly fields: Record<string, Json>;
+}
+
+/**
+ * The built-in definitions with the operator's laid over them: an entry of the overlay replaces the
+ * built-in one of its name, and may be an alias of one.
+ * @param overlayPath a folder or a file, YAML or JSON; null = none.
+ * @throws CannotStart with every mistake, one per line: file, provider, field, and what is expected
+ */
+export function loadCatalogue({ overlayPath }: { overlayPath: string | null }): ProviderCatalogue {
+  const problems: string[] = [];
+  const paths = [builtInFolder, ...(overlayPath === null ? [] : [overlayPath])];
+  const files = paths.flatMap((path) => filesOf(path, problems));
+  const entries = files.flatMap((file) => readEntries(file, problems));
+  const resolved = new Map<string, Entry>();
+  for (const entry of entries) {
+    const whole = resolveAlias(entry, resolved, problems);
+    if (whole) resolved.set(entry.name, whole);
+  }
+  const providers = [...resolved.values()]
+    .flatMap((entry) => define(entry, problems))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (problems.length > 0) {
+    const what = overlayPath === null ? 'The catalogue' : 'SVC_PROVIDERS';
+    throw new CannotStart(
+      `${what} cannot be used:\n  ${problems.join('\n').replaceAll('\n', '\n  ')}`,
+    );
+  }
+
+  const byName = new Map(providers.map((provider) => [provider.name, provider]));
+  return { find: (name) => byName.get(name) ?? null, all: () => providers };
+}
+
+function filesOf(path: string, problems: string[]): string[] {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch {
+    problems.push(`${path}: no such file or folder`);
+    return [];
+  }
+  if (!isFolder) return [path];
+  return readdirSync(path)
+    .filter((name) => extensions.has(extname(name)))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+function readEntries(file: string, problems: string[]): Entry[] {
+  const shown = basename(file);
+  let content: unknown;
+  try {
+    content = parseYaml(readFileSync(file, 'utf8')); // JSON is a part of YAML
+  } catch (error) {
+    problems.push(`${shown}: ${(error as Error).message}`);
+    return [];
+  }
+  if (!isJsonObject(content)) {
+    problems.push(`${shown}: expected a map of provider name to definition`);
+    return [];
+  }
+  return Object.entries(content).flatMap(([name, fields]) => {
+    const isName = /^[a-z0-9-]+$/.test(name) && name.length <= 255;
+    if (!isName) problems.push(`${shown}: ${name}: a name has a-z, 0-9 and - only`);
+    if (!isJsonObject(fields)) problems.push(`${shown}: ${name}: expected a definition`);
+    return isName && isJsonObject(fields) ? [{ name, file: shown, fields }] : [];
+  });
+}
+
+/** Shallow: the target's top-level fields, then the entry's own (contract/providers-format.md section 1). */
+function resolveAlias(
+  entry: Entry,
+  before: ReadonlyMap<string, Entry>,
+  problems: string[],
+): Entry | null {
+  const { alias, ...own } = entry.fields;
+  if (alias === undefined) return entry;
+  const target = typeof alias === 'string' ? before.get(alias) : undefined;
+  if (!target) {
+    problems.push(`${entry.file}: ${entry.name}: alias: names no provider defined before it`);
+    return null;
+  }
+  return { ...entry, fields: { ...target.fields, ...own } };
+}
+
+function define({ name, file, fields }: Entry, problems: string[]): Provider[] {
+  const parsed = definitionSchema.safeParse(fields);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const at = issue.path.map(String).join('.');
+      problems.push(`${file}: ${name}: ${at === '' ? '' : `${at}: `}${issue.message}`);
+    }
+    return [];
+  }
+  const found = definitionProblems(parsed.data);
+  problems.push(...found.map((problem) => `${file}: ${name}: ${problem}`));
+  // The schema's output has no undefined values; its type cannot say so.
+  return [{ name, ...parsed.data } as Provider];
+}

@@ -1,0 +1,70 @@
+import { isJsonObject } from '../../../kernel/stable-json.ts';
+import { percentEncoded } from './url.ts';
+
+/** A call as it will be sent, for templates that sign it (contract/providers-format.md section 5). */
+export interface OutgoingCall {
+  readonly method: string;
+  readonly url: URL;
+  /** As the caller wrote it. */
+  readonly endpoint: string;
+  /** Empty without one. */
+  readonly body: string | Uint8Array;
+  readonly contentType: string;
+}
+
+const values: Readonly<Record<string, (call: OutgoingCall) => string>> = {
+  method: ({ method }) => method,
+  host: ({ url }) => url.host,
+  path: ({ url }) => url.pathname,
+  endpoint: ({ endpoint }) => endpoint,
+  contentType: ({ contentType }) => contentType,
+  urlCanonicalParams: ({ url }) => canonicalPairs([...url.searchParams]),
+  bodyCanonicalParams: ({ body }) => textOf(body),
+  params: (call) => canonicalPairs([...call.url.searchParams, ...bodyPairs(call)]),
+};
+
+export const isCallToken = (token: string): boolean => Object.hasOwn(values, token);
+
+/** Null for a token that is none of the call, or without a call. */
+export function callValue(token: string, call: OutgoingCall | undefined): string | null {
+  return call !== undefined && isCallToken(token) ? (values[token]?.(call) ?? null) : null;
+}
+
+const bodyTokens = /\b(?:bodyCanonicalParams|params|awsSigV4)\b/;
+
+/** Whether the template looks into the body of the call, so that it has to be there before the headers. */
+export const readsBody = (template: string): boolean =>
+  /\$\{/.test(template) && bodyTokens.test(template);
+
+/** `name=value` in the order of the encoded names, then values, each percent-encoded (RFC 3986). */
+export function canonicalPairs(pairs: readonly (readonly [string, string])[]): string {
+  return pairs
+    .map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`)
+    .toSorted()
+    .join('&');
+}
+
+export const textOf = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+
+/** Of a form, or the plain values at the top of JSON. */
+function bodyPairs({ body, contentType }: OutgoingCall): [string, string][] {
+  const text = textOf(body);
+  if (text === '') return [];
+  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+    return [...new URLSearchParams(text)];
+  }
+  const parsed = contentType.startsWith('application/json') ? parsedJson(text) : null;
+  if (!isJsonObject(parsed)) return [];
+  return Object.entries(parsed).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'object' ? [] : [[name, String(value)]],
+  );
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // The provider judges a body that is no JSON.
+  }
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { textAt } from '../../../kernel/json-path.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { HttpFailure } from '../../../ports/http-client.ts';
+import type { ModeContext } from '../credentials/modes/mode.ts';
+import type { Provider } from './definition.ts';
+import { buildProviderRequest, type OpenedConnection, type OpenedIntegration } from './inject.ts';
+import { interpolateUrl } from './interpolate.ts';
+
+const timeoutMs = 15_000;
+const answerBytesMax = 1024 ** 2;
+
+/** What a script asks the provider with: the credentials of the connection are put into the call. */
+interface Asking {
+  readonly provider: Provider;
+  /** What the caller gave stays, and picks among several accounts. */
+  readonly connectionConfig: JsonObject;
+  get(address: string, headers?: Readonly<Record<string, string>>): Promise<Json>;
+  readonly accessToken: string;
+  readonly credentials: JsonObject;
+}
+
+/** Configuration that only the provider can tell, once there are credentials. */
+type Script = (asking: Asking) => Promise<JsonObject>;
+
+/** By the name that definitions call them (`post_connection_script`). */
+const scripts: Readonly<Record<string, Script>> = {
+  atlassianCloudId,
+  docusignAccount,
+  githubHandle,
+  gmailAddress,
+  mailchimpDataCentre,
+  xeroTenant,
+};
+
+export const isPostConnectionScript = (name: string): boolean => Object.hasOwn(scripts, name);
+
+/**
+ * Runs the provider's script, if it has one.
+ * @returns what it told, without what the configuration holds already
+ * @throws GatewayError `connection_test_failed`: the provider did not tell, or why it cannot be asked
+ */
+export async function callAfterConnecting(
+  deps: Pick<ModeContext, 'http' | 'clock'>,
+  provider: Provider,
+  connection: OpenedConnection,
+  integration: OpenedIntegration,
+): Promise<JsonObject> {
+  const script = scripts[provider.post_connection_script ?? ''];
+  if (script === undefined) return {};
+  const { connectionConfig } = connection;
+  const published = await script({
+    provider,
+    connectionConfig,
+    accessToken: textAt(connection.credentials ?? {}, 'access_token') ?? '',
+    credentials: connection.credentials ?? {},
+    get: (address, headers) => get(deps, { provider, connection, integration, address, headers }),
+  });
+  return Object.fromEntries(
+    Object.entries(published).filter(([name]) => connectionConfig[name] === undefined),
+  );
+}
+
+async function get(
+  { http, clock }: Pick<ModeContext, 'http' | 'clock'>,
+  ref: {
+    readonly provider: Provider;
+    readonly connection: OpenedConnection;
+    readonly integration: OpenedIntegration;
+    readonly address: string;
+    readonly headers: Readonly<Record<string, string>> | undefined;
+  },
+): Promise<Json> {
+  const { address, provider, ...rest } = ref;
+  const request = buildProviderRequest({
+    ...rest,
+    provider,
+    now: clock.now(),
+    method: 'GET',
+    endpoint: '',
+    isEndpointTemplate: false,
+    baseUrlOverride: address,
+  });
+  try {
+    const reply = await http.request({ ...request, timeoutMs, maxBytes: answerBytesMax });
+    if (reply.status !== 200) throw untold(provider, `answered ${reply.status}`);
+    return JSON.parse(reply.body.toString('utf8')) as Json;
+  } catch (cause) {
+    if (cause instanceof HttpFailure) throw untold(provider, `failed (${cause.code})`, cause);
+    if (cause instanceof SyntaxError) throw untold(provider, 'answered no JSON', cause);
+    throw cause;
+  }
+}
+
+function untold({ name }: Provider, what: string, cause?: unknown): GatewayError {
+  const message = `The provider "${name}" ${what} when it was asked for the account of the connection.`;
+  return new GatewayError('connection_test_failed', { message }, { cause });
+}
+
+/** The one that fits what the caller gave, else the provider's first choice. */
+function accountOf(
+  { provider, connectionConfig }: Asking,
+  accounts: Json | undefined,
+  fields: Readonly<Record<string, string>>,
+  isPreferred: (account: JsonObject) => boolean = () => true,
+): JsonObject {
+  const listed = Array.isArray(accounts) ? (accounts as readonly Json[]).filter(isJsonObject) : [];
+  const input = Object.entries(fields).filter(([name]) => connectionConfig[name] !== undefined);
+  const fitting = listed.filter((account) =>
+    input.every(([name, path]) => textAt(account, path) === connectionConfig[name]),
+  );
+  const chosen = fitting.find(isPreferred) ?? fitting[0];
+  if (chosen === undefined) throw untold(provider, 'named no account that fits');
+  const published = Object.entries(fields).map(([name, path]) => [
+    name,
+    textAt(chosen, path) ?? '',
+  ]);
+  return Object.fromEntries(published) as JsonObject;
+}
+
+/** An address beside that of the token, such as `…/oauth/userinfo` beside `…/oauth/token`. */
+function besideToken({ provider, connectionConfig }: Asking, name: string): string {
+  const { token_url: template } = provider;
+  const values = { connectionConfig, metadata: {}, credentials: null, now: 0, random: '' };
+  const address = typeof template === 'string' ? interpolateUrl(template, values) : null;
+  if (address === null) throw untold(provider, 'has no address of tokens');
+  return address.slice(0, address.lastIndexOf('/') + 1) + name;
+}
+
+/** The site behind the API of Jira and Confluence; a `siteUrl` that is given picks one of several. */
+async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
+  const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
+  const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
+  const account = accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
+  // The name by which webhooks of Jira find the connection (contract/webhooks-in.md section 3).
+  return { ...account, baseUrl: account['siteUrl'] ?? '' };
+}
+
+/** The default account of the user, or the one whose `accountId` is given. */
+async function docusignAccount(asking: Asking): Promise<JsonObject> {
+  const user = await asking.get(besideToken(asking, 'userinfo'));
+  const accounts = isJsonObject(user) ? user['accounts'] : undefined;
+  const fields = { accountId: 'account_id', baseUri: 'base_uri' };
+  return accountOf(asking, accounts, fields, ({ is_default: isDefault }) => isDefault === true);
+}
+
+/** Who has authorized an app that is not installed yet: the webhook of the installation names them. */
+async function githubHandle(asking: Asking): Promise<JsonObject> {
+  const { provider, credentials } = asking;
+  if (credentials['app'] !== null) return {};
+  const user = await asking.get(`${provider.proxy?.base_url ?? ''}/user`);
+  const login = isJsonObject(user) ? textAt(user, 'login') : null;
+  if (login === null) throw untold(provider, 'did not name the user');
+  return { handle: login };
+}
+
+/** Whose mailbox it is, as the hash that its notifications are found by. */
+async function gmailAddress(asking: Asking): Promise<JsonObject> {
+  const { provider } = asking;
+  const profile = await asking.get(`${provider.proxy?.base_url ?? ''}/gmail/v1/users/me/profile`);
+  const address = isJsonObject(profile) ? textAt(profile, 'emailAddress') : null;
+  if (address === null) throw untold(provider, 'did not name the mailbox');
+  return { emailAddressHash: createHash('sha256').update(address).digest('hex') };
+}
+
+async function mailchimpDataCentre(asking: Asking): Promise<JsonObject> {
+  const authorization = `OAuth ${asking.accessToken}`;
+  const user = await asking.get(besideToken(asking, 'metadata'), { authorization });
+  return accountOf(asking, [user], { dc: 'dc' });
+}
+
+/** The first organisation that the user gave access to, or the one whose `tenant_id` is given. */
+async function xeroTenant(asking: Asking): Promise<JsonObject> {
+  const tenants = await asking.get(`${asking.provider.proxy?.base_url ?? ''}/connections`);
+  return accountOf(asking, tenants, { tenant_id: 'tenantId' });
+}

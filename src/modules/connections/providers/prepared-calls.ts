@@ -1,0 +1,137 @@
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Destination } from '../../../ports/http-client.ts';
+import type { AuthorizationCall } from '../credentials/modes/mode.ts';
+import {
+  baseUrlOf,
+  checkHeaders,
+  credentialHeadersOf,
+  injectedHeaders,
+  mergeHeaders,
+  wantedType,
+  type CallParties,
+} from './inject.ts';
+import { interpolateJson, type TemplateValues } from './interpolate.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
+import { plainBase, plainUrl, type PlainBase } from './url.ts';
+
+/** What all calls of a connection have in common, as long as its credentials and its provider are the same. */
+export interface PreparedCalls {
+  /** Null for an endpoint that has to be looked at closely: `buildProviderRequest` does. */
+  url(endpoint: string): Destination | null;
+  /**
+   * As `buildProviderRequest` makes them. Frozen, and the same for all calls, where the caller adds none.
+   * @throws GatewayError `invalid_headers`
+   */
+  headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
+  readonly credentialHeaders: readonly string[];
+}
+
+/**
+ * Null where calls differ in more than their path and the caller's headers: a signature or a template is made of the
+ * call, the time or a random value, the provider adds to query or body, or what it needs is missing.
+ */
+export function prepareCalls(callParties: CallParties): PreparedCalls | null {
+  const { provider, integration } = callParties;
+  const isKeyed = integration.integrationConfig?.['keyPlacement'] === 'query';
+  if (isKeyed || provider.proxy?.query !== undefined || provider.proxy?.body !== undefined) {
+    return null;
+  }
+  const noted: Noted = { isOfOneCall: false };
+  let base: PlainBase | null;
+  let injected: Readonly<Record<string, string>>;
+  let type: string | null;
+  try {
+    const values = watchedValues(callParties, noted);
+    base = plainBase(baseUrlOf(callParties, values));
+    injected = injectedHeaders(callParties, values, watchedAuthorization(callParties, noted));
+    type = wantedType(provider, values);
+    checkHeaders(injected);
+  } catch {
+    return null; // Each call says what is missing.
+  }
+  if (base === null || noted.isOfOneCall) return null;
+  const from = base;
+  const wanted: Readonly<Record<string, string>> = type === null ? {} : { 'content-type': type };
+  const plain = Object.freeze(mergeHeaders(injected, wanted));
+  return {
+    url: (endpoint) => plainUrl(from, endpoint),
+    headers(own) {
+      let isPlain = true;
+      const added: Record<string, string> = { ...wanted };
+      for (const name of Object.keys(own)) {
+        isPlain = false;
+        added[name.toLowerCase()] = own[name] ?? '';
+      }
+      if (isPlain) return plain;
+      checkHeaders(added);
+      return mergeHeaders(injected, added);
+    },
+    credentialHeaders: credentialHeadersOf(provider, injected),
+  };
+}
+
+/** Whether anything was asked for that is of one call alone. */
+interface Noted {
+  isOfOneCall: boolean;
+}
+
+function watchedValues({ provider, connection, integration }: CallParties, noted: Noted) {
+  const values = {
+    connectionConfig: connection.connectionConfig,
+    metadata: connection.metadata,
+    credentials: connection.credentials,
+    clientId: integration.clientId,
+    clientSecret: integration.clientSecret,
+    get now(): number {
+      noted.isOfOneCall = true;
+      return 0;
+    },
+    get random(): string {
+      noted.isOfOneCall = true;
+      return '';
+    },
+    get call(): OutgoingCall | undefined {
+      noted.isOfOneCall = true;
+      return undefined;
+    },
+  } satisfies TemplateValues;
+  const extra = provider.proxy?.connection_config;
+  if (extra !== undefined) {
+    const more = interpolateJson({ ...extra }, values) as JsonObject;
+    values.connectionConfig = { ...more, ...values.connectionConfig };
+  }
+  return values;
+}
+
+/** Without the parts of a call: a mode that needs one of them gives the signature of that call alone. */
+function watchedAuthorization(
+  { provider, connection, integration }: CallParties,
+  noted: Noted,
+): AuthorizationCall {
+  const nothing = <T>(value: T): T => {
+    noted.isOfOneCall = true;
+    return value;
+  };
+  return {
+    provider,
+    credentials: connection.credentials ?? {},
+    connectionConfig: connection.connectionConfig,
+    clientId: integration.clientId,
+    clientSecret: integration.clientSecret,
+    get method() {
+      return nothing('GET');
+    },
+    get url() {
+      return nothing(new URL('http://nothing.invalid'));
+    },
+    get form() {
+      return nothing([]);
+    },
+    get now() {
+      return nothing(0);
+    },
+    get nonce() {
+      return nothing('');
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { languageFor } from '../../../http/negotiate.ts';
+import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import type { Provider } from './definition.ts';
+
+const languages = ['en', 'es', 'fr', 'de'] as const;
+export type Language = (typeof languages)[number];
+
+/** The language of an `Accept-Language` header that titles are kept in; English where it names none. */
+export const languageOf = (header: string | undefined): Language => languageFor(header, languages);
+
+/** The whole catalogue entry with its logo; localised texts in one language. */
+export function presentProvider(provider: Provider, publicUrl: string, language: Language) {
+  const entry = localised(provider as unknown as Json, language) as Record<string, Json>;
+  return { ...entry, logo_url: logoUrl(publicUrl, provider.name) };
+}
+
+export function logoUrl(publicUrl: string, provider: string): string {
+  return `${publicUrl}/images/template-logos/${encodeURIComponent(provider)}.svg`;
+}
+
+/** An object whose keys are all languages is a text in several of them. */
+function localised(value: Json, language: Language): Json {
+  if (Array.isArray(value)) return value.map((item) => localised(item as Json, language));
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value);
+  const isText = keys.includes('en') && keys.every((key) => languages.includes(key as Language));
+  if (isText) return value[language] ?? value['en'] ?? '';
+  return Object.fromEntries(keys.map((key) => [key, localised(value[key] ?? null, language)]));
+}

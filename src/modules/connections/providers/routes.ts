@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { content, data, json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { integrationKey } from '../../../http/fields.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { logoSvg } from './logo.ts';
+import { languageOf, presentProvider } from './presenter.ts';
+import { providerShape } from './shapes.ts';
+
+const language = z.object({ 'accept-language': z.string().optional() });
+
+const catalogue = defineRoute({
+  method: 'GET',
+  path: '/providers.json',
+  credential: 'none',
+  scopes: [],
+  summary: 'The whole catalogue as a map of names.',
+  answers: { 200: json('By name.', z.record(z.string(), providerShape)) },
+  errors: [],
+  async handle({ services }) {
+    const { providers, settings } = services;
+    const entries = providers.all().map((provider) => {
+      return [provider.name, presentProvider(provider, settings.publicUrl, 'en')] as const;
+    });
+    return { status: 200, body: Object.fromEntries(entries) };
+  },
+});
+
+const listProviders = defineRoute({
+  method: 'GET',
+  path: '/providers',
+  credential: 'environment',
+  takesConnectToken: true,
+  scopes: [],
+  summary: 'The providers of the catalogue.',
+  query: z.strictObject({ search: integrationKey.optional() }),
+  headers: language,
+  answers: { 200: json('The providers.', data(z.array(providerShape))) },
+  errors: [],
+  async handle({ query, headers, services }) {
+    // An expression, but of the characters that a search may have only the dot means more than itself.
+    // eslint-disable-next-line no-restricted-syntax -- nothing in it repeats
+    const wanted = new RegExp(query.search ?? '', 'i');
+    const { publicUrl } = services.settings;
+    const spoken = languageOf(headers['accept-language']);
+    const found = services.providers.all().filter(({ name }) => wanted.test(name));
+    return {
+      status: 200,
+      body: { data: found.map((provider) => presentProvider(provider, publicUrl, spoken)) },
+    };
+  },
+});
+
+const getProvider = defineRoute({
+  method: 'GET',
+  path: '/providers/{provider}',
+  credential: 'environment',
+  takesConnectToken: true,
+  scopes: [],
+  summary: 'One provider of the catalogue.',
+  params: z.strictObject({ provider: z.string().max(255) }),
+  headers: language,
+  answers: { 200: json('The provider.', data(providerShape)) },
+  errors: ['not_found'],
+  async handle({ params, headers, services }) {
+    const provider = services.providers.find(params.provider);
+    if (provider === null) throw unknownProvider(params.provider);
+    const spoken = languageOf(headers['accept-language']);
+    return {
+      status: 200,
+      body: { data: presentProvider(provider, services.settings.publicUrl, spoken) },
+    };
+  },
+});
+
+const getLogo = defineRoute({
+  method: 'GET',
+  path: '/images/template-logos/{file}',
+  credential: 'none',
+  scopes: [],
+  summary: 'A logo of a provider.',
+  params: z.strictObject({ file: z.string().max(260) }),
+  answers: { 200: content('The logo.', 'image/svg+xml') },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const name = params.file.replace(/\.svg$/, '');
+    const provider = name === params.file ? null : services.providers.find(name);
+    if (provider === null) {
+      throw new GatewayError('not_found', { message: `No logo "${params.file}".` });
+    }
+    return {
+      status: 200,
+      body: Buffer.from(logoSvg(provider)),
+      headers: { 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=86400' },
+    };
+  },
+});
+
+function unknownProvider(name: string): GatewayError {
+  return new GatewayError('not_found', { message: `No provider "${name}" in the catalogue.` });
+}
+
+export const providerRoutes: readonly AnyRoute[] = [catalogue, listProviders, getProvider, getLogo];

@@ -1,0 +1,199 @@
+import type { Decider } from '../../../kernel/decider.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { BodyPlace } from '../runs/events.ts';
+import type { ModelPlace, ModelResult, RunFailure } from '../syncs/events.ts';
+import type { EndStatus } from '../syncs/state.ts';
+import type { ActionBorn, ActionEvent } from './events.ts';
+import { kindOf, type ActionRun } from './state.ts';
+
+/** A started run without a sign of life for this long is lost. */
+const heartbeatTimeoutMs = 60_000;
+/** As long as bodies are kept (streams/topics.ts). */
+const outputKeptMs = 7 * 86_400_000;
+
+type At = { readonly at: Instant };
+type OfAttempt = { readonly attempt: number };
+
+/** What is asked of a run. The owner of the partition gives `at`. */
+export type ActionCommand = At &
+  /** `runner`: who asks takes the run up itself, at once. */
+  (
+    | ({ readonly type: 'Queue'; readonly runner?: string } & ActionBorn)
+    | { readonly type: 'Tick' }
+    | { readonly type: 'Cancel' }
+    | ({ readonly type: 'RunStarted'; readonly runner: string } & OfAttempt)
+    | ({ readonly type: 'Heartbeat' } & OfAttempt)
+    | ({
+        readonly type: 'RunEnded';
+        readonly status: EndStatus;
+        readonly output: BodyPlace | null;
+        readonly outputHash: string | null;
+        readonly error: RunFailure | null;
+        readonly counts?: readonly ModelResult[];
+        readonly positions?: readonly ModelPlace[];
+      } & OfAttempt)
+  );
+
+/**
+ * The rules of a run that is called for: it starts within its time or not at all, and once user code may have
+ * begun it is never silently repeated (design section 6).
+ */
+export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
+  initial: null,
+  decide(command, state) {
+    if (command.type === 'Queue') return state === null ? queued(command) : [];
+    if (command.type === 'Tick') return state === null ? [] : tick(state, command.at);
+    if (command.type === 'Cancel') return cancel(state, command.at);
+    if (state === null || isOver(state) || state.attempt !== command.attempt)
+      throw new GatewayError('stale_attempt');
+    switch (command.type) {
+      case 'RunStarted':
+        return start(command, state);
+      case 'Heartbeat':
+        return [{ type: 'ActionHeartbeatReceived', at: command.at }];
+      case 'RunEnded':
+        return end(command, state);
+    }
+  },
+  evolve,
+};
+
+/** When time alone changes something. */
+export function actionDueAt(state: ActionRun): Instant {
+  if (state.endedAt !== null) {
+    return state.endedAt + (state.isAsync ? outputKeptMs : limits.idempotencyMs);
+  }
+  return state.status === 'queued' ? state.startBy : silentAt(state);
+}
+
+const isOver = (state: ActionRun): boolean => state.endedAt !== null;
+const silentAt = (state: ActionRun): Instant =>
+  Math.max(state.heartbeatAt ?? 0, state.startedAt ?? 0) + heartbeatTimeoutMs;
+
+function queued(command: Extract<ActionCommand, { type: 'Queue' }>): ActionEvent[] {
+  const { type: _, at, runner, ...born } = command;
+  const event = { type: 'ActionQueued', ...born, startBy: startBy(born, at) } as const;
+  if (runner === undefined) return [event];
+  return [
+    { ...event, isTaken: true },
+    { type: 'ActionStarted', at, runner },
+  ];
+}
+
+/** When it must have started (contract/functions.md section 16). */
+function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant {
+  switch (kindOf(run)) {
+    case 'action':
+      return at + (run.isAsync ? limits.asyncActionStartByMs : limits.actionStartByMs);
+    case 'on-event':
+      return at + limits.eventStartByMs;
+    case 'webhook':
+      return at + limits.webhookRunStartByMs;
+    case 'dryrun':
+      return at + limits.dryRunStartByMs;
+  }
+}
+
+/** A run that has ended stays as it is. */
+function cancel(state: ActionRun | null, at: Instant): ActionEvent[] {
+  if (state === null || isOver(state)) return [];
+  const error = { code: 'script_aborted', message: 'The run was cancelled.' };
+  return [ended('cancelled', at, error)];
+}
+
+function start(
+  command: Extract<ActionCommand, { type: 'RunStarted' }>,
+  state: ActionRun,
+): ActionEvent[] {
+  const { at, runner } = command;
+  if (state.status === 'started') {
+    if (state.runner === runner) return [];
+    throw new GatewayError('stale_attempt');
+  }
+  if (at > state.startBy)
+    throw new GatewayError('stale_attempt', { message: 'The run came too late to start.' });
+  return [{ type: 'ActionStarted', at, runner }];
+}
+
+function tick(state: ActionRun, at: Instant): ActionEvent[] {
+  if (at < actionDueAt(state)) return [];
+  if (isOver(state)) return [{ type: 'ActionForgotten' }];
+  if (state.status === 'queued') {
+    const error = {
+      code: 'execution_environment_unavailable',
+      message: 'No runner started the run in time.',
+    };
+    return [ended('timed_out', at, error)];
+  }
+  if (state.retriesLeft > 0) return [requeued(state, at)];
+  const error = { code: 'run_interrupted', message: 'The runner was lost while the function ran.' };
+  return [ended('interrupted', at, error)];
+}
+
+function end(
+  command: Extract<ActionCommand, { type: 'RunEnded' }>,
+  state: ActionRun,
+): ActionEvent[] {
+  const { status, at, output, outputHash, error, counts, positions } = command;
+  const isRepeatable = status !== 'succeeded' && status !== 'cancelled';
+  if (isRepeatable && state.retriesLeft > 0) return [requeued(state, at)];
+  const records = counts === undefined || positions === undefined ? {} : { counts, positions };
+  return [{ type: 'ActionEnded', status, at, output, outputHash, error, ...records }];
+}
+
+function requeued(state: ActionRun, at: Instant): ActionEvent {
+  return {
+    type: 'ActionRequeued',
+    attempt: state.attempt + 1,
+    startBy: startBy(state, at),
+  };
+}
+
+function ended(status: EndStatus, at: Instant, error: RunFailure): ActionEvent {
+  return { type: 'ActionEnded', status, at, output: null, outputHash: null, error };
+}
+
+function evolve(state: ActionRun | null, event: ActionEvent): ActionRun | null {
+  if (event.type === 'ActionQueued') {
+    const { type: _, isTaken: _taken, ...born } = event;
+    return { ...born, ...fresh, status: 'queued', attempt: 1 };
+  }
+  if (state === null) return null;
+  switch (event.type) {
+    case 'ActionStarted': {
+      const { at, runner } = event;
+      return { ...state, status: 'started', startedAt: at, heartbeatAt: at, runner };
+    }
+    case 'ActionHeartbeatReceived':
+      return { ...state, heartbeatAt: event.at };
+    case 'ActionRequeued': {
+      const { attempt, startBy } = event;
+      return {
+        ...state,
+        ...fresh,
+        status: 'queued',
+        attempt,
+        startBy,
+        retriesLeft: state.retriesLeft - 1,
+      };
+    }
+    case 'ActionEnded': {
+      if (!state.isAsync && state.isKept !== true) return null;
+      const { status, at: endedAt, output, error } = event;
+      return { ...state, status, endedAt, output, error, runner: null };
+    }
+    case 'ActionForgotten':
+      return null;
+  }
+}
+
+const fresh = {
+  startedAt: null,
+  heartbeatAt: null,
+  runner: null,
+  output: null,
+  error: null,
+  endedAt: null,
+} as const;

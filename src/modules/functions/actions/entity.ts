@@ -1,0 +1,102 @@
+import type {
+  DecisionMeta,
+  EntityDefinition,
+  EntityRef,
+  PublicMessage,
+} from '../../../control-plane/entity.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import { micros, quietStep, scrub, type RunStep } from '../runs/events.ts';
+import { action, actionDueAt, type ActionCommand } from './decider.ts';
+import type { ActionEvent } from './events.ts';
+import { kindOf, type ActionRun } from './state.ts';
+
+export const actionRunRef = (ref: {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly runId: string;
+}): EntityRef => ({
+  kind: 'action-run',
+  scope: joinKey(ref.environmentUid, ref.integrationKey, ref.connectionId),
+  path: [ref.environmentUid, ref.runId],
+});
+
+/** How the owner treats runs that are called for (`action-run` entities). */
+export const actionRunEntity: EntityDefinition<ActionRun, ActionCommand, ActionEvent> = {
+  kind: 'action-run',
+  decider: action,
+  dueAt: actionDueAt,
+
+  publish(event, before, after, meta) {
+    const subject = after ?? before;
+    const step = subject === null ? null : runStep(event, subject, meta);
+    if (subject === null || step === null) return [];
+    return [message(step, subject, meta.ref.scope)];
+  },
+};
+
+function message(step: RunStep, subject: ActionRun, scope: string): PublicMessage {
+  const { environmentUid, integrationKey: integration, connectionId, runId } = subject;
+  return {
+    topic: 'svc.runs.v1',
+    key: joinKey(environmentUid, integration, connectionId, runId),
+    partitionBy: scope,
+    type: `svc.run.${step.action}`,
+    environmentUid,
+    integration,
+    connectionId,
+    runId,
+    value: { ...step },
+  };
+}
+
+function runStep(event: ActionEvent, subject: ActionRun, { at }: DecisionMeta): RunStep | null {
+  const base = {
+    ...quietStep,
+    kind: kindOf(subject),
+    function: subject.name,
+    function_version: subject.functionVersion,
+    attempt: subject.attempt,
+    connection_uid: subject.connectionUid,
+    models: subject.models ?? [],
+    trigger: triggerOf(subject),
+    start_by: micros(subject.startBy),
+    started_at: subject.startedAt === null ? null : micros(subject.startedAt),
+    input_hash: subject.inputHash,
+    body_partition: subject.input?.partition ?? null,
+    body_offset: subject.input?.offset ?? null,
+    log_id: subject.runId,
+  };
+  switch (event.type) {
+    case 'ActionQueued': {
+      const started_at = event.isTaken === true ? micros(at) : null;
+      return { ...base, action: 'queued', started_at };
+    }
+    case 'ActionRequeued':
+      return { ...base, action: 'queued' };
+    case 'ActionStarted':
+      return { ...base, action: 'started' };
+    case 'ActionEnded': {
+      const { status, output, outputHash, error, counts = [], positions = [] } = event;
+      const duration_ms =
+        subject.startedAt === null ? null : Math.max(0, event.at - subject.startedAt);
+      const body_partition = output?.partition ?? null;
+      const body_offset = output?.offset ?? null;
+      const error_code = error?.code ?? null;
+      const error_message = error === null ? null : scrub(error.message);
+      const payloads = { output_hash: outputHash, body_partition, body_offset };
+      const end = { ...payloads, duration_ms, counts, positions, error_code, error_message };
+      return { ...base, ...end, action: status };
+    }
+    case 'ActionHeartbeatReceived':
+    case 'ActionForgotten':
+      return null;
+  }
+}
+
+function triggerOf(subject: ActionRun): string {
+  const { event, isAsync } = subject;
+  if (kindOf(subject) === 'webhook') return 'webhook';
+  if (kindOf(subject) === 'dryrun') return 'api';
+  return event ?? (isAsync ? 'async' : 'api');
+}

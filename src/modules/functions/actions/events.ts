@@ -1,0 +1,51 @@
+import type { Instant } from '../../../kernel/time.ts';
+import type { BodyPlace } from '../runs/events.ts';
+import type { ModelPlace, ModelResult, RunFailure } from '../syncs/events.ts';
+import type { EndStatus } from '../syncs/state.ts';
+import type { ActionRun } from './state.ts';
+
+export type ActionBorn = Pick<
+  ActionRun,
+  | 'runId'
+  | 'kind'
+  | 'event'
+  | 'models'
+  | 'environmentUid'
+  | 'integrationKey'
+  | 'connectionId'
+  | 'connectionUid'
+  | 'name'
+  | 'functionVersion'
+  | 'isAsync'
+  | 'isKept'
+  | 'depth'
+  | 'retriesLeft'
+  | 'input'
+  | 'inputHash'
+>;
+
+/** What happens to a run. */
+export type ActionEvent =
+  | ({
+      readonly type: 'ActionQueued';
+      readonly startBy: Instant;
+      /** It starts in the same decision: nobody else is to take it up. */
+      readonly isTaken?: true;
+    } & ActionBorn)
+  | { readonly type: 'ActionStarted'; readonly at: Instant; readonly runner: string }
+  | { readonly type: 'ActionHeartbeatReceived'; readonly at: Instant }
+  /** The attempt before failed or was lost, and retries are left. */
+  | { readonly type: 'ActionRequeued'; readonly attempt: number; readonly startBy: Instant }
+  | {
+      readonly type: 'ActionEnded';
+      readonly status: EndStatus;
+      readonly at: Instant;
+      readonly output: BodyPlace | null;
+      readonly outputHash: string | null;
+      readonly error: RunFailure | null;
+      /** Of a webhook. Absent: none. */
+      readonly counts?: readonly ModelResult[];
+      readonly positions?: readonly ModelPlace[];
+    }
+  /** The time in which its output can be read has passed. */
+  | { readonly type: 'ActionForgotten' };

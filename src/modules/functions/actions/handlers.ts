@@ -1,0 +1,325 @@
+import { randomUUID } from 'node:crypto';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import { requireConnection } from '../../connections/connections/queries.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { requireFunction } from '../functions/queries.ts';
+import type { DeployedFunction } from '../functions/state.ts';
+import type { BodyOwner, PayloadStore } from '../runs/payload-store.ts';
+import type { ActionRequest, EventRequest, RunsClient } from '../runs/client.ts';
+import type { CalledRun, DirectRuns, TakenRun } from '../runs/direct-runs.ts';
+import type { BodyPlace, RunChanged } from '../runs/events.ts';
+import type { RunCompletions } from '../runs/run-completions.ts';
+import { actionRunRef } from './entity.ts';
+import { readOutput } from './output.ts';
+import { kindOf, type ActionRun, type CalledKind } from './state.ts';
+
+export interface RunsClientDeps {
+  readonly control: ControlPlane;
+  readonly bodies: PayloadStore;
+  readonly ends: RunCompletions;
+  readonly direct: DirectRuns;
+}
+
+const unknownAction = {
+  message: 'No action was triggered under this id, or it is not kept any more.',
+  fix: 'Send the id that POST /action/trigger answered with, and a key of the same environment.',
+};
+const runningAction = {
+  message: 'The action has not ended yet.',
+  fix: 'Ask again in a moment, or wait for the webhook of type async_action.',
+};
+
+/** Between the end of its time and the word of a lost runner. */
+const noticeMs = 90_000;
+/** Start-by, the run itself, and the minute after which a lost runner is noticed. */
+const actionWaitMs = limits.actionStartByMs + limits.actionRunMaxMs + noticeMs;
+const eventWaitMs = limits.eventStartByMs + limits.eventRunMaxMs + noticeMs;
+
+export function createRunsClient(deps: RunsClientDeps): RunsClient {
+  return {
+    async triggerAction(request, signal) {
+      const context = await findRunTarget(deps.control, request);
+      const { name, input, actor, depth = 0, runId } = request;
+      const called = { ...context, kind: 'action', name, input, actor, depth } as const;
+      return awaited(deps, called, { signal, waitMs: actionWaitMs, runId });
+    },
+
+    async queueAction(request, { retries }) {
+      const ground = await findRunTarget(deps.control, request);
+      const { name, input, actor, depth = 0, runId = randomUUID() } = request;
+      const called = { ...ground, kind: 'action', name, input, actor, depth } as const;
+      await queue(deps, called, { runId, isAsync: true, retries });
+      return runId;
+    },
+
+    async actionOutput(environmentUid, runId) {
+      const path = [environmentUid, runId];
+      const { view } = deps.control;
+      const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
+      if (run === null || kindOf(run) !== 'action')
+        throw new GatewayError('not_found', unknownAction);
+      if (run.endedAt === null) throw new GatewayError('not_found', runningAction);
+      const { connectionUid, output, error } = run;
+      return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
+    },
+
+    async runEvent(request, signal) {
+      const { runId } = request;
+      await awaited(deps, eventCall(request), { signal, waitMs: eventWaitMs, runId });
+    },
+
+    async runEventOnce(request, runId, signal) {
+      await queue(deps, eventCall(request), { runId, isAsync: true });
+      await endOf(deps.control, [request.connection.environmentUid, runId], signal);
+    },
+
+    async queueWebhook({ connection, fn, payload, actor }, runId) {
+      const { name, models } = fn;
+      const called = { connection, fn, kind: 'webhook', name, models, actor } as const;
+      await queue(deps, { ...called, input: payload }, { runId, isAsync: true });
+    },
+
+    async queueDryRun({ connection, order, actor, runId = randomUUID() }) {
+      const ref = { kind: 'dryrun', name: 'dryrun', event: order.functionType } as const;
+      // What the order leaves out is left out.
+      const input = order as unknown as Json;
+      const called = { ...ref, connection, fn: { version: '' }, input, actor };
+      await queue(deps, called, { runId, isAsync: true });
+      return runId;
+    },
+
+    async dryRunOutput({ runId, environmentUid, connectionUid, output, error }) {
+      return readEnd(deps.bodies, { runId, environmentUid, connectionUid }, output, error);
+    },
+  };
+}
+
+const eventCall = ({ connection, fn, event, actor }: EventRequest) =>
+  ({ connection, fn, kind: 'on-event', name: fn.name, event, actor, input: undefined }) as const;
+
+/**
+ * Queues the run, or has it run in this process at once where there is a place, and resolves with its output. With a
+ * `runId` that is there already, the output is that of the run that has it.
+ * @throws GatewayError the error that it ended with; `script_aborted`: the caller went away;
+ *   `execution_timeout`
+ */
+async function awaited(
+  deps: RunsClientDeps,
+  called: Called,
+  options: {
+    readonly signal: AbortSignal;
+    readonly waitMs: number;
+    readonly runId?: string | undefined;
+  },
+): Promise<Json | undefined> {
+  const { ends, bodies, direct } = deps;
+  const { signal, waitMs, runId = randomUUID() } = options;
+  const isKept = options.runId !== undefined;
+  using taken = direct.take(calledRun(called, runId));
+  const deadline = AbortSignal.timeout(waitMs);
+  const settled = new AbortController();
+  const end = ends.next(runId, AbortSignal.any([signal, deadline, settled.signal]));
+  // A refused command is thrown before anybody awaits the end.
+  end.catch(() => undefined);
+  try {
+    const run = await queue(deps, called, { runId, isAsync: false, isKept, taken });
+    if (run?.endedAt != null) return await keptOutput(bodies, run);
+    return await firstOutput(bodies, end, taken);
+  } catch (error) {
+    if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
+    if (signal.aborted && error === signal.reason) {
+      const message = 'The caller went away.';
+      throw new GatewayError('script_aborted', { message }, { cause: error });
+    }
+    throw error;
+  } finally {
+    settled.abort();
+  }
+}
+
+interface RunTarget {
+  readonly connection: Connection;
+  readonly fn: DeployedFunction;
+}
+
+/** @throws GatewayError `unknown_connection` and `unknown_provider_config` (400), `not_found`, `disabled_resource` */
+async function findRunTarget(control: ControlPlane, request: ActionRequest): Promise<RunTarget> {
+  const { environmentUid, integrationKey, connectionId, name } = request;
+  const where = [control, environmentUid, integrationKey] as const;
+  const connection = await requireConnection(...where, connectionId, { status: 400 });
+  const fn = await requireFunction(...where, 'action', name);
+  if (!fn.isEnabled) throw new GatewayError('disabled_resource');
+  return { connection, fn };
+}
+
+/** A function that is called for, with what it is given. */
+interface Called {
+  readonly connection: Connection;
+  readonly fn: Pick<DeployedFunction, 'version'>;
+  readonly kind: CalledKind;
+  readonly name: string;
+  readonly event?: string;
+  readonly models?: readonly string[];
+  readonly input: Json | undefined;
+  readonly actor: string;
+  readonly depth?: number;
+}
+
+function calledRun({ connection, kind, name, event = 'api' }: Called, runId: string): CalledRun {
+  return {
+    kind,
+    function: name,
+    attempt: 1,
+    variant: 'base',
+    trigger: event,
+    run_id: runId,
+    log_id: runId,
+    environment_id: connection.environmentUid,
+    integration: connection.integrationKey,
+    connection_id: connection.connectionId,
+    connection_uid: connection.uid,
+  };
+}
+
+interface QueuedRun {
+  readonly runId: string;
+  readonly isAsync: boolean;
+  /** Its end stays for who asks again. */
+  readonly isKept?: boolean;
+  readonly retries?: number;
+  /** Begins once it is queued. */
+  readonly taken?: TakenRun | null;
+}
+
+/** Resolves with the run as the owner has it, which may have been there before. @throws GatewayError `request_too_large` */
+async function queue(
+  deps: RunsClientDeps,
+  called: Called,
+  run: QueuedRun,
+): Promise<ActionRun | null> {
+  const { connection, fn, kind, name, event, models, actor } = called;
+  const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
+  const { runId, isAsync, isKept = false, retries = 0, taken = null } = run;
+  const json = called.input === undefined ? null : JSON.stringify(called.input);
+  if (kind === 'action' && json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
+    throw new GatewayError('request_too_large', {
+      message: 'The input of an action may have 2 MB as JSON.',
+    });
+  }
+  const input = await keepInput(deps.bodies, { runId, environmentUid, connectionUid }, json, taken);
+  const ref = { runId, environmentUid, integrationKey, connectionId };
+  const body = {
+    type: 'Queue',
+    ...ref,
+    kind,
+    ...(event === undefined ? {} : { event }),
+    ...(models === undefined ? {} : { models }),
+    connectionUid,
+    name,
+    functionVersion: fn.version,
+    isAsync,
+    ...(isKept ? { isKept } : {}),
+    depth: called.depth ?? 0,
+    retriesLeft: retries,
+    input: input?.place ?? null,
+    inputHash: input?.hash ?? null,
+    ...(taken === null ? {} : { runner: taken.runner }),
+  };
+  // Nobody looks for a taken run in the view: it goes on here.
+  const queued = await deps.control.execute<ActionRun>(actionRunRef(ref), body, {
+    actor,
+    isViewAwaited: taken === null,
+    isDirect: true,
+  });
+  if (queued?.status === 'started' && queued.runner === taken?.runner) {
+    taken.begin({ input: json ?? undefined, depth: body.depth, isKept });
+  }
+  return queued;
+}
+
+/** Of a run that had ended before it was asked for again. @throws GatewayError what it ended with */
+async function keptOutput(payloads: PayloadStore, run: ActionRun): Promise<Json | undefined> {
+  const { runId, environmentUid, connectionUid, output, error } = run;
+  // It did what it did, but what it answered is lost.
+  if (output === null && error === null) throw new GatewayError('run_interrupted');
+  return readEnd(payloads, { runId, environmentUid, connectionUid }, output, error);
+}
+
+/** What is run here is given its input here. */
+async function keepInput(
+  payloads: PayloadStore,
+  owner: BodyOwner,
+  json: string | null,
+  taken: TakenRun | null,
+): Promise<{ readonly place: BodyPlace | null; readonly hash: string } | null> {
+  if (json === null) return null;
+  if (taken !== null) return { place: null, hash: payloads.hash(json) };
+  return payloads.put(owner, 'input', json);
+}
+
+/** The runner of this process may know of the end before this node has read of it. */
+function firstOutput(
+  payloads: PayloadStore,
+  end: Promise<RunChanged>,
+  taken: TakenRun | null,
+): Promise<Json | undefined> {
+  const outputs = [end.then((ended) => outputOf(payloads, ended, taken))];
+  if (taken !== null) outputs.push(taken.ended.then(({ json }) => readOutput(json)));
+  return Promise.race(outputs);
+}
+
+async function outputOf(
+  payloads: PayloadStore,
+  end: RunChanged,
+  taken: TakenRun | null,
+): Promise<Json | undefined> {
+  taken?.stop();
+  const own = taken?.end ?? null;
+  // The owner may have ended the run before it heard of its end.
+  if (own !== null && own.hash === end.output_hash) return readOutput(own.json);
+  const { run_id, environment_id: environmentUid, connection_uid: connectionUid } = end;
+  const { body_partition: partition, body_offset: offset, error_code: code } = end;
+  const position = partition === null || offset === null ? null : { partition, offset };
+  const error = code === null ? null : { code, message: end.error_message ?? '' };
+  return readEnd(payloads, { runId: run_id ?? '', environmentUid, connectionUid }, position, error);
+}
+
+/** The body says it whole; an end without one (a lost runner) says it in its code. */
+async function readEnd(
+  payloads: PayloadStore,
+  owner: Parameters<PayloadStore['get']>[0],
+  position: BodyPlace | null,
+  error: { readonly code: string; readonly message: string } | null,
+): Promise<Json | undefined> {
+  if (position !== null) return readOutput(await payloads.get(owner, 'output', position));
+  if (error === null) return undefined;
+  throw GatewayError.from({ code: error.code, details: { message: error.message } });
+}
+
+/** Resolves when this node knows that the run nobody waits for has ended. @throws the signal's reason */
+async function endOf(
+  { view }: ControlPlane,
+  path: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<null>();
+  const look = (): void => {
+    const run = view.find<ActionRun>('action-run', path);
+    if (run === null || run.endedAt !== null) resolve(null);
+  };
+  const give = (): void => reject(signal.reason as Error);
+  const stop = view.onChange(look);
+  signal.addEventListener('abort', give, { once: true });
+  if (signal.aborted) give();
+  look();
+  try {
+    await promise;
+  } finally {
+    stop();
+    signal.removeEventListener('abort', give);
+  }
+}

@@ -1,0 +1,48 @@
+import { GatewayError, type ErrorDetails } from '../../../kernel/errors.ts';
+import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+
+/** Bytes of an error's payload as JSON (contract/functions.md section 15). */
+const payloadBytesMax = 99_000;
+
+/** Text of the body that the end of an action leaves behind: its output, or the whole error. */
+export function outputJson(
+  end: { readonly output: string | undefined } | { readonly error: GatewayError },
+): string {
+  if ('output' in end) return end.output === undefined ? '{}' : `{"output":${end.output}}`;
+  const { code, details, message } = end.error;
+  const { payload, upstream } = details;
+  return JSON.stringify({
+    error: {
+      code,
+      message,
+      ...(payload === undefined ? {} : { payload: bounded(payload) }),
+      ...(upstream === undefined ? {} : { upstream: bounded(upstream) }),
+    },
+  });
+}
+
+/** @throws GatewayError the error that the action ended with */
+export function readOutput(json: string): Json | undefined {
+  const end = JSON.parse(json) as { output?: Json; error?: { code: string } & ErrorDetails };
+  if (end.error === undefined) return end.output;
+  const { code, message, payload, upstream } = end.error;
+  throw GatewayError.from({
+    code,
+    details: {
+      ...(message === undefined ? {} : { message }),
+      ...(payload === undefined ? {} : { payload }),
+      ...(upstream === undefined ? {} : { upstream }),
+    },
+  });
+}
+
+/** Whole properties are left out, the largest first, until the payload fits. */
+function bounded(payload: unknown): unknown {
+  if (sizeOf(payload) <= payloadBytesMax) return payload;
+  if (!isJsonObject(payload)) return { message: 'The payload was too large to keep.' };
+  const kept = Object.entries(payload).sort(([, a], [, b]) => sizeOf(a) - sizeOf(b));
+  while (kept.length > 0 && sizeOf(Object.fromEntries(kept)) > payloadBytesMax) kept.pop();
+  return Object.fromEntries(kept);
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import { errorAnswer } from '../../../http/error-response.ts';
+import {
+  connectionId,
+  flag,
+  functionName,
+  integrationKey,
+  wholeNumber,
+} from '../../../http/fields.ts';
+import { errorAt } from '../../../http/route-errors.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import { actionFailureShape, outputShape, queuedShape } from './shapes.ts';
+
+const headers = z.object({
+  'provider-config-key': integrationKey,
+  'connection-id': connectionId,
+  'x-async': flag.optional(),
+  'x-max-retries': wholeNumber(0, 5).optional(),
+});
+
+const triggerAction = defineRoute({
+  method: 'POST',
+  path: '/action/trigger',
+  credential: 'environment',
+  scopes: ['environment:actions:execute'],
+  summary: 'Runs an action and answers with its output.',
+  headers,
+  body: z.looseObject({ action_name: functionName, input: z.custom<Json>().optional() }),
+  answers: {
+    200: json('What the action returned.', outputShape),
+    202: json('It is queued.', queuedShape),
+    424: json('The action failed.', actionFailureShape),
+  },
+  errors: [
+    errorAt(400, 'unknown_connection'),
+    errorAt(400, 'unknown_provider_config'),
+    'not_found',
+    'disabled_resource',
+    'request_too_large',
+    'action_script_failure',
+    'script_http_error',
+    'script_network_error',
+    'script_internal_error',
+    'script_output_too_large',
+    'invalid_action_input',
+    'invalid_action_output',
+    'script_aborted',
+    'execution_timeout',
+    'execution_environment_unavailable',
+    'function_runtime_out_of_memory',
+    'function_runtime_other',
+    'run_interrupted',
+  ],
+  async handle({ body, headers: sent, caller, services, signal, idempotency }) {
+    const request = {
+      environmentUid: caller.environmentUid,
+      integrationKey: sent['provider-config-key'],
+      connectionId: sent['connection-id'],
+      name: body.action_name,
+      input: body.input,
+      actor: caller.actor,
+      ...(idempotency === undefined ? {} : { runId: idempotency.workId }),
+    };
+    if (sent['x-async'] !== true) {
+      // Who goes away and has a key comes back for the outcome.
+      const waiting = idempotency === undefined ? signal : new AbortController().signal;
+      return outcomeOf(() => services.runs.triggerAction(request, waiting));
+    }
+    const id = await services.runs.queueAction(request, { retries: sent['x-max-retries'] ?? 0 });
+    const statusUrl = `/action/${id}`;
+    return { status: 202, headers: { location: statusUrl }, body: { id, statusUrl } };
+  },
+});
+
+const readAction = defineRoute({
+  method: 'GET',
+  path: '/action/{id}',
+  credential: 'environment',
+  scopes: ['environment:actions:execute'],
+  summary: 'The output of an action that was triggered asynchronously.',
+  params: z.object({ id: z.uuid() }),
+  answers: {
+    200: json('What the action returned.', outputShape),
+    424: json('The action failed.', actionFailureShape),
+  },
+  errors: ['not_found', 'action_script_failure', 'script_http_error', 'script_internal_error'],
+  async handle({ params, caller, services }) {
+    return outcomeOf(() => services.runs.actionOutput(caller.environmentUid, params.id));
+  },
+});
+
+/** The output as it is, not wrapped; an ActionError and a provider's error have bodies of their own. */
+async function outcomeOf(run: () => Promise<Json | undefined>): Promise<RouteAnswer> {
+  try {
+    const output = await run();
+    return { status: 200, body: Buffer.from(JSON.stringify(output ?? null)) };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { payload, upstream } = error.details;
+    if (error.code === 'action_script_failure') {
+      const wrapped = isJsonObject(payload) ? payload : { message: payload ?? null };
+      return {
+        status: error.status,
+        body: { error_type: 'action_script_failure', payload: wrapped },
+      };
+    }
+    if (upstream === undefined) throw error;
+    const answer = errorAnswer(error);
+    const body = answer.body as { error: object };
+    return { ...answer, body: { error: { ...body.error, upstream } } };
+  }
+}
+
+export const actionRoutes: readonly AnyRoute[] = [triggerAction, readAction];

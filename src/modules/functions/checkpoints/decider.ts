@@ -1,0 +1,29 @@
+import type { Decider } from '../../../kernel/decider.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { CheckpointEvent } from './events.ts';
+import type { Checkpoint } from './state.ts';
+
+export type CheckpointCommand = { readonly at: Instant } & (
+  | ({
+      /** A null value clears. `version` is the one that the writer has seen; 0 = none. */
+      readonly type: 'Write';
+    } & Checkpoint)
+  | { readonly type: 'Delete' }
+);
+
+/** One writer after the other: who has not seen the last write is refused. */
+export const checkpoint: Decider<Checkpoint | null, CheckpointCommand, CheckpointEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    if (command.type === 'Delete') return state === null ? [] : [{ type: 'CheckpointDeleted' }];
+    const { connectionUid, kind, functionName, value, version } = command;
+    const existing = state?.connectionUid === connectionUid ? state.version : 0;
+    if (version !== existing) throw new GatewayError('checkpoint_conflict');
+    const written = { connectionUid, kind, functionName, value, version: version + 1 };
+    return [{ type: 'CheckpointWritten', checkpoint: written }];
+  },
+
+  evolve: (_state, event) => (event.type === 'CheckpointWritten' ? event.checkpoint : null),
+};

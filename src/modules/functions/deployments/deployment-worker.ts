@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { compileSource } from '../functions/compile-source.ts';
+import type { DeployPlan } from '../functions/deploy.ts';
+import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
+import { deployWithSyncs } from '../functions/handlers.ts';
+import { deploymentRef } from './entity.ts';
+import type { Deployment, DeploymentFailure } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'coordination' | 'records' | 'logger'>;
+
+/** Another deployment of the environment, or the compilations of others, are waited for. */
+const waitedFor: readonly string[] = ['concurrent_deployment', 'execution_environment_unavailable'];
+const triesMax = 30;
+const tryAgainMs = 1_000;
+
+/** Carries out queued deployments, one after the other; several nodes share them. */
+export function startDeploymentWorker(deps: Deps): AsyncDisposable {
+  const { control, logger } = deps;
+  const ending = new AbortController();
+  let working: Promise<void> = Promise.resolve();
+  const takeUp = (deployment: Deployment): void => {
+    if (deployment.status !== 'waiting') return;
+    working = working
+      .then(() =>
+        ending.signal.aborted ? undefined : runDeployment(deps, deployment, ending.signal),
+      )
+      .catch((err: unknown) =>
+        logger.warn({ err, deployment: deployment.id }, 'a deployment was left'),
+      );
+  };
+  const stop = control.view.onChange((changed) => {
+    for (const { kind, path } of changed) {
+      const found = kind === 'deployment' ? control.view.find<Deployment>(kind, path) : null;
+      if (found !== null) takeUp(found);
+    }
+  });
+  for (const { state } of control.view.list<Deployment>('deployment', [])) takeUp(state);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop();
+      ending.abort();
+      await working;
+    },
+  };
+}
+
+async function runDeployment(
+  deps: Deps,
+  deployment: Deployment,
+  ending: AbortSignal,
+): Promise<void> {
+  const token = randomUUID();
+  const ref = deploymentRef(deployment.environmentUid, deployment.id);
+  const publish = (body: { readonly type: string; readonly error?: DeploymentFailure }) =>
+    deps.control.execute<Deployment>(ref, { ...body, token }, { actor: deployment.actor });
+  const started = await publish({ type: 'Start' });
+  if (started?.token !== token) return;
+  // By then its owner has ended it, and others wait here.
+  const late = AbortSignal.timeout(limits.deploymentMs);
+  try {
+    await deploy(deps, started, token, AbortSignal.any([ending, late]));
+    await publish({ type: 'Succeed' });
+  } catch (error) {
+    if (ending.aborted) await publish({ type: 'Release' });
+    else if (!late.aborted) await publish({ type: 'Fail', error: failureOf(deps, error) });
+  }
+}
+
+/** @throws GatewayError why nothing was deployed */
+async function deploy(
+  deps: Deps,
+  deployment: Deployment,
+  token: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { environmentUid, actor } = deployment;
+  const body = await trying(signal, () => compiled(deployment, signal));
+  const version = body.functions[0]?.version ?? '';
+  const applied = {
+    ref: deploymentRef(environmentUid, deployment.id),
+    body: { type: 'Apply', token, version },
+  };
+  const approve = (plan: DeployPlan): void => {
+    if (!deployment.allowsDestructive) refuseLosses(plan);
+  };
+  const task = { body, isStandalone: true, approve, along: [applied] } as const;
+  await trying(signal, () => deployWithSyncs(deps, environmentUid, task, { actor }));
+}
+
+/** The body that deploys the function. */
+async function compiled(deployment: Deployment, signal: AbortSignal): Promise<DeployBody> {
+  const { integrationKey, functionName: name, functionType: kind, version } = deployment;
+  const target = { integrationKey, name, kind };
+  const { sent } = await compileSource({ code: deployment.code, target }, signal);
+  const parsed = deployBody.safeParse({
+    reconciliationScope: { kind: 'function', integrationId: integrationKey, name, type: kind },
+    functions: [version === null ? sent : { ...sent, version }],
+  });
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => {
+    return `${path.slice(2).join('.')}: ${message}`;
+  });
+  throw new GatewayError('compilation_error', { message: problems.join('\n') });
+}
+
+async function trying<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+  for (let left = triesMax; ; left--) {
+    try {
+      return await task();
+    } catch (error) {
+      const isOver = !(error instanceof GatewayError) || !waitedFor.includes(error.code);
+      if (isOver || left === 0) throw error;
+      await pause(tryAgainMs, undefined, { signal });
+    }
+  }
+}
+
+/** @throws GatewayError `invalid_request` */
+function refuseLosses({ deletedModels }: DeployPlan): void {
+  if (deletedModels.length === 0) return;
+  throw new GatewayError('invalid_request', {
+    message: `The records of ${deletedModels.join(', ')} would be removed: send allow_destructive to agree.`,
+  });
+}
+
+function failureOf({ logger }: Deps, error: unknown): DeploymentFailure {
+  if (error instanceof GatewayError) return { code: error.code, message: error.message };
+  logger.error({ err: error }, 'a deployment failed unexpectedly');
+  return { code: 'server_error', message: 'The deployment failed unexpectedly.' };
+}

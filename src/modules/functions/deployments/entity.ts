@@ -1,0 +1,19 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { deployment, deploymentDueAt, type DeploymentCommand } from './decider.ts';
+import type { DeploymentEvent } from './events.ts';
+import type { Deployment } from './state.ts';
+
+/** In the scope of the functions, so that its end is decided together with them. */
+export const deploymentRef = (environmentUid: string, id: string): EntityRef => ({
+  kind: 'deployment',
+  scope: environmentUid,
+  path: [environmentUid, id],
+});
+
+/** Not told on a public topic: the function that it deploys is. */
+export const deploymentEntity: EntityDefinition<Deployment, DeploymentCommand, DeploymentEvent> = {
+  kind: 'deployment',
+  decider: deployment,
+  dueAt: deploymentDueAt,
+  publish: () => [],
+};

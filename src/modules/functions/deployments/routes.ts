@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { json, timestamp } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { functionName, integrationKey, text } from '../../../http/fields.ts';
+import { errorAt } from '../../../http/route-errors.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import { queueDeployment, requireDeployment } from './handlers.ts';
+import type { Deployment } from './state.ts';
+
+const functionType = z.enum(['sync', 'action']);
+const status = z.enum(['waiting', 'running', 'success', 'failed']);
+
+const begin = defineRoute({
+  method: 'POST',
+  path: '/functions/deployments',
+  credential: 'environment',
+  scopes: ['environment:deploy'],
+  summary: 'Deploys one function from its source; it is then part of no project.',
+  body: z.strictObject({
+    type: z.literal('function'),
+    integration_id: integrationKey,
+    function_name: functionName,
+    function_type: functionType,
+    code: text(1, 1_000_000),
+    version: text(0, 255).optional(),
+    allow_destructive: z.boolean().default(false),
+  }),
+  answers: {
+    202: json('It is queued.', z.strictObject({ id: z.uuid(), status, created_at: timestamp })),
+  },
+  errors: [errorAt(404, 'integration_not_found'), 'invalid_request', 'request_too_large'],
+  async handle({ body, caller, services, idempotency }) {
+    const queued = await queueDeployment(
+      services,
+      {
+        environmentUid: caller.environmentUid,
+        integrationKey: body.integration_id,
+        functionName: body.function_name,
+        functionType: body.function_type,
+        code: body.code,
+        version: body.version ?? null,
+        allowsDestructive: body.allow_destructive,
+      },
+      { actor: caller.actor, ...idempotency },
+    );
+    const { id, createdAt } = queued;
+    return { status: 202, body: { id, status: 'waiting', created_at: isoMillis(createdAt) } };
+  },
+});
+
+const deploymentShape = z.strictObject({
+  id: z.uuid(),
+  status,
+  integration_id: integrationKey,
+  function_name: functionName,
+  function_type: functionType,
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: timestamp.optional(),
+  completed_at: timestamp.optional(),
+  duration_ms: z.int().optional(),
+  deployed: z.boolean().optional(),
+  deployed_functions: z
+    .array(z.strictObject({ name: functionName, version: z.string() }))
+    .optional(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+});
+
+const read = defineRoute({
+  method: 'GET',
+  path: '/functions/deployments/{id}',
+  credential: 'environment',
+  scopes: ['environment:deploy'],
+  summary: 'How a deployment from source stands, and what came of it; for seven days.',
+  params: z.strictObject({ id: z.uuid() }),
+  answers: { 200: json('The deployment.', deploymentShape) },
+  errors: ['deployment_not_found'],
+  async handle({ params, caller, services }) {
+    const found = await requireDeployment(services, caller.environmentUid, params.id);
+    return { status: 200, body: present(found) };
+  },
+});
+
+/** What is not known yet is left out. */
+function present(deployment: Deployment): z.output<typeof deploymentShape> {
+  const { startedAt, endedAt, deployedVersion, error } = deployment;
+  return {
+    id: deployment.id,
+    status: deployment.status,
+    integration_id: deployment.integrationKey,
+    function_name: deployment.functionName,
+    function_type: deployment.functionType,
+    created_at: isoMillis(deployment.createdAt),
+    updated_at: isoMillis(deployment.updatedAt),
+    ...(startedAt === null ? {} : { started_at: isoMillis(startedAt) }),
+    ...(endedAt === null
+      ? {}
+      : { completed_at: isoMillis(endedAt), deployed: deployedVersion !== null }),
+    ...(startedAt === null || endedAt === null ? {} : { duration_ms: endedAt - startedAt }),
+    ...(deployedVersion === null
+      ? {}
+      : { deployed_functions: [{ name: deployment.functionName, version: deployedVersion }] }),
+    ...(error === null ? {} : { error }),
+  };
+}
+
+export const deploymentRoutes: readonly AnyRoute[] = [begin, read];

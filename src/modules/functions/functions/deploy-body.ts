@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import {
+  functionName,
+  integrationKey,
+  jsonObject,
+  mapOf,
+  modelName,
+  text,
+} from '../../../http/fields.ts';
+import { stableJson } from '../../../kernel/stable-json.ts';
+import type { DeployedParts } from './decider.ts';
+
+/** The body of a deployment as it is sent (contract/http.md section 9, design section 10). */
+
+const descriptionCharsMax = 2000;
+
+const common = {
+  /** `js` is the bundle, `ts` the source of the entry. */
+  fileBody: z.strictObject({ js: z.string(), ts: z.string() }),
+  version: text(0, 255).default(''),
+  metadata: z
+    .strictObject({
+      scopes: z.array(text(1, 255)).default([]),
+      description: text(0, descriptionCharsMax).default(''),
+    })
+    .default({ scopes: [], description: '' }),
+};
+
+const flow = {
+  ...common,
+  syncName: functionName,
+  providerConfigKey: integrationKey,
+  models: z.array(modelName),
+  runs: text(0, 255).nullable(),
+  auto_start: z.boolean().default(false),
+  track_deletes: z.boolean().default(false),
+  sync_type: z.enum(['full', 'incremental']).default('full'),
+  input: modelName.nullish(),
+  endpoints: z
+    .array(
+      z.strictObject({ method: text(1, 10), path: text(1, 2048), group: text(0, 255).nullish() }),
+    )
+    .default([]),
+  webhookSubscriptions: z.array(text(1, 255)).default([]),
+  models_json_schema: z
+    .strictObject({ definitions: mapOf(z.string(), jsonObject) })
+    .default({ definitions: {} }),
+  features: z.array(z.literal('checkpoints')).default([]),
+};
+
+const deployedItem = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('sync'), ...flow }),
+  z.strictObject({ type: z.literal('action'), ...flow }),
+  z.strictObject({
+    type: z.literal('on-event'),
+    ...common,
+    name: functionName,
+    integrationId: integrationKey,
+    event: z.enum(['post-connection-creation', 'pre-connection-deletion', 'validate-connection']),
+  }),
+]);
+
+export const deployBody = z.strictObject({
+  reconciliationScope: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('environment') }),
+    z.strictObject({ kind: z.literal('integration'), integrationId: integrationKey }),
+    z.strictObject({
+      kind: z.literal('function'),
+      integrationId: integrationKey,
+      name: functionName,
+      type: z.enum(['sync', 'action', 'on-event']),
+    }),
+  ]),
+  functions: z.array(deployedItem),
+});
+
+export type DeployBody = z.output<typeof deployBody>;
+export type ReconciliationScope = DeployBody['reconciliationScope'];
+type SentFunction = DeployBody['functions'][number];
+
+/** What the function's entity is told, with the hash by which an unchanged one is known. */
+export function deployedParts(
+  environmentUid: string,
+  sent: SentFunction,
+  isStandalone: true | undefined,
+): DeployedParts {
+  const parts = sent.type === 'on-event' ? onEventParts(sent) : flowParts(sent);
+  const { fileBody, metadata, version } = sent;
+  const content = {
+    ...parts,
+    environmentUid,
+    kind: sent.type,
+    description: metadata.description,
+    scopes: metadata.scopes,
+    version,
+    bundle: fileBody.js,
+    source: fileBody.ts,
+    ...(isStandalone === true ? { isStandalone } : {}),
+  };
+  const hash = createHash('sha256').update(stableJson(content)).digest('hex');
+  return { ...content, contentHash: hash };
+}
+
+type KindParts = Omit<
+  DeployedParts,
+  | 'environmentUid'
+  | 'kind'
+  | 'description'
+  | 'scopes'
+  | 'version'
+  | 'bundle'
+  | 'source'
+  | 'contentHash'
+  | 'isStandalone'
+>;
+
+function flowParts(sent: Extract<SentFunction, { type: 'sync' | 'action' }>): KindParts {
+  const isSync = sent.type === 'sync';
+  return {
+    integrationKey: sent.providerConfigKey,
+    name: sent.syncName,
+    models: sent.models,
+    jsonSchema: sent.models_json_schema,
+    inputModel: sent.input ?? null,
+    features: sent.features,
+    frequency: isSync ? sent.runs : null,
+    autoStart: isSync && sent.auto_start,
+    trackDeletes: isSync && sent.track_deletes,
+    syncType: sent.sync_type,
+    webhookSubscriptions: isSync ? sent.webhookSubscriptions : [],
+    event: null,
+  };
+}
+
+function onEventParts(sent: Extract<SentFunction, { type: 'on-event' }>): KindParts {
+  return {
+    integrationKey: sent.integrationId,
+    name: sent.name,
+    models: [],
+    jsonSchema: { definitions: {} },
+    inputModel: null,
+    features: [],
+    frequency: null,
+    autoStart: false,
+    trackDeletes: false,
+    syncType: 'full',
+    webhookSubscriptions: [],
+    event: sent.event,
+  };
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  ExecuteOptions,
+  Executed,
+  ControlPlane,
+} from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Coordination } from '../../../ports/coordination.ts';
+import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
+import { requireIntegration } from '../../connections/integrations/queries.ts';
+import type { DeployedParts } from './decider.ts';
+import { deployedParts, type DeployBody } from './deploy-body.ts';
+import {
+  checkFunctions,
+  checkModelOwners,
+  checkStandalone,
+  checkSyncCounts,
+  isInScope,
+} from './deploy-rules.ts';
+import { functionRef } from './entity.ts';
+import { listFunctions } from './queries.ts';
+import type { DeployedFunction, FunctionKind } from './state.ts';
+
+/** One line of a plan, as the API answers it. */
+interface PlanItem {
+  readonly integrationId: string;
+  readonly name: string;
+  readonly type: FunctionKind;
+  /** Connections of the integration. */
+  readonly connections: number;
+  readonly auto_start: boolean;
+}
+
+export interface DeployPlan {
+  readonly created: readonly PlanItem[];
+  readonly updated: readonly PlanItem[];
+  readonly unchanged: readonly PlanItem[];
+  readonly deleted: readonly PlanItem[];
+  /** Models whose records go away. */
+  readonly deletedModels: readonly string[];
+}
+
+/** What is deployed, and what it is tied to. */
+export interface DeployWork {
+  readonly body: DeployBody;
+  /** From source, for no project: it leaves functions of projects alone. */
+  readonly isStandalone?: true;
+  /** Throws where the plan must not be carried out. */
+  readonly approve?: (plan: DeployPlan) => void;
+  /** Decided together with the functions. */
+  readonly along?: readonly Executed[];
+}
+
+/** What a deployment would do, in the terms of the domain. */
+interface Difference {
+  readonly created: readonly DeployedParts[];
+  readonly updated: readonly DeployedParts[];
+  readonly unchanged: readonly DeployedParts[];
+  readonly deleted: readonly DeployedFunction[];
+  readonly deletedModels: readonly string[];
+}
+
+/**
+ * What `deployFunctions` would do now.
+ * @throws GatewayError `integration_not_found`, `missing_required_fields_on_deploy`, `invalid_body`, …
+ */
+export async function planDeployment(
+  control: ControlPlane,
+  environmentUid: string,
+  body: DeployBody,
+): Promise<DeployPlan> {
+  await control.view.caughtUp();
+  const difference = await differenceOf(control, environmentUid, { body });
+  return presentPlan(control, environmentUid, difference);
+}
+
+/** Deciding takes seconds. What follows may take longer and overlap with another's: it is idempotent. */
+const leaseMs = 120_000;
+
+export interface DeployDeps {
+  readonly control: ControlPlane;
+  readonly coordination: Coordination;
+  /** Makes, changes and removes the syncs of the connections; idempotent. */
+  readonly reconcileSyncs: (integrationKeys: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Brings the functions within the scope to what the body says: all of it or nothing. The syncs of the
+ * connections follow, also when an earlier deployment was cut off before that.
+ * @throws GatewayError as `planDeployment`; `concurrent_deployment`; `invalid_request`: a standalone function would
+ *   replace a project's; what `approve` throws
+ */
+export async function deployFunctions(
+  deps: DeployDeps,
+  environmentUid: string,
+  task: DeployWork,
+  options: ExecuteOptions,
+): Promise<DeployPlan> {
+  const { control, coordination } = deps;
+  const lease = await coordination.acquire(`deploy/${environmentUid}`, {
+    ttlMs: leaseMs,
+    token: randomUUID(),
+  });
+  if (lease === null) throw new GatewayError('concurrent_deployment');
+  try {
+    await control.view.caughtUp();
+    const difference = await differenceOf(control, environmentUid, task);
+    const plan = presentPlan(control, environmentUid, difference);
+    task.approve?.(plan);
+    const commands = [...commandsOf(environmentUid, difference), ...(task.along ?? [])];
+    if (commands.length > 0) await control.askAll(commands, options);
+    await deps.reconcileSyncs(touchedIntegrations(task.body, difference));
+    return plan;
+  } finally {
+    await coordination.release(lease);
+  }
+}
+
+async function differenceOf(
+  control: ControlPlane,
+  environmentUid: string,
+  { body, isStandalone }: DeployWork,
+): Promise<Difference> {
+  const { reconciliationScope: scope, functions } = body;
+  const wanted = functions.map((sent) => deployedParts(environmentUid, sent, isStandalone));
+  checkFunctions(scope, wanted);
+  const scoped = scope.kind === 'environment' ? [] : [scope.integrationId];
+  for (const key of new Set([...scoped, ...wanted.map(({ integrationKey }) => integrationKey)])) {
+    await requireIntegration(control, environmentUid, key, { code: 'integration_not_found' });
+  }
+  const present = new Map(
+    listFunctions(control, environmentUid).map((one) => [keyOf(one), one] as const),
+  );
+  for (const parts of isStandalone === true ? wanted : []) {
+    checkStandalone(present.get(keyOf(parts)) ?? null);
+  }
+  const kept = new Set(wanted.map(keyOf));
+  const deleted = [...present.values()].filter(
+    (one) => one.isStandalone !== true && isInScope(scope, one) && !kept.has(keyOf(one)),
+  );
+  const isGone = new Set(deleted.map(keyOf));
+  const others = [...present.values()].filter(
+    (one) => !kept.has(keyOf(one)) && !isGone.has(keyOf(one)),
+  );
+  const syncsAfter = [...others, ...wanted].filter(({ kind }) => kind === 'sync');
+  checkSyncCounts(syncsAfter);
+  checkModelOwners(syncsAfter);
+  const hashBefore = (parts: DeployedParts): string | undefined =>
+    present.get(keyOf(parts))?.contentHash;
+  return {
+    created: wanted.filter((parts) => hashBefore(parts) === undefined),
+    updated: wanted.filter((parts) => ![undefined, parts.contentHash].includes(hashBefore(parts))),
+    unchanged: wanted.filter((parts) => hashBefore(parts) === parts.contentHash),
+    deleted,
+    deletedModels: modelsLost([...present.values()], syncsAfter),
+  };
+}
+
+type Named = Pick<DeployedParts, 'integrationKey' | 'kind' | 'name' | 'models'>;
+
+const keyOf = ({ integrationKey, kind, name }: Named): string =>
+  `${integrationKey}\n${kind}\n${name}`;
+
+/** Models that a sync has now and no sync of the integration has afterwards. */
+function modelsLost(before: readonly Named[], after: readonly Named[]): string[] {
+  const left = new Set(
+    after.flatMap(({ integrationKey, models }) =>
+      models.map((model) => `${integrationKey}\n${model}`),
+    ),
+  );
+  const lost = before
+    .filter(({ kind }) => kind === 'sync')
+    .flatMap(({ integrationKey, models }) =>
+      models.filter((model) => !left.has(`${integrationKey}\n${model}`)),
+    );
+  return [...new Set(lost)].sort();
+}
+
+function commandsOf(environmentUid: string, difference: Difference): Executed[] {
+  const refOf = ({ integrationKey, kind, name }: Named) =>
+    functionRef(environmentUid, integrationKey, kind, name);
+  return [
+    ...difference.deleted.map((one) => ({ ref: refOf(one), body: { type: 'Delete' } })),
+    ...[...difference.created, ...difference.updated].map((parts) => ({
+      ref: refOf(parts),
+      body: { type: 'Deploy', parts },
+    })),
+  ];
+}
+
+function touchedIntegrations(
+  { functions, reconciliationScope }: DeployBody,
+  { deleted }: Difference,
+): string[] {
+  const sent = functions.map((one) =>
+    one.type === 'on-event' ? one.integrationId : one.providerConfigKey,
+  );
+  const scoped =
+    reconciliationScope.kind === 'environment' ? [] : [reconciliationScope.integrationId];
+  return [...new Set([...sent, ...scoped, ...deleted.map((one) => one.integrationKey)])];
+}
+
+function presentPlan(
+  control: ControlPlane,
+  environmentUid: string,
+  difference: Difference,
+): DeployPlan {
+  const counts = new Map<string, number>();
+  const connections = (key: string): number => {
+    const existing = counts.get(key);
+    if (existing !== undefined) return existing;
+    const live = connectionsOfIntegration(control, environmentUid, key).filter(
+      ({ isDeleting }) => !isDeleting,
+    );
+    counts.set(key, live.length);
+    return live.length;
+  };
+  const items = (functions: readonly (Named & { readonly autoStart: boolean })[]): PlanItem[] =>
+    functions.map(({ integrationKey, name, kind, autoStart }) => ({
+      integrationId: integrationKey,
+      name,
+      type: kind,
+      connections: connections(integrationKey),
+      auto_start: autoStart,
+    }));
+  return {
+    created: items(difference.created),
+    updated: items(difference.updated),
+    unchanged: items(difference.unchanged),
+    deleted: items(difference.deleted),
+    deletedModels: difference.deletedModels,
+  };
+}

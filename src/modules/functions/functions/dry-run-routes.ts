@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { anyJson, json, timestamp } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { errorAt } from '../../../http/route-errors.ts';
+import { connectionId, integrationKey, jsonObject, text } from '../../../http/fields.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import { kindOf, type ActionRun } from '../actions/state.ts';
+import { requireConnection } from '../../connections/connections/queries.ts';
+import type { RunsClient } from '../runs/client.ts';
+import { compileSource } from './compile-source.ts';
+
+const functionType = z.enum(['sync', 'action']);
+const status = z.enum(['waiting', 'running', 'success', 'failed']);
+
+const begin = defineRoute({
+  method: 'POST',
+  path: '/functions/dryruns',
+  credential: 'environment',
+  scopes: ['environment:functions:dryrun'],
+  summary: 'Tries a function out on a connection; nothing that it writes stays.',
+  body: z.strictObject({
+    integration_id: integrationKey,
+    function_type: functionType,
+    code: text(1, 1_000_000),
+    connection_id: connectionId,
+    input: z.custom<Json>().optional(),
+    metadata: jsonObject.optional(),
+    checkpoint: jsonObject.optional(),
+    last_sync_date: z.iso.datetime({ offset: true }).optional(),
+  }),
+  answers: {
+    202: json('It runs.', z.strictObject({ id: z.uuid(), status, created_at: timestamp })),
+  },
+  errors: [
+    'compilation_error',
+    'timeout',
+    'execution_environment_unavailable',
+    errorAt(404, 'integration_not_found'),
+    'connection_not_found',
+    'request_too_large',
+  ],
+  async handle({ body, caller, services, signal, idempotency }) {
+    const { control, runs, clock } = services;
+    checkInput(body.input);
+    const connection = await requireConnection(
+      control,
+      caller.environmentUid,
+      body.integration_id,
+      body.connection_id,
+      {
+        code: 'connection_not_found',
+        integrationCode: 'integration_not_found',
+        integrationStatus: 404,
+      },
+    );
+    const order = {
+      functionType: body.function_type,
+      bundle: (await compileSource({ code: body.code }, signal)).bundle,
+      ...input({
+        input: body.input,
+        metadata: body.metadata,
+        checkpoint: body.checkpoint,
+        lastSyncDate: body.last_sync_date,
+      }),
+    };
+    const id = await runs.queueDryRun({
+      connection,
+      order,
+      actor: caller.actor,
+      ...(idempotency === undefined ? {} : { runId: idempotency.workId }),
+    });
+    const created_at = isoMillis(clock.now());
+    return { status: 202, body: { id, status: 'waiting', created_at } };
+  },
+});
+
+/** As large as the input of an action may be. @throws GatewayError `request_too_large` */
+function checkInput(input: Json | undefined): void {
+  const json = input === undefined ? '' : JSON.stringify(input);
+  if (Buffer.byteLength(json) <= limits.actionInputBytesMax) return;
+  throw new GatewayError('request_too_large', {
+    message: 'The input of a dry run may have 2 MB as JSON.',
+  });
+}
+
+const input = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+const dryRunShape = z.strictObject({
+  id: z.uuid(),
+  status,
+  integration_id: integrationKey,
+  function_type: functionType,
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: timestamp.optional(),
+  completed_at: timestamp.optional(),
+  duration_ms: z.int().optional(),
+  output: anyJson.optional(),
+  result: anyJson.optional(),
+  error: z
+    .strictObject({ code: z.string(), message: z.string(), payload: anyJson.optional() })
+    .optional(),
+});
+
+const read = defineRoute({
+  method: 'GET',
+  path: '/functions/dryruns/{id}',
+  credential: 'environment',
+  scopes: ['environment:functions:dryrun'],
+  summary: 'How a dry run stands, and what came of it.',
+  params: z.strictObject({ id: z.uuid() }),
+  answers: { 200: json('The dry run.', dryRunShape) },
+  errors: ['dryrun_not_found'],
+  async handle({ params, caller, services }) {
+    const { view } = services.control;
+    const path = [caller.environmentUid, params.id];
+    const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
+    if (run === null || kindOf(run) !== 'dryrun') {
+      const message = `No dry run "${params.id}".`;
+      throw new GatewayError('dryrun_not_found', { message });
+    }
+    return { status: 200, body: await presentDryRun(services.runs, run) };
+  },
+});
+
+async function presentDryRun(runs: RunsClient, run: ActionRun): Promise<JsonObject> {
+  const { startedAt, endedAt, startBy } = run;
+  const createdAt = startBy - limits.dryRunStartByMs;
+  return {
+    id: run.runId,
+    status: statusOf(run),
+    integration_id: run.integrationKey,
+    function_type: run.event ?? '',
+    created_at: isoMillis(createdAt),
+    updated_at: isoMillis(endedAt ?? startedAt ?? createdAt),
+    ...(startedAt === null ? {} : { started_at: isoMillis(startedAt) }),
+    ...(endedAt === null ? {} : { completed_at: isoMillis(endedAt) }),
+    ...(startedAt === null || endedAt === null ? {} : { duration_ms: endedAt - startedAt }),
+    ...(endedAt === null ? {} : await outcomeOf(runs, run)),
+  };
+}
+
+function statusOf({ status: now, endedAt }: ActionRun): z.output<typeof status> {
+  if (endedAt === null) return now === 'started' ? 'running' : 'waiting';
+  return now === 'succeeded' ? 'success' : 'failed';
+}
+
+async function outcomeOf(runs: RunsClient, run: ActionRun): Promise<JsonObject> {
+  try {
+    const left = await runs.dryRunOutput(run);
+    return isJsonObject(left) ? left : {};
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { payload } = error.details;
+    const fields = { code: error.code, message: error.message };
+    return { error: payload === undefined ? fields : { ...fields, payload: payload as Json } };
+  }
+}
+
+export const dryRunRoutes: readonly AnyRoute[] = [begin, read];

@@ -1,0 +1,82 @@
+import { configMessages } from '../../../control-plane/config-message.ts';
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { Integration } from '../../connections/integrations/state.ts';
+import { deployedFunction, type FunctionCommand } from './decider.ts';
+import type { FunctionEvent } from './events.ts';
+import type { DeployedFunction, FunctionKind } from './state.ts';
+
+export const functionRef = (
+  environmentUid: string,
+  integrationKey: string,
+  kind: FunctionKind,
+  name: string,
+): EntityRef => ({
+  kind: 'function',
+  scope: environmentUid,
+  path: [environmentUid, integrationKey, kind, name],
+});
+
+const actions = {
+  FunctionDeployed: 'deployed',
+  FunctionEnabled: 'enabled',
+  FunctionDisabled: 'disabled',
+  FunctionMoved: 'moved',
+  FunctionDeleted: 'deleted',
+} as const satisfies Record<FunctionEvent['type'], string>;
+
+export const functionEntity: EntityDefinition<DeployedFunction, FunctionCommand, FunctionEvent> = {
+  kind: 'function',
+  decider: deployedFunction,
+  isNumbered: true,
+
+  facts(_command, ref, siblings) {
+    const [environmentUid = '', integrationKey = ''] = ref.path;
+    const path = [environmentUid, integrationKey];
+    const integration = siblings.find<Integration>('integration', path);
+    return { isIntegrationKnown: integration !== null && !integration.isDeleting };
+  },
+
+  publish(event, before, after, meta) {
+    const subject = after ?? before;
+    if (subject === null) return [];
+    const { environmentUid, integrationKey, kind, name } = subject;
+    return configMessages(
+      {
+        kind: 'function',
+        id: [environmentUid, integrationKey, kind, name],
+        environmentUid,
+        integration: integrationKey,
+        action: actions[event.type],
+        document: publicDocument(subject),
+        isGone: after === null,
+      },
+      meta,
+    );
+  },
+};
+
+/** Without the code: it may hold what its author should not have written into it. */
+function publicDocument(state: DeployedFunction): Record<string, unknown> {
+  const { id, name, kind, version, description, isEnabled, models, contentHash } = state;
+  const { frequency, autoStart, trackDeletes, syncType, event, inputModel, scopes } = state;
+  return {
+    id,
+    name,
+    type: kind,
+    integration: state.integrationKey,
+    version,
+    description,
+    enabled: isEnabled,
+    models,
+    json_schema: state.jsonSchema,
+    input_model: inputModel,
+    scopes,
+    content_hash: contentHash,
+    frequency,
+    auto_start: autoStart,
+    track_deletes: trackDeletes,
+    sync_type: syncType,
+    event,
+    deployed_at: new Date(state.deployedAt).toISOString(),
+  };
+}

@@ -1,0 +1,99 @@
+import { isoMillis } from '../../../kernel/time.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import type { DeployedFunction } from './state.ts';
+
+/** Functions as the API shows them (contract/http.md sections 3 and 9). */
+
+export function presentFunction(deployed: DeployedFunction): Record<string, unknown> {
+  const { id, name, kind, description, scopes, isEnabled, deployedAt } = deployed;
+  return {
+    id,
+    name,
+    type: kind,
+    description,
+    scopes,
+    enabled: isEnabled,
+    last_deployed: isoMillis(deployedAt),
+    source: deployed.isStandalone === true ? 'standalone' : 'repo',
+    ...kindParts(deployed),
+  };
+}
+
+function kindParts(deployed: DeployedFunction): Record<string, unknown> {
+  const { kind, event, inputModel, models, jsonSchema } = deployed;
+  if (kind === 'on-event') return { event };
+  const typed = {
+    ...(inputModel === null ? {} : { input: inputModel }),
+    returns: models,
+    json_schema: jsonSchema,
+  };
+  if (kind === 'action') return typed;
+  const { frequency, autoStart, trackDeletes } = deployed;
+  return { ...typed, runs: frequency, auto_start: autoStart, track_deletes: trackDeletes };
+}
+
+/** The functions of each integration, for applications that generate their own clients. */
+export function presentConfiguration(
+  functions: readonly DeployedFunction[],
+  providerOf: (integrationKey: string) => string | null,
+): Record<string, unknown>[] {
+  const keys = [...new Set(functions.map(({ integrationKey }) => integrationKey))];
+  return keys.map((providerConfigKey) => {
+    const own = functions.filter(({ integrationKey }) => integrationKey === providerConfigKey);
+    const ref = (kind: DeployedFunction['kind']) =>
+      own.filter((deployed) => deployed.kind === kind).map(configurationItem);
+    return {
+      providerConfigKey,
+      provider: providerOf(providerConfigKey),
+      syncs: ref('sync'),
+      actions: ref('action'),
+      'on-events': ref('on-event'),
+    };
+  });
+}
+
+function configurationItem(deployed: DeployedFunction): Record<string, unknown> {
+  const { kind, version, features, webhookSubscriptions } = deployed;
+  return {
+    ...presentFunction(deployed),
+    version,
+    sdk_version: null,
+    ...(kind === 'on-event' ? {} : { endpoints: [], features }),
+    ...(kind === 'sync' ? { webhookSubscriptions } : {}),
+  };
+}
+
+/** Actions as tools of a language model. */
+export function presentTools(functions: readonly DeployedFunction[]): Record<string, unknown> {
+  const actions = functions.filter(({ kind }) => kind === 'action');
+  return {
+    data: actions.map((action) => ({
+      name: action.name,
+      description: action.description,
+      parameters: toolParameters(action) ?? noParameters,
+    })),
+  };
+}
+
+interface ToolParameters {
+  readonly type: 'object';
+  readonly properties: JsonObject;
+  readonly required: readonly Json[];
+}
+
+const noParameters: ToolParameters = { type: 'object', properties: {}, required: [] };
+
+/** What the input of an action may hold; null where it is no object. */
+export function toolParameters({
+  inputModel,
+  jsonSchema,
+}: DeployedFunction): ToolParameters | null {
+  if (inputModel === null) return noParameters;
+  const definitions: Json | undefined = jsonSchema['definitions'];
+  const input = isJsonObject(definitions) ? definitions[inputModel] : undefined;
+  if (!isJsonObject(input)) return null;
+  const { type, properties = {}, required = [] } = input;
+  if (type === 'null') return noParameters;
+  if (type !== 'object' || !isJsonObject(properties) || !Array.isArray(required)) return null;
+  return { type, properties, required };
+}

@@ -1,0 +1,50 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
+import { environmentName } from '../../access/environments/names.ts';
+import type { DeployedFunction, FunctionKind } from './state.ts';
+
+/** Deployed functions of one integration, or of the whole environment, in path order. */
+export function listFunctions(
+  { view }: ControlPlane,
+  environmentUid: string,
+  ref: { readonly integrationKey?: string; readonly kind?: FunctionKind } = {},
+): DeployedFunction[] {
+  const { integrationKey, kind } = ref;
+  const prefix = integrationKey === undefined ? [environmentUid] : [environmentUid, integrationKey];
+  const found = view.list<DeployedFunction>('function', prefix).map(({ state }) => state);
+  return kind === undefined ? found : found.filter((deployed) => deployed.kind === kind);
+}
+
+export function findFunction(
+  { view }: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+  kind: FunctionKind,
+  name: string,
+): DeployedFunction | null {
+  return view.find('function', [environmentUid, integrationKey, kind, name]);
+}
+
+/**
+ * The function, after this node has caught up with the log if need be.
+ * @throws GatewayError with `code`; the message names function, integration and environment
+ */
+export async function requireFunction(
+  control: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+  kind: FunctionKind,
+  name: string,
+  code: ErrorCode = 'not_found',
+): Promise<DeployedFunction> {
+  const find = () => findFunction(control, environmentUid, integrationKey, kind, name);
+  const existing = find();
+  if (existing !== null) return existing;
+  await control.view.caughtUp();
+  const found = find();
+  if (found !== null) return found;
+  const message =
+    `No ${kind} "${name}" is deployed for the integration "${integrationKey}" in the environment ` +
+    `"${environmentName(control, environmentUid)}", which the key belongs to.`;
+  throw new GatewayError(code, { message });
+}

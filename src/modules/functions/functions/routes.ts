@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { functionName, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import { listIntegrations, requireIntegration } from '../../connections/integrations/queries.ts';
+import { checkCliVersion } from './cli-version.ts';
+import { compileSource } from './compile-source.ts';
+import { dryRunRoutes } from './dry-run-routes.ts';
+import { deployBody } from './deploy-body.ts';
+import { planDeployment } from './deploy.ts';
+import { deleteFunction, deployWithSyncs } from './handlers.ts';
+import { presentConfiguration, presentFunction, presentTools } from './presenter.ts';
+import { listFunctions } from './queries.ts';
+import type { DeployedFunction, FunctionKind } from './state.ts';
+import {
+  codeShape,
+  compiledShape,
+  configurationShape,
+  functionsShape,
+  oneFunctionShape,
+  planShape,
+  removedShape,
+} from './shapes.ts';
+
+const functionType = z.enum(['sync', 'action', 'on-event']);
+const ofIntegration = z.strictObject({ uniqueKey: integrationKey });
+const ofFunction = z.strictObject({ uniqueKey: integrationKey, name: functionName });
+
+const listRoute = defineRoute({
+  method: 'GET',
+  path: '/integrations/{uniqueKey}/functions',
+  credential: 'environment',
+  scopes: ['environment:functions:list'],
+  summary: 'The functions deployed for an integration, a page at a time.',
+  params: ofIntegration,
+  query: z.strictObject({
+    type: functionType.optional(),
+    search: text(1, 255).optional(),
+    page: wholeNumber(0, 1_000_000).default(0),
+    limit: wholeNumber(1, 100).default(20),
+  }),
+  answers: { 200: json('A page of functions.', functionsShape) },
+  errors: ['not_found'],
+  async handle({ params, query, caller, services }) {
+    const { control } = services;
+    await requireIntegration(control, caller.environmentUid, params.uniqueKey);
+    const search = query.search?.toLowerCase() ?? '';
+    const found = listFunctions(control, caller.environmentUid, {
+      integrationKey: params.uniqueKey,
+      ...(query.type === undefined ? {} : { kind: query.type }),
+    }).filter(({ name }) => name.toLowerCase().includes(search));
+    const { page, limit } = query;
+    return {
+      status: 200,
+      body: {
+        data: found.slice(page * limit, (page + 1) * limit).map(presentFunction),
+        pagination: { total: found.length, page, limit },
+      },
+    };
+  },
+});
+
+const getRoute = defineRoute({
+  method: 'GET',
+  path: '/integrations/{uniqueKey}/functions/{name}',
+  credential: 'environment',
+  scopes: ['environment:functions:read'],
+  summary: 'One function of an integration.',
+  params: ofFunction,
+  query: z.strictObject({ type: functionType.optional() }),
+  answers: { 200: json('The function.', oneFunctionShape) },
+  errors: ['not_found'],
+  async handle({ params, query, caller, services }) {
+    const found = await named(services.control, caller.environmentUid, params, query.type);
+    return { status: 200, body: { data: presentFunction(found[0]) } };
+  },
+});
+
+const deleteRoute = defineRoute({
+  method: 'DELETE',
+  path: '/integrations/{uniqueKey}/functions/{name}',
+  credential: 'environment',
+  scopes: ['environment:functions:delete'],
+  summary: 'Removes a function that no deployed project manages.',
+  params: ofFunction,
+  query: z.strictObject({ type: z.enum(['sync', 'action']) }),
+  answers: { 200: json('It is removed.', removedShape) },
+  errors: ['not_found', 'function_managed_by_deploy'],
+  async handle({ params, query, caller, services, idempotency }) {
+    const [found] = await named(services.control, caller.environmentUid, params, query.type);
+    await deleteFunction(services, found, { actor: caller.actor, ...idempotency });
+    return { status: 200, body: { data: { success: true } } };
+  },
+});
+
+const codeRoute = defineRoute({
+  method: 'GET',
+  path: '/integrations/{uniqueKey}/functions/{name}/code',
+  credential: 'environment',
+  scopes: ['environment:functions:read'],
+  summary: 'The TypeScript source of a function.',
+  params: ofFunction,
+  query: z.strictObject({ type: functionType.optional() }),
+  answers: { 200: json('The source.', codeShape) },
+  errors: ['not_found', 'ambiguous_function'],
+  async handle({ params, query, caller, services }) {
+    const found = await named(services.control, caller.environmentUid, params, query.type);
+    if (found.length > 1) {
+      const matches = found.map(({ kind, name }) => ({ type: kind, name }));
+      throw new GatewayError('ambiguous_function', { payload: { matches } });
+    }
+    return { status: 200, body: { type: found[0].kind, code: found[0].source } };
+  },
+});
+
+const configurationRoute = defineRoute({
+  method: 'GET',
+  path: '/scripts/config',
+  credential: 'environment',
+  scopes: ['environment:integrations:list_functions'],
+  summary: 'All functions of the environment by integration, or its actions as tools.',
+  query: z.strictObject({ format: z.enum(['svc', 'openai']).default('svc') }),
+  answers: { 200: json('The functions.', configurationShape) },
+  errors: [],
+  async handle({ query, caller, services }) {
+    const { control } = services;
+    const functions = listFunctions(control, caller.environmentUid);
+    if (query.format === 'openai') return { status: 200, body: presentTools(functions) };
+    const integrations = listIntegrations(control, caller.environmentUid);
+    const providers = new Map(integrations.map((one) => [one.uniqueKey, one.provider] as const));
+    const body = presentConfiguration(functions, (key) => providers.get(key) ?? null);
+    return { status: 200, body };
+  },
+});
+
+const compileRoute = defineRoute({
+  method: 'POST',
+  path: '/functions/compile',
+  credential: 'environment',
+  scopes: ['environment:functions:compile'],
+  summary: 'Checks and bundles one file of functions.',
+  body: z.strictObject({ code: text(1, 1_000_000) }),
+  answers: { 200: json('The bundle.', compiledShape) },
+  errors: ['compilation_error', 'timeout', 'execution_environment_unavailable'],
+  async handle({ body, services, signal }) {
+    const { bundle } = await compileSource({ code: body.code }, signal);
+    return {
+      status: 200,
+      body: {
+        bundle_size_bytes: Buffer.byteLength(bundle),
+        bundled_js: bundle,
+        compiled_at: isoMillis(services.clock.now()),
+      },
+    };
+  },
+});
+
+/** The command line says which it is. */
+const deployHeaders = z.object({ 'user-agent': z.string().optional() });
+
+const deployErrors = [
+  'invalid_cli_version',
+  'integration_not_found',
+  'missing_required_fields_on_deploy',
+  'deploy_missing_json_schema_model',
+  'sync_interval_invalid',
+  'sync_interval_too_short',
+] as const;
+
+const previewRoute = defineRoute({
+  method: 'POST',
+  path: '/functions/deployments/bundle/preview',
+  credential: 'environment',
+  scopes: ['environment:deploy'],
+  summary: 'What a deployment would do; changes nothing.',
+  headers: deployHeaders,
+  body: deployBody,
+  answers: { 200: json('What would change.', planShape) },
+  errors: deployErrors,
+  async handle({ body, headers, caller, services }) {
+    checkCliVersion(headers['user-agent'], services);
+    const plan = await planDeployment(services.control, caller.environmentUid, body);
+    return { status: 200, body: plan };
+  },
+});
+
+const deployRoute = defineRoute({
+  method: 'POST',
+  path: '/functions/deployments/bundle',
+  credential: 'environment',
+  scopes: ['environment:deploy'],
+  summary: 'Deploys functions: all of them or none.',
+  headers: deployHeaders,
+  body: deployBody,
+  answers: { 200: json('What changed.', planShape) },
+  errors: [...deployErrors, 'concurrent_deployment'],
+  async handle({ body, headers, caller, services, idempotency }) {
+    checkCliVersion(headers['user-agent'], services);
+    const { actor, environmentUid } = caller;
+    const options = { actor, ...idempotency };
+    const plan = await deployWithSyncs(services, environmentUid, { body }, options);
+    return { status: 200, body: plan };
+  },
+});
+
+/** At least one function of that name, in the order sync, action, on-event. */
+async function named(
+  control: ControlPlane,
+  environmentUid: string,
+  params: z.output<typeof ofFunction>,
+  type: FunctionKind | undefined,
+): Promise<[DeployedFunction, ...DeployedFunction[]]> {
+  const { uniqueKey, name } = params;
+  await requireIntegration(control, environmentUid, uniqueKey);
+  const find = (): DeployedFunction[] =>
+    functionType.options.flatMap((kind) =>
+      type === undefined || type === kind
+        ? listFunctions(control, environmentUid, { integrationKey: uniqueKey, kind }).filter(
+            (deployed) => deployed.name === name,
+          )
+        : [],
+    );
+  let [first, ...others] = find();
+  if (first === undefined) {
+    await control.view.caughtUp();
+    [first, ...others] = find();
+  }
+  if (first === undefined) {
+    const what = type ?? 'function';
+    throw new GatewayError('not_found', {
+      message: `No ${what} "${name}" is deployed for the integration "${uniqueKey}".`,
+    });
+  }
+  return [first, ...others];
+}
+
+export const functionRoutes: readonly AnyRoute[] = [
+  listRoute,
+  getRoute,
+  deleteRoute,
+  codeRoute,
+  configurationRoute,
+  compileRoute,
+  ...dryRunRoutes,
+  previewRoute,
+  deployRoute,
+];

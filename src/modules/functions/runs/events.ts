@@ -1,0 +1,137 @@
+import type { PublicFields } from '../../../kernel/public-fields.ts';
+import type { Instant, Micros } from '../../../kernel/time.ts';
+import type { ModelPlace, ModelResult } from '../syncs/events.ts';
+import { redactText } from '../../../kernel/redact.ts';
+
+export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook' | 'dryrun';
+export type RunAction =
+  | 'queued'
+  | 'started'
+  | 'progress'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  | 'timed_out'
+  | 'interrupted';
+
+/** Where a body lies on `svc.internal.run-bodies.v1`. */
+export type BodyPlace = { readonly partition: number; readonly offset: number };
+
+/** One thing that a run did. What does not apply is null. */
+export interface TimelineEntry {
+  readonly at: Micros;
+  /**
+   * `request` (method, path, status, duration_ms), `save`, `update`, `delete` (model, count),
+   * `track_deletes_start`, `track_deletes_end` (model, count), `checkpoint_saved` (message), `checkpoint_cleared`,
+   * `log` (level, message), `truncated`: the rest is left out. An open set.
+   */
+  readonly what: string;
+  readonly method: string | null;
+  /** Of the address, without its query. */
+  readonly path: string | null;
+  /** Null without an answer. */
+  readonly status: number | null;
+  readonly duration_ms: number | null;
+  readonly model: string | null;
+  /** Of records. */
+  readonly count: number | null;
+  readonly level: string | null;
+  /** At most 2 KiB, scrubbed. */
+  readonly message: string | null;
+}
+
+/** What most entries do not say. */
+export const quietEntry = {
+  method: null,
+  path: null,
+  status: null,
+  duration_ms: null,
+  model: null,
+  count: null,
+  level: null,
+  message: null,
+} as const satisfies Partial<TimelineEntry>;
+
+/** A value of `svc.runs.v1` after the common fields. Mirrors schemas/runs/run-changed.v1.avsc. */
+export interface RunStep {
+  readonly kind: RunKind;
+  readonly function: string;
+  readonly function_version: string;
+  readonly action: RunAction;
+  readonly attempt: number;
+  readonly connection_uid: string;
+  readonly variant: string;
+  readonly models: readonly string[];
+  readonly trigger: string | null;
+  readonly start_by: Micros | null;
+  readonly empty_cache: boolean;
+  readonly is_initial: boolean;
+  readonly started_at: Micros | null;
+  readonly checkpoint_from: string | null;
+  readonly checkpoint_to: string | null;
+  readonly counts: readonly ModelResult[];
+  readonly positions: readonly ModelPlace[];
+  readonly duration_ms: number | null;
+  readonly input_hash: string | null;
+  readonly output_hash: string | null;
+  readonly body_partition: number | null;
+  readonly body_offset: number | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly log_id: string;
+  /** Of `progress`: what the attempt did since the last one. */
+  readonly timeline: readonly TimelineEntry[];
+}
+
+/** The whole value of `svc.runs.v1`. */
+export type RunChanged = PublicFields & RunStep;
+
+/** What most steps do not say. */
+export const quietStep = {
+  variant: 'base',
+  models: [],
+  trigger: null,
+  start_by: null,
+  empty_cache: false,
+  is_initial: false,
+  started_at: null,
+  checkpoint_from: null,
+  checkpoint_to: null,
+  counts: [],
+  positions: [],
+  duration_ms: null,
+  input_hash: null,
+  output_hash: null,
+  body_partition: null,
+  body_offset: null,
+  error_code: null,
+  error_message: null,
+  timeline: [],
+} as const satisfies Partial<RunStep>;
+
+const ends = new Set<string>(['succeeded', 'failed', 'cancelled', 'timed_out', 'interrupted']);
+export const isEnd = (action: string): boolean => ends.has(action);
+
+/** Queued by a process that has taken the run up itself: it is called for, and started as it was queued. */
+export const isTaken = ({ kind, action, started_at }: RunStep): boolean =>
+  kind !== 'sync' && action === 'queued' && started_at !== null;
+
+export const micros = (at: Instant): Micros => at * 1000;
+export const millis = (at: Micros): Instant => Math.floor(at / 1000);
+
+/** Bytes of an error's text on a public topic (contract/topics.md section 3). */
+const messageBytesMax = 2048;
+
+/**
+ * An error's text for a public topic: cut to 2 KiB, and without what looks like a credential, since
+ * providers like to repeat tokens in their answers.
+ */
+export function scrub(message: string): string {
+  const clean = redactText(message);
+  const bytes = Buffer.from(clean);
+  if (bytes.length <= messageBytesMax) return clean;
+  return `${bytes
+    .subarray(0, messageBytesMax - 16)
+    .toString('utf8')
+    .replace(/\uFFFD{1,3}$/, '')}…`;
+}

@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import type { Services } from '../../../http/services.ts';
+import type { Mask } from '../../../kernel/mask.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { HostCalls, RunContext } from '../../../ports/sandbox.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { functionTypeOf, type DeployedFunction } from '../functions/state.ts';
+import { commandSyncs, startCommand, triggerCommand } from '../syncs/handlers.ts';
+import type { SyncInstance } from '../syncs/state.ts';
+import { readVariables } from '../variables/handlers.ts';
+import { createRunConnections } from './run-connections.ts';
+import type { RunKind } from './events.ts';
+import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
+import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
+import type { RunTimeBudget } from './run-time-budget.ts';
+import type { Timeline } from './timeline.ts';
+import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
+import { createRuntimeHost } from './runtime/host.ts';
+
+/** What the runtime needs to know of an attempt. */
+export interface HostRun {
+  readonly kind: RunKind;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly connection: Connection;
+  readonly fn: DeployedFunction;
+  /** Of a sync, and of its webhooks; null for other kinds. */
+  readonly instance: SyncInstance | null;
+  /** How many actions called one another down to this run. */
+  readonly depth: number;
+  readonly operation: Operation;
+  readonly timeline: Timeline;
+  /** Of a sync. */
+  readonly slot?: RunTimeBudget;
+  readonly signal: AbortSignal;
+}
+
+/** What a run's code may call and see. */
+export interface OpenedHost extends AsyncDisposable {
+  readonly calls: HostCalls;
+  readonly context: RunContext;
+  /** For what is said of how it failed. */
+  readonly mask: Mask;
+}
+
+export type HostDeps = Pick<
+  Services,
+  | 'control'
+  | 'vault'
+  | 'providers'
+  | 'records'
+  | 'runs'
+  | 'coordination'
+  | 'http'
+  | 'clock'
+  | 'settings'
+  | 'refresher'
+  | 'metrics'
+>;
+
+/**
+ * Opens the host side of one attempt. Disposing it gives back what the run still holds.
+ * @throws GatewayError `not_found` when the key of the environment is gone
+ */
+export async function openHost(deps: HostDeps, run: HostRun): Promise<OpenedHost> {
+  const { control, vault } = deps;
+  const { environmentUid } = run.connection;
+  const variables = await readVariables(control, vault, environmentUid);
+  const host = createRuntimeHost(runtimeDeps(deps, run, variables));
+  return {
+    calls: host.calls,
+    mask: host.mask,
+    context: contextOf(deps, run, loggerLevel(variables)),
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}
+
+type Variables = readonly { readonly name: string; readonly value: string }[];
+
+function runtimeDeps(deps: HostDeps, run: HostRun, variables: Variables): RuntimeDeps {
+  const { connection, fn, instance, runId, attempt, signal, depth } = run;
+  const { control, records, runs, http, coordination, clock } = deps;
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const actor = `run:${runId}`;
+  const variant = instance?.variant ?? 'base';
+  const models = instance?.models ?? [];
+  const where = { environmentUid, integrationKey, connectionId, connectionUid: uid };
+  return {
+    run: {
+      runId,
+      attempt,
+      actor,
+      type: functionTypeOf(run.fn.kind),
+      functionName: fn.name,
+      variant,
+      models,
+      depth,
+      ...where,
+    },
+    connections: createRunConnections(deps, { environmentUid, connection, actor }),
+    checkpoint: checkpointOf(control, run, actor),
+    records,
+    triggerAction: (call, ended) => runs.triggerAction({ ...call, environmentUid, actor }, ended),
+    syncs: syncCalls(control, environmentUid, actor),
+    variables: async () => (variables.length === 0 ? null : variables),
+    http,
+    coordination,
+    log: runLog(run, deps.metrics),
+    timeline: run.timeline,
+    ...(run.slot === undefined ? {} : { slot: run.slot }),
+    clock,
+    signal,
+  };
+}
+
+/** Lines go to the log that users read, and in short to the timeline of the run. */
+const runLog = (
+  { operation, timeline, connection }: HostRun,
+  metrics: Pick<HostDeps['metrics'], 'count'>,
+): RunLog => ({
+  lines: (lines) => {
+    for (const { level, message, payload } of lines) {
+      operation.write(level, message, payload, 'user');
+      timeline({ what: 'log', level, message });
+    }
+  },
+  http: (line) => {
+    metrics.count('svc_provider_requests_total', [connection.integrationKey, line.status ?? 0]);
+    const { method, url, status, durationMs: duration_ms } = line;
+    const isOk = status !== null && status < 400;
+    operation.write(isOk ? 'info' : 'warn', `${method} ${url}`, JSON.stringify(line));
+    // A secret in it was masked, so that it may be no URL any more.
+    const path = url.replace(/^[a-z]+:\/\/[^/]*/, '');
+    timeline({ what: 'request', method, path, status, duration_ms });
+  },
+});
+
+/** A sync has its own; whatever else is run has one for its kind and function. */
+function checkpointOf(control: HostDeps['control'], run: HostRun, actor: string): RunCheckpoint {
+  const { kind, connection, fn, instance, runId, attempt } = run;
+  if (kind === 'sync' && instance !== null) {
+    return createSyncCheckpoint(control, instance, { runId, attempt, actor });
+  }
+  const called = kind === 'sync' ? 'action' : kind;
+  return createCalledCheckpoint(control, {
+    connection,
+    kind: called,
+    functionName: fn.name,
+    actor,
+  });
+}
+
+const triggerOptions = z.looseObject({
+  reset: z.boolean().optional(),
+  emptyCache: z.boolean().optional(),
+});
+
+/** Other syncs of the environment, for functions that set them off. */
+function syncCalls(control: HostDeps['control'], environmentUid: string, actor: string): SyncCalls {
+  return {
+    trigger: async ({ integrationKey, connectionId, name, variant }, options: JsonObject) => {
+      const { reset = false, emptyCache = false } = triggerOptions.safeParse(options).data ?? {};
+      const syncs = [{ name, variant: variant ?? 'base' }];
+      const wanted = { environmentUid, integrationKey, connectionId, syncs, actor };
+      await commandSyncs(control, wanted, () => triggerCommand({ reset, emptyCache }));
+    },
+    start: async ({ integrationKey, connectionId }, names) => {
+      const syncs = names.map((name) => ({ name, variant: 'base' }));
+      const ref = { environmentUid, integrationKey, connectionId: connectionId ?? undefined };
+      await commandSyncs(control, { ...ref, syncs, actor }, startCommand);
+    },
+  };
+}
+
+function contextOf({ control, providers }: HostDeps, run: HostRun, level: LoggerLevel): RunContext {
+  const { connection, instance } = run;
+  const environment = control.view.find<Environment>('environment', [connection.environmentUid]);
+  const provider = providers.find(connection.provider);
+  const lastSync = instance?.lastSyncDate ?? null;
+  return {
+    connectionId: connection.connectionId,
+    providerConfigKey: connection.integrationKey,
+    provider: connection.provider,
+    environmentName: environment?.name ?? '',
+    environmentId: environment?.id ?? 0,
+    variant: instance?.variant ?? 'base',
+    lastSyncDate: lastSync === null ? null : isoMillis(lastSync),
+    models: instance?.models ?? [],
+    loggerLevel: level,
+    paginate: (provider?.proxy?.paginate ?? null) as JsonObject | null,
+    validation: environment?.validation ?? 'warn',
+  };
+}
+
+/** The environment's variable SVC_LOGGER_LEVEL, else `warn` (spec section 8). An unreadable value counts as none. */
+function loggerLevel(variables: Variables): LoggerLevel {
+  const word = variables
+    .find(({ name }) => name === 'SVC_LOGGER_LEVEL')
+    ?.value.trim()
+    .toLowerCase();
+  return logLevels.find((level) => level === word) ?? 'warn';
+}

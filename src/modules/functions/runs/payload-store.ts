@@ -1,0 +1,129 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+import { partitionOf } from '../../../kernel/partition.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../../ports/schemas.ts';
+import type { Vault } from '../../connections/credentials/vault.ts';
+import type { BodyPlace } from './events.ts';
+
+const topic = 'svc.internal.run-bodies.v1';
+/** Bodies written by this process that it can give back without reading the log. */
+const rememberedBytesMax = 16 * 1024 ** 2;
+
+type BodyPart = 'input' | 'output';
+
+/** Whose body it is: bound to the sealed bytes. */
+export interface BodyOwner {
+  readonly runId: string;
+  readonly environmentUid: string;
+  readonly connectionUid: string;
+}
+
+/** A value of the topic. Mirrors schemas/runs/run-body.v1.avsc. */
+interface RunBody {
+  readonly run_id: string;
+  readonly part: string;
+  readonly key_id: string;
+  readonly environment_id: string;
+  readonly body: Uint8Array;
+}
+
+/** Inputs and outputs of runs, sealed under the key of their connection; kept for 7 days. */
+export interface PayloadStore {
+  /** Durable when it resolves. */
+  put(owner: BodyOwner, part: BodyPart, json: string): Promise<{ place: BodyPlace; hash: string }>;
+  /** Keyed: it tells equal bodies and gives away nothing. */
+  hash(json: string): string;
+  /** @throws GatewayError `not_found` when the body has expired or the connection's key is gone. */
+  get(owner: BodyOwner, part: BodyPart, bodyPlace: BodyPlace): Promise<string>;
+}
+
+export interface PayloadStoreDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly vault: Vault;
+}
+
+export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
+  const { log, vault } = deps;
+  const opened = Promise.all([deps.schemas.codec<RunBody>(topic), log.partitions(topic)]);
+  // Who asks first gets the error; nobody asking is no error.
+  opened.catch(() => undefined);
+  const remembered = new Remembered();
+  const hash = (json: string): string => vault.fingerprint('run-body', json).slice(0, 32);
+
+  return {
+    hash,
+    async put(owner, part, json) {
+      const [codec, partitions] = await opened;
+      await vault.ready(owner.connectionUid);
+      const context = contextOf(owner, part);
+      const value = codec.encode({
+        run_id: owner.runId,
+        part,
+        key_id: owner.connectionUid,
+        environment_id: owner.environmentUid,
+        body: vault.sealBytes(owner.connectionUid, Buffer.from(json), context),
+      });
+      const partition = partitionOf(owner.runId, partitions);
+      const message = { key: owner.runId, value, headers: { 'content-type': 'application/avro' } };
+      const [position] = await log.append([{ topic, partition, messages: [message] }]);
+      if (position === undefined) throw new GatewayError('log_unavailable');
+      const place = { partition, offset: position.offset };
+      remembered.add(place, json);
+      return { place, hash: hash(json) };
+    },
+
+    async get(owner, part, bodyPlace) {
+      const existing = remembered.take(bodyPlace);
+      if (existing !== null) return existing;
+      const [codec] = await opened;
+      const body = await readBody(log, codec, bodyPlace);
+      if (body?.run_id !== owner.runId || body.part !== part) throw new GatewayError('not_found');
+      await vault.ready(owner.connectionUid);
+      return vault.openBytes(owner.connectionUid, body.body, contextOf(owner, part)).toString();
+    },
+  };
+}
+
+const contextOf = (owner: BodyOwner, part: BodyPart): string =>
+  `${owner.environmentUid}/${owner.connectionUid}/run-body/${owner.runId}/${part}`;
+
+async function readBody(
+  log: EventLog,
+  codec: Codec<RunBody>,
+  bodyPlace: BodyPlace,
+): Promise<RunBody | null> {
+  for await (const batch of log.read({ topic, ...bodyPlace }, { maxBytes: 1 })) {
+    const message = batch.messages.find(({ offset }) => offset === bodyPlace.offset);
+    return message?.value == null ? null : codec.decode(message.value);
+  }
+  return null;
+}
+
+/** The newest bodies up to a size. Each is read once here: by the runner, or by who waits for the end. */
+class Remembered {
+  readonly #bodies = new Map<string, string>();
+  #size = 0;
+
+  add(bodyPlace: BodyPlace, json: string): void {
+    if (json.length > rememberedBytesMax / 4) return;
+    this.#bodies.set(nameOf(bodyPlace), json);
+    this.#size += json.length;
+    for (const [name, body] of this.#bodies) {
+      if (this.#size <= rememberedBytesMax) return;
+      this.#bodies.delete(name);
+      this.#size -= body.length;
+    }
+  }
+
+  take(bodyPlace: BodyPlace): string | null {
+    const name = nameOf(bodyPlace);
+    const json = this.#bodies.get(name);
+    if (json === undefined) return null;
+    this.#bodies.delete(name);
+    this.#size -= json.length;
+    return json;
+  }
+}
+
+const nameOf = (bodyPlace: BodyPlace): string => `${bodyPlace.partition}/${bodyPlace.offset}`;

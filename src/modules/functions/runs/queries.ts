@@ -1,0 +1,126 @@
+import type { Services } from '../../../http/services.ts';
+import type { Micros } from '../../../kernel/time.ts';
+import type { SqlParams } from '../../../ports/projection-store.ts';
+import { runs } from '../../../../streams/projections/runs.ts';
+import { tableOf } from '../../operations/projections/queries.ts';
+
+type Deps = Pick<Services, 'control' | 'tables'>;
+
+/** What runs are looked for; absent = any. */
+export interface RunFilter {
+  readonly environmentUid: string;
+  /** Queued within, both included. */
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly kinds?: readonly string[];
+  /** Last actions: `queued`, `started`, or an end. */
+  readonly actions?: readonly string[];
+  readonly functionName?: string;
+  readonly integrationKey?: string;
+  readonly connectionId?: string;
+  readonly variant?: string;
+}
+
+/** Runs stand by when they were queued, newest first. */
+export interface RunPlace {
+  readonly queuedAt: Micros;
+  readonly runId: string;
+}
+
+/** A step of a run as the table gives it; 64-bit numbers come as text. */
+export interface StepRow {
+  readonly run_id: string;
+  /** µs. */
+  readonly at: string;
+  readonly action: string;
+  readonly kind: string;
+  readonly function: string;
+  readonly integration: string;
+  readonly connection_id: string;
+  readonly variant: string;
+  readonly attempt: number;
+  /** Its place on `svc.runs.v1`. */
+  readonly log_partition: number;
+  readonly log_offset: string;
+  /** JSON of `RunStepShown`. */
+  readonly step: string;
+}
+
+const heavy = 'heavy';
+const micros = (column: string): string => `toUnixTimestamp64Micro(${column})`;
+const timestamp = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`;
+
+/** Places of the runs that fit, newest first. @throws GatewayError `projection_unavailable` */
+export async function findRuns(
+  { control, tables }: Deps,
+  filter: RunFilter,
+  { after, limit }: { readonly after: RunPlace | null; readonly limit: number },
+): Promise<RunPlace[]> {
+  const { wheres, params } = conditionsOf(filter);
+  const { actions = [] } = filter;
+  const havings = [
+    `queued >= ${timestamp('from')}`,
+    `queued <= ${timestamp('to')}`,
+    ...(actions.length === 0 ? [] : ['last IN {actions:Array(String)}']),
+    ...(after === null ? [] : [`(queued, run_id) < (${timestamp('at')}, {id:String})`]),
+  ];
+  const found = await tables.queryRows<{ run_id: string; at: string }>(
+    `SELECT run_id, ${micros('queued')} AS at FROM (
+       SELECT run_id, min(occurred_at) AS queued, argMax(action, log_offset) AS last
+       FROM ${tableOf(control.view, runs)} WHERE ${wheres.join(' AND ')}
+       GROUP BY run_id HAVING ${havings.join(' AND ')})
+     ORDER BY queued DESC, run_id DESC LIMIT {limit:UInt32}`,
+    {
+      ...params,
+      limit,
+      ...(actions.length === 0 ? {} : { actions }),
+      ...(after === null ? {} : { at: after.queuedAt, id: after.runId }),
+    },
+    heavy,
+  );
+  return found.map(({ run_id: runId, at }) => ({ runId, queuedAt: Number(at) }));
+}
+
+/**
+ * The steps of the runs, in their order. `withProgress`: with what they did, up to `stepsMax`.
+ * @throws GatewayError `projection_unavailable`
+ */
+export async function stepsOf(
+  { control, tables }: Deps,
+  environmentUid: string,
+  runIds: readonly string[],
+  { withProgress }: { readonly withProgress: boolean },
+): Promise<StepRow[]> {
+  if (runIds.length === 0) return [];
+  return tables.queryRows<StepRow>(
+    `SELECT run_id, ${micros('occurred_at')} AS at, action, kind, function, integration,
+       connection_id, variant, attempt, log_partition, log_offset, step
+     FROM ${tableOf(control.view, runs)}
+     WHERE environment_id = {environment:String} AND run_id IN {ids:Array(String)}
+       ${withProgress ? '' : "AND action != 'progress'"}
+     ORDER BY run_id, log_offset LIMIT 1 BY log_partition, log_offset LIMIT {max:UInt32}`,
+    { environment: environmentUid, ids: runIds, max: stepsMax },
+    heavy,
+  );
+}
+
+/** A run has a few steps, and its bounded timeline a few more. */
+const stepsMax = 20_000;
+
+function conditionsOf({ environmentUid, from, to, ...filter }: RunFilter) {
+  const { kinds = [], functionName, integrationKey, connectionId, variant } = filter;
+  const input: readonly (readonly [string, SqlParams[string] | undefined, string])[] = [
+    ['environment', environmentUid, 'environment_id = {environment:String}'],
+    // A run that was queued within the time may end after it.
+    ['from', from, `occurred_at >= ${timestamp('from')}`],
+    ['kinds', kinds.length === 0 ? undefined : kinds, 'kind IN {kinds:Array(String)}'],
+    ['function', functionName, 'function = {function:String}'],
+    ['integration', integrationKey, 'integration = {integration:String}'],
+    ['connection', connectionId, 'connection_id = {connection:String}'],
+    ['variant', variant, 'variant = {variant:String}'],
+  ];
+  const used = input.filter(([, value]) => value !== undefined);
+  const params = Object.fromEntries(used.map(([name, value]) => [name, value ?? '']));
+  const wheres = ["action != 'progress'", ...used.map(([, , condition]) => condition)];
+  return { wheres, params: { ...params, to } };
+}

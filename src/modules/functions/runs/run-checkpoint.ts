@@ -1,0 +1,108 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
+import type { CalledKind } from '../actions/state.ts';
+import { checkpointRef } from '../checkpoints/entity.ts';
+import type { Checkpoint } from '../checkpoints/state.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { connectionPathOf, syncRef } from '../syncs/entity.ts';
+import type { SyncInstance } from '../syncs/state.ts';
+import type { RunCheckpoint } from './runtime/deps.ts';
+
+/** The checkpoint of a sync: part of its entity, written with the version that this attempt has seen. */
+export function createSyncCheckpoint(
+  control: ControlPlane,
+  instance: SyncInstance,
+  run: { readonly runId: string; readonly attempt: number; readonly actor: string },
+): RunCheckpoint {
+  const { runId, attempt, actor } = run;
+  const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
+  return versioned(instance.checkpoint, instance.checkpointVersion, {
+    write: async (version, value) => {
+      const type = value === null ? 'ClearCheckpoint' : 'SaveCheckpoint';
+      const what = value === null ? {} : { checkpoint: value };
+      await control.execute(ref, { type, runId, attempt, version, ...what }, { actor });
+    },
+    stored: () => {
+      const now = control.view.find<SyncInstance>('sync', ref.path);
+      return now === null ? null : { value: now.checkpoint, version: now.checkpointVersion };
+    },
+  });
+}
+
+/** The checkpoint of a function that is called for: it is there for the function's next run. */
+export function createCalledCheckpoint(
+  control: ControlPlane,
+  run: {
+    readonly connection: Connection;
+    readonly kind: CalledKind;
+    readonly functionName: string;
+    readonly actor: string;
+  },
+): RunCheckpoint {
+  const { connection, kind, functionName, actor } = run;
+  const { uid: connectionUid } = connection;
+  const ref = checkpointRef(connectionPathOf(connection), { kind, functionName });
+  const stored = control.view.find<Checkpoint>('checkpoint', ref.path);
+  const existing = stored?.connectionUid === connectionUid ? stored : null;
+  return versioned(existing?.value ?? null, existing?.version ?? 0, {
+    write: async (version, value) => {
+      const body = { type: 'Write', connectionUid, kind, functionName, version, value };
+      await control.execute(ref, body, { actor });
+    },
+    stored: () => {
+      const now = control.view.find<Checkpoint>('checkpoint', ref.path);
+      return now === null ? null : { value: now.value, version: now.version };
+    },
+  });
+}
+
+type Value = JsonObject | null;
+
+/** How a checkpoint is kept. */
+interface Kept {
+  /** @throws GatewayError `checkpoint_conflict`: another version is there */
+  write(version: number, value: Value): Promise<void>;
+  /** What this node knows to be there now; null = nothing. */
+  stored(): { readonly value: Value; readonly version: number } | null;
+}
+
+/** Writes follow one another: each names the version that the one before it made. */
+function versioned(first: Value, firstVersion: number, kept: Kept): RunCheckpoint {
+  let value = first;
+  let version = firstVersion;
+  let last: Promise<void> = Promise.resolve();
+
+  const write = async (next: Value): Promise<void> => {
+    try {
+      await kept.write(version, next);
+    } catch (error) {
+      if (!isTaken(error, next)) throw error;
+    }
+    version += 1;
+    value = next;
+  };
+  /** A write whose answer was lost is refused when it is repeated: it may be there already. */
+  const isTaken = (error: unknown, next: Value): boolean => {
+    if (!(error instanceof GatewayError) || error.code !== 'checkpoint_conflict') return false;
+    const now = kept.stored();
+    return now?.version === version + 1 && stableJson(now.value) === stableJson(next);
+  };
+  const inTurn = (next: Value): Promise<void> => {
+    const turn = last.then(() => write(next));
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+
+  return {
+    get: async () => {
+      await last;
+      return value;
+    },
+    save: inTurn,
+    clear: async () => {
+      await last;
+      if (value !== null) await inTurn(null);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Services } from '../../../http/services.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { writeMetadata } from '../../connections/connections/handlers.ts';
+import { decryptForCall } from '../../connections/connections/decrypt-for-call.ts';
+import { presentConnection } from '../../connections/connections/presenter.ts';
+import { requireConnection } from '../../connections/connections/queries.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { openIntegrationCredentials } from '../../connections/credentials/sealing.ts';
+import { presentIntegrationCredentials } from '../../connections/integrations/credentials.ts';
+import { presentIntegration, webhookUrlOf } from '../../connections/integrations/presenter.ts';
+import { requireIntegration } from '../../connections/integrations/queries.ts';
+import type { RunConnections } from './runtime/deps.ts';
+
+export type RunConnectionsDeps = Pick<
+  Services,
+  'control' | 'vault' | 'providers' | 'settings' | 'refresher'
+>;
+
+/** The connections that a run may use: its own, and others of its environment. */
+export function createRunConnections(
+  deps: RunConnectionsDeps,
+  ref: { readonly environmentUid: string; readonly connection: Connection; readonly actor: string },
+): RunConnections {
+  const { control, vault, providers, settings } = deps;
+  const { environmentUid, connection: own, actor } = ref;
+
+  const write = (how: 'replace' | 'merge') => (metadata: JsonObject) => {
+    const { integrationKey, connectionId } = own;
+    const wanted = { environmentUid, integrationKey, connectionIds: [connectionId], metadata, how };
+    return writeMetadata({ control, vault }, wanted, { actor });
+  };
+
+  return {
+    async open({ integrationKey, connectionId }, { forceRefresh, refreshToken, rejectedVersion }) {
+      const existing = await requireConnection(
+        control,
+        environmentUid,
+        integrationKey,
+        connectionId,
+      );
+      const { stored, ...opened } = await decryptForCall(deps, existing, {
+        isForced: forceRefresh,
+        ...(rejectedVersion === undefined ? {} : { rejectedVersion }),
+      });
+      const view = { withCredentials: true, withRefreshToken: refreshToken };
+      return {
+        ...opened,
+        version: stored.credentialsVersion,
+        view: await presentConnection(vault, stored, view),
+      };
+    },
+
+    async integration(include) {
+      const { integrationKey } = own;
+      const { publicUrl } = settings;
+      const integration = await requireIntegration(control, environmentUid, integrationKey);
+      const provider = providers.find(integration.provider);
+      const webhook = { webhook_url: webhookUrlOf(integration, provider, publicUrl) };
+      const client = await openIntegrationCredentials(vault, integration);
+      const credentials = { credentials: presentIntegrationCredentials(client) };
+      return {
+        ...presentIntegration(integration, publicUrl),
+        ...(include.includes('webhook') ? webhook : {}),
+        ...(include.includes('credentials') ? credentials : {}),
+      };
+    },
+
+    setMetadata: write('replace'),
+    updateMetadata: write('merge'),
+  };
+}

@@ -1,0 +1,276 @@
+import type { Logger } from 'pino';
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import { currentTrace } from '../../../control-plane/trace.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import type { Clock, Micros } from '../../../kernel/time.ts';
+import { scrub } from './events.ts';
+import { redactJson, redactText } from '../../../kernel/redact.ts';
+import type { Publisher } from './publisher.ts';
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'off'] as const;
+/** Entries below it are dropped; `off` drops all. */
+export type LoggerLevel = (typeof logLevels)[number];
+type EntryLevel = Exclude<LoggerLevel, 'off'>;
+export type OperationState = 'running' | 'success' | 'failed' | 'cancelled' | 'timeout';
+
+/** What a log operation is about. */
+interface OperationOf {
+  /** Of a run it is the run's id. */
+  readonly operationId: string;
+  /** For example `sync:run`. */
+  readonly operationType: string;
+  readonly environmentUid: string;
+  readonly integration: string;
+  readonly connectionId: string;
+  readonly runId?: string;
+  /** The function that it runs. */
+  readonly functionName?: string;
+}
+
+/** One operation of the log that users read. Nothing here waits or fails: logging never fails a run. */
+export interface Operation {
+  /**
+   * Kept whatever its level: the caller has filtered what user code wrote. What looks like a secret is taken out of
+   * text and context.
+   */
+  write(
+    level: EntryLevel,
+    message: string,
+    contextJson?: string | null,
+    source?: 'internal' | 'user',
+  ): void;
+  end(
+    state: OperationState,
+    message: string,
+    more?: {
+      /** Through no fault of its own: it is tried again. */
+      readonly isInterrupted: boolean;
+    },
+  ): void;
+}
+
+/** What is counted of an operation that has ended, or of one of its tries that did not end it. */
+export interface OperationOutcome {
+  readonly operationType: string;
+  /** Of a run. */
+  readonly runId?: string;
+  readonly integration: string;
+  readonly state: OperationState;
+  readonly tookMs: number;
+  readonly isInterrupted: boolean;
+  /** Of the provider's answer to a proxied call; null where there was none. */
+  readonly providerStatus: number | null;
+}
+
+/**
+ * An operation of which one entry says all; or one of its tries, where `running` says that more will follow. Its text is
+ * read when the entry is written, after the work that it is about.
+ */
+export interface NotedOperation {
+  readonly state: OperationState;
+  readonly text: string;
+  /** Without any secret. */
+  readonly contextJson: string;
+  /** Since the operation began. */
+  readonly tookMs: number;
+  /** Of a proxied call; null where the provider did not answer. */
+  readonly providerStatus?: number | null;
+}
+
+export interface RunLogs extends AsyncDisposable {
+  begin(operationOf: OperationOf, message: string): Operation;
+  /** One entry for what has happened already. */
+  note(operation: OperationOf, noted: NotedOperation): void;
+  /** Resolves when everything written so far is in the log, or was given up. */
+  flush(): Promise<void>;
+}
+
+/** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
+const waitingMax = 10_000;
+/** Entries of so long, or so many of them, travel together: neither a run nor a proxied call must pay for its log. */
+const collectMs = 250;
+const collectMax = 1_000;
+const contextBytesMax = 16 * 1024;
+const messageCharsMax = 99_000;
+
+/** Appends operations and their messages to `svc.logs.v1`, in batches and in the background. */
+export function createRunLogs({
+  publisher,
+  logger,
+  clock,
+  ended = () => undefined,
+}: {
+  readonly publisher: Publisher;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly clock: Pick<Clock, 'nowMicros'>;
+  /** Told of each operation as it ends, and of each try that is noted. */
+  readonly ended?: (outcome: OperationOutcome) => void;
+}): RunLogs {
+  const batches = inBatches(publisher, logger);
+  const add = (message: PublicMessage): void => batches.add(() => message);
+  const flush = (): Promise<void> => batches.flush();
+  return {
+    begin: (operationOf, message) => begun(operationOf, message, { add, clock, ended }),
+    note(operation, noted) {
+      const { state, tookMs, providerStatus = null } = noted;
+      ended(outcomeOf(operation, { state, tookMs, providerStatus }));
+      const at = clock.nowMicros();
+      const trace = currentTrace();
+      batches.add(() => notedEntry(operation, noted, at, trace));
+    },
+    flush,
+    [Symbol.asyncDispose]: flush,
+  };
+}
+
+function notedEntry(
+  operationOf: OperationOf,
+  { state, text, contextJson, tookMs }: NotedOperation,
+  at: Micros,
+  trace: string,
+): PublicMessage {
+  const fields = { at, level: state === 'running' ? 'warn' : levelOf(state), text } as const;
+  const more = {
+    operation_type: operationOf.operationType,
+    started_at: at - Math.round(tookMs * 1000),
+    state,
+    context: cut(contextJson),
+  };
+  return entry(operationOf, fields, more, trace);
+}
+
+function outcomeOf(
+  { operationType, runId, integration }: OperationOf,
+  ref: Pick<OperationOutcome, 'state' | 'tookMs' | 'providerStatus'> & {
+    readonly isInterrupted?: boolean;
+  },
+): OperationOutcome {
+  const { state, tookMs, providerStatus, isInterrupted = false } = ref;
+  const outcome = { operationType, integration, state, tookMs, isInterrupted, providerStatus };
+  return runId === undefined ? outcome : { ...outcome, runId };
+}
+
+/** Publishes entries in the background; those that come while a batch is on its way are collected as well. */
+function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
+  let waiting: (() => PublicMessage)[] = [];
+  let dropped = 0;
+  let sending: Promise<void> | null = null;
+  let isHurried = false;
+  let sendNow = (): void => undefined;
+
+  const collected = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, collectMs);
+      sendNow = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (isHurried || waiting.length >= collectMax) sendNow();
+    });
+  const send = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await collected();
+      const batch = waiting;
+      waiting = [];
+      const messages = batch.map((made) => made());
+      await publisher.publish(messages, 'system').catch((error: unknown) => {
+        logger.warn({ err: error, entries: batch.length }, 'log entries were lost');
+      });
+    }
+    sending = null;
+  };
+  return {
+    /** @param made what is written, when it is written */
+    add(made: () => PublicMessage): void {
+      if (waiting.length >= waitingMax) {
+        if (dropped++ === 0) logger.warn('log entries are dropped: the event log is behind');
+        return;
+      }
+      dropped = 0;
+      waiting.push(made);
+      sending ??= send();
+      if (waiting.length >= collectMax) sendNow();
+    },
+    async flush(): Promise<void> {
+      isHurried = true;
+      sendNow();
+      while (sending !== null) await sending;
+      isHurried = false;
+    },
+  };
+}
+
+interface LogEntry {
+  readonly add: (message: PublicMessage) => void;
+  readonly clock: Pick<Clock, 'nowMicros'>;
+  readonly ended: (outcome: OperationOutcome) => void;
+}
+
+function begun(
+  operationOf: OperationOf,
+  message: string,
+  { add, clock, ended }: LogEntry,
+): Operation {
+  const trace = currentTrace();
+  const ends = { operation_type: operationOf.operationType, started_at: clock.nowMicros() };
+  const say = (level: EntryLevel, text: string, more: EntryFields): void =>
+    add(entry(operationOf, { at: clock.nowMicros(), level, text }, more, trace));
+  say('info', message, { ...ends, state: 'running' });
+  return {
+    write(level, text, context, source = 'internal') {
+      const kept = context == null ? null : cut(redactJson(context));
+      say(level, redactText(text), { context: kept, source });
+    },
+    end(state, text, { isInterrupted } = { isInterrupted: false }) {
+      const tookMs = (clock.nowMicros() - ends.started_at) / 1000;
+      ended(outcomeOf(operationOf, { state, tookMs, isInterrupted, providerStatus: null }));
+      say(levelOf(state), text, { ...ends, state });
+    },
+  };
+}
+
+const levelOf = (state: OperationState): EntryLevel =>
+  state === 'success' || state === 'running' ? 'info' : 'error';
+
+type EntryFields = Readonly<Record<string, string | number | null>>;
+
+function entry(
+  operationOf: OperationOf,
+  { at, level, text }: { readonly at: Micros; readonly level: EntryLevel; readonly text: string },
+  more: EntryFields,
+  trace: string,
+): PublicMessage {
+  const { environmentUid, integration, connectionId, runId, operationId, functionName } =
+    operationOf;
+  const value = {
+    operation_id: operationId,
+    level,
+    message: text.slice(0, messageCharsMax),
+    operation_type: null,
+    state: null,
+    context: null,
+    started_at: null,
+    function: functionName ?? null,
+    source: 'internal',
+    ...more,
+  };
+  return {
+    topic: 'svc.logs.v1',
+    key: joinKey(environmentUid, operationId),
+    type: 'svc.log.entry',
+    environmentUid,
+    integration,
+    connectionId,
+    at,
+    trace,
+    value,
+    ...(runId === undefined ? {} : { runId }),
+  };
+}
+
+/** JSON beyond the limit is kept as its beginning: a JSON string, so that the field stays JSON. */
+function cut(context: string): string {
+  const bytesMax = 3 * context.length;
+  if (bytesMax <= contextBytesMax || Buffer.byteLength(context) <= contextBytesMax) return context;
+  return JSON.stringify({ cut: scrub(context) });
+}

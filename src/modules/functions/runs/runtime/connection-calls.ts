@@ -1,0 +1,80 @@
+import type { Mask } from '../../../../kernel/mask.ts';
+import { isJsonObject, type JsonObject } from '../../../../kernel/stable-json.ts';
+import type { HostCalls } from '../../../../ports/sandbox.ts';
+import { parseArgs, shapes } from './arguments.ts';
+import { secretsOfCredentials } from '../given-secrets.ts';
+import type { ConnectionName, RuntimeDeps } from './deps.ts';
+import type { SeenConnections } from './seen-connections.ts';
+
+/** How long a run may see an integration as it was (contract/functions.md section 16). */
+const integrationMs = 10 * 60_000;
+
+type Calls = Pick<
+  HostCalls,
+  'getConnection' | 'getIntegration' | 'setMetadata' | 'updateMetadata' | 'getEnvironmentVariables'
+>;
+
+/** What a function reads of its connection and integration, and the metadata that it writes. */
+export function connectionCalls(deps: RuntimeDeps, seen: SeenConnections, mask: Mask): Calls {
+  const { run, connections } = deps;
+  const integrations = cache(deps, integrationMs);
+
+  const getConnection = async (args: string): Promise<string> => {
+    const input = parseArgs(shapes.getConnection, args);
+    const name: ConnectionName = {
+      integrationKey: input.providerConfigKey ?? run.integrationKey,
+      connectionId: input.connectionId ?? run.connectionId,
+    };
+    const { forceRefresh = false, refreshToken = false } = input;
+    return seen.view(name, { forceRefresh, refreshToken });
+  };
+
+  const getIntegration = async (include: readonly string[]): Promise<JsonObject> => {
+    const view = await connections.integration(include);
+    const { credentials } = view;
+    if (isJsonObject(credentials))
+      secretsOfCredentials(credentials).forEach((one) => mask.add(one));
+    return view;
+  };
+
+  /** The next reader sees what was written, and after a failure what there is. */
+  const writeMetadata =
+    (write: (metadata: JsonObject) => Promise<void>) => async (args: string) => {
+      const { metadata } = parseArgs(shapes.metadata, args);
+      try {
+        await write(metadata);
+      } finally {
+        seen.forget();
+      }
+      return 'null';
+    };
+
+  return {
+    getConnection,
+    getIntegration: async (args) => {
+      const include = [...parseArgs(shapes.getIntegration, args).include].sort();
+      return integrations.get(include.join(), () => getIntegration(include));
+    },
+    setMetadata: writeMetadata((metadata) => connections.setMetadata(metadata)),
+    updateMetadata: writeMetadata((metadata) => connections.updateMetadata(metadata)),
+    getEnvironmentVariables: async () => {
+      const variables = await deps.variables();
+      for (const { value } of variables ?? []) mask.add(value);
+      return JSON.stringify(variables);
+    },
+  };
+}
+
+/** JSON texts by key for a time. A failure is not kept. */
+function cache({ clock }: RuntimeDeps, ttlMs: number) {
+  const entries = new Map<string, { readonly text: string; readonly until: number }>();
+  return {
+    async get(key: string, read: () => Promise<JsonObject>): Promise<string> {
+      const found = entries.get(key);
+      if (found !== undefined && found.until > clock.now()) return found.text;
+      const text = JSON.stringify(await read());
+      entries.set(key, { text, until: clock.now() + ttlMs });
+      return text;
+    },
+  };
+}

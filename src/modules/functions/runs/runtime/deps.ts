@@ -1,0 +1,137 @@
+import type { Json, JsonObject } from '../../../../kernel/stable-json.ts';
+import type { Clock } from '../../../../kernel/time.ts';
+import type { Coordination } from '../../../../ports/coordination.ts';
+import type { HttpClient } from '../../../../ports/http-client.ts';
+import type { LogLine } from '../../../../ports/sandbox.ts';
+import type { OpenedConnection, OpenedIntegration } from '../../../connections/providers/inject.ts';
+import type { Provider } from '../../../connections/providers/definition.ts';
+import type { RunTimeBudget } from '../run-time-budget.ts';
+import type { Timeline } from '../timeline.ts';
+import type { RecordReader } from '../../../records/reader.ts';
+import type { RecordWriter } from '../../../records/writer.ts';
+
+/** What a run is and belongs to; the only source of names: arguments never widen it. */
+export interface RunScope {
+  readonly runId: string;
+  readonly attempt: number;
+  /** `run:<id>`, for events. */
+  readonly actor: string;
+  readonly type: 'sync' | 'action' | 'onEvent';
+  readonly functionName: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly connectionUid: string;
+  readonly variant: string;
+  /** Models that a sync declares. */
+  readonly models: readonly string[];
+  /** How many actions called one another down to this run; 0 = called from outside. */
+  readonly depth: number;
+}
+
+export interface ConnectionName {
+  readonly integrationKey: string;
+  readonly connectionId: string;
+}
+
+/** A connection with what a call to its provider needs. */
+export interface RunConnection {
+  readonly provider: Provider;
+  /** Of the credentials: another one means that others were stored. */
+  readonly version: number;
+  readonly connection: OpenedConnection;
+  readonly integration: OpenedIntegration;
+  /** As the API answers it, with credentials (specification section 2.3). */
+  readonly view: JsonObject;
+}
+
+/** The connections of the run's environment. */
+export interface RunConnections {
+  /**
+   * The connection as it is now; an expired token is refreshed first.
+   * @throws GatewayError `unknown_connection`, `unknown_provider_config`, `invalid_credentials`
+   */
+  open(
+    name: ConnectionName,
+    options: {
+      readonly forceRefresh: boolean;
+      readonly refreshToken: boolean;
+      /** The version that the provider answered 401 to: it is renewed first. */
+      readonly rejectedVersion?: number;
+    },
+  ): Promise<RunConnection>;
+  /** The integration of the run as the API answers it. */
+  integration(include: readonly string[]): Promise<JsonObject>;
+  /** Of the run's connection. @throws GatewayError `invalid_body` when it is too large */
+  setMetadata(metadata: JsonObject): Promise<void>;
+  updateMetadata(metadata: JsonObject): Promise<void>;
+}
+
+/** Of the run's connection, function and variant. */
+export interface RunCheckpoint {
+  get(): Promise<JsonObject | null>;
+  /** @throws GatewayError `checkpoint_conflict` */
+  save(checkpoint: JsonObject): Promise<void>;
+  clear(): Promise<void>;
+}
+
+/** One request to a provider, for the run's log: without query, headers and bodies, which may hold secrets. */
+export interface HttpLine {
+  readonly method: string;
+  readonly url: string;
+  /** Null without an answer. */
+  readonly status: number | null;
+  /** Why there was none. */
+  readonly code: string | null;
+  readonly durationMs: number;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** Takes the run's log; must not throw. */
+export interface RunLog {
+  lines(lines: readonly LogLine[]): void;
+  http(line: HttpLine): void;
+}
+
+export interface ActionCall extends ConnectionName {
+  readonly name: string;
+  readonly input: Json | undefined;
+  readonly depth: number;
+}
+
+export interface SyncCalls {
+  trigger(
+    ref: ConnectionName & { readonly name: string; readonly variant: string | null },
+    options: JsonObject,
+  ): Promise<void>;
+  start(
+    run: { readonly integrationKey: string; readonly connectionId: string | null },
+    names: readonly string[],
+  ): Promise<void>;
+}
+
+/** What the host side of one run works with. */
+export interface RuntimeDeps {
+  readonly run: RunScope;
+  readonly connections: RunConnections;
+  readonly checkpoint: RunCheckpoint;
+  readonly records: { readonly writer: RecordWriter; readonly reader: RecordReader };
+  /** @throws GatewayError as the trigger API answers */
+  readonly triggerAction: (call: ActionCall, signal: AbortSignal) => Promise<Json | undefined>;
+  readonly syncs: SyncCalls;
+  readonly variables: () => Promise<
+    readonly { readonly name: string; readonly value: string }[] | null
+  >;
+  readonly http: HttpClient;
+  readonly coordination: Coordination;
+  readonly log: RunLog;
+  readonly timeline: Timeline;
+  /** Of a sync: what it may take. */
+  readonly slot?: RunTimeBudget;
+  readonly clock: Clock;
+  /** Aborted when the run is cancelled or its time is over. */
+  readonly signal: AbortSignal;
+  /** Rejects when the signal aborts. Real time when absent. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}

@@ -1,0 +1,45 @@
+import { GatewayError } from '../../../../kernel/errors.ts';
+import { invalidCodes, type RunFailure } from '../../../../ports/sandbox.ts';
+
+/**
+ * What the caller of a function is told of a run that failed (contract/functions.md section 15; statuses
+ * of design section 10). The body of an ActionError is `{ error_type, payload }`.
+ */
+export function failureOf(failure: RunFailure): GatewayError {
+  const { kind, message, payload, upstream } = failure;
+  switch (kind) {
+    case 'action_error':
+      return new GatewayError('action_script_failure', { message, payload: payload ?? {} });
+    case 'http':
+      return new GatewayError('script_http_error', { message, payload, upstream });
+    case 'network':
+      return new GatewayError('script_network_error', { message, payload: thrown(failure) });
+    case 'invalid': {
+      const code = invalidCodes.find((one) => one === failure.code) ?? 'script_internal_error';
+      return new GatewayError(code, { message, payload: payload ?? {} });
+    }
+    case 'error':
+      return new GatewayError('script_internal_error', { message, payload: thrown(failure) });
+    case 'aborted':
+      return new GatewayError('script_aborted');
+    case 'timeout':
+      return new GatewayError('execution_timeout', { message });
+    case 'memory':
+      return new GatewayError('function_runtime_out_of_memory');
+    case 'output_too_large':
+      return new GatewayError('script_output_too_large');
+    case 'limit':
+      return new GatewayError('function_runtime_other', { message });
+    case 'interrupted':
+      return new GatewayError('run_interrupted');
+  }
+}
+
+function thrown({ name, code, message, stack }: RunFailure): object {
+  return {
+    name,
+    ...(code === undefined ? {} : { code }),
+    message,
+    ...(stack === undefined ? {} : { stacktrace: stack.split('\n').map((line) => line.trim()) }),
+  };
+}

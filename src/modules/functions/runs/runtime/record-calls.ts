@@ -1,0 +1,171 @@
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../../../kernel/ids.ts';
+import type { Json } from '../../../../kernel/stable-json.ts';
+import { isoMicros } from '../../../../kernel/time.ts';
+import type { HostCalls, LogLine } from '../../../../ports/sandbox.ts';
+import type { PageQuery, RecordReader } from '../../../records/reader.ts';
+import type { Stream } from '../../../records/stream.ts';
+import type { StoredRecord, WriteOrigin } from '../../../records/writer.ts';
+import { parseArgs, parseJson, shapes } from './arguments.ts';
+import type { RunScope, RuntimeDeps } from './deps.ts';
+import { ownWrites } from './own-writes.ts';
+
+const recordsPerCallMax = 1000;
+const idsShownMax = 20;
+
+const writes = { batchSave: 'save', batchUpdate: 'update', batchDelete: 'delete' } as const;
+
+type Calls = Pick<
+  HostCalls,
+  | 'batchSave'
+  | 'batchUpdate'
+  | 'batchDelete'
+  | 'trackDeletesStart'
+  | 'trackDeletesEnd'
+  | 'deleteRecordsFromPreviousExecutions'
+  | 'getRecordsById'
+  | 'listRecords'
+  | 'setMergingStrategy'
+>;
+
+/** The record methods of a sync, on the streams of its models; other kinds have none. */
+export function recordCalls({ run, records, timeline, log, signal }: RuntimeDeps): Calls {
+  if (run.type !== 'sync') return {};
+  const { writer, reader } = records;
+  const { runId, attempt, functionName: syncName, actor } = run;
+  const origin: WriteOrigin = { runId, attempt, syncName, actor };
+  const streams = new Map(run.models.map((model) => [model, streamOf(run, model)]));
+  const own = ownWrites(records, origin, signal);
+  const streamFor = (model: string) => declared(streams, model);
+
+  const write = (name: keyof typeof writes) => async (args: string) => {
+    const { model, list } = batchOf(args);
+    const method = writes[name];
+    const stream = streamFor(model);
+    await own.during(stream, () => writer[method](stream, origin, list));
+    timeline({ what: method, model, count: list.length });
+    log.lines(linesOfRepeated(repeatedIds(list), `${name} was given records of ${model}`));
+    return 'null';
+  };
+
+  const passEnd =
+    (method: 'passEnd' | 'runPassEnd', missing: (model: string) => string) =>
+    async (args: string) => {
+      const { model } = parseArgs(shapes.model, args);
+      const stream = streamFor(model);
+      const end = own.during(stream, () => writer[method](stream, origin));
+      const ended = await end.catch((error: unknown) => {
+        if (!(error instanceof GatewayError) || error.code !== 'delete_pass_missing') throw error;
+        throw new GatewayError('delete_pass_missing', { message: missing(model) });
+      });
+      timeline({ what: 'track_deletes_end', model, count: ended.deletedKeys.length });
+      return JSON.stringify(ended);
+    };
+
+  return {
+    batchSave: write('batchSave'),
+    batchUpdate: write('batchUpdate'),
+    batchDelete: write('batchDelete'),
+    trackDeletesStart: async (args) => {
+      const { model } = parseArgs(shapes.model, args);
+      await writer.passStart(streamFor(model), origin);
+      timeline({ what: 'track_deletes_start', model });
+      return 'null';
+    },
+    trackDeletesEnd: passEnd('passEnd', noPassStarted),
+    deleteRecordsFromPreviousExecutions: passEnd('runPassEnd', noRunPass),
+    getRecordsById: async (args) => {
+      const { model, ids } = parseArgs(shapes.getRecordsById, args);
+      const found = await writer.lookup(streamFor(model), origin, ids);
+      return JSON.stringify(found.map(presentRecord));
+    },
+    listRecords: async (args) => {
+      const { model, cursor, limit } = parseArgs(shapes.listRecords, args);
+      const stream = streamFor(model);
+      await own.readable(stream);
+      return pageText(reader, { stream, cursor, limit });
+    },
+    setMergingStrategy: async (args) => {
+      const { model, strategy } = parseArgs(shapes.setMergingStrategy, args);
+      await writer.setMergingStrategy(streamFor(model), origin, strategy);
+      return 'null';
+    },
+  };
+}
+
+async function pageText(
+  reader: RecordReader,
+  query: Pick<PageQuery, 'stream' | 'cursor' | 'limit'>,
+): Promise<string> {
+  const filter = { modifiedAfter: null, actions: null, ids: null };
+  const { body } = await reader.page({ ...query, ...filter });
+  return Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8');
+}
+
+function streamOf(run: RunScope, model: string): Stream {
+  // The names come from the control plane, which checked them when the entities were made.
+  return {
+    environmentUid: run.environmentUid as EnvironmentUid,
+    connectionUid: run.connectionUid as ConnectionUid,
+    model,
+    variant: run.variant,
+    integration: run.integrationKey as IntegrationKey,
+    connectionId: run.connectionId as ConnectionId,
+  };
+}
+
+/** @throws GatewayError `unknown_model` naming the declared ones */
+function declared(streams: ReadonlyMap<string, Stream>, model: string): Stream {
+  const stream = streams.get(model);
+  if (stream !== undefined) return stream;
+  const names = [...streams.keys()].join(', ');
+  const message = `The model '${model}' is not included in the declared sync models: ${names}.`;
+  throw new GatewayError('unknown_model', { message });
+}
+
+/** Looked at only as far as needed: the writer checks every record, and this is the hot path. */
+function batchOf(args: string): { model: string; list: Json[] } {
+  const input = parseJson(args) as { model?: unknown; records?: unknown } | null;
+  const { model, records: list } = input ?? {};
+  if (typeof model !== 'string' || !Array.isArray(list) || list.length > recordsPerCallMax) {
+    throw new GatewayError('invalid_request', { message: 'The batch is not valid.' });
+  }
+  return { model, list: list as Json[] };
+}
+
+/** Ids that several records of a checked list have (contract/records.md section 3). */
+function repeatedIds(list: readonly Json[]): string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const record of list as readonly { readonly id: string | number }[]) {
+    const id = String(record.id);
+    if (seen.has(id)) repeated.add(id);
+    else seen.add(id);
+  }
+  return [...repeated];
+}
+
+function linesOfRepeated(ids: readonly string[], what: string): LogLine[] {
+  if (ids.length === 0) return [];
+  const listed = ids.slice(0, idsShownMax).join(', ') + (ids.length > idsShownMax ? ', …' : '');
+  const message = `${what} with the same id: the last of each counts. Ids: ${listed}`;
+  return [{ level: 'warn', message, payload: null }];
+}
+
+const noPassStarted = (model: string): string =>
+  `No track deletes starting point found for model '${model}'.`;
+
+/** A webhook's run sees one delivery, and a name that is put together at run time is not found in the bundle. */
+const noRunPass = (model: string): string =>
+  `No pass over this run for model '${model}': call svc.deleteRecordsFromPreviousExecutions by its name, in exec.`;
+
+/** A deleted record says so (specification section 2.7). */
+function presentRecord({ id, payload, deletedAt }: StoredRecord): object {
+  if (deletedAt === null) return { ...payload, id };
+  return { ...payload, id, _metadata: { deleted: true, deleted_at: isoMicros(deletedAt) } };
+}

@@ -1,0 +1,49 @@
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { HostCalls } from '../../../../ports/sandbox.ts';
+import { parseArgs, shapes } from './arguments.ts';
+import type { RuntimeDeps } from './deps.ts';
+
+/** Actions that may call one another (contract/reliability.md section 8.5). */
+const depthMax = 8;
+
+type Calls = Pick<HostCalls, 'triggerAction' | 'triggerSync' | 'startSync'>;
+
+/** Other functions that a function may set off, within its environment. */
+export function runCalls(deps: RuntimeDeps): Calls {
+  const { run, syncs, signal } = deps;
+  return {
+    triggerAction: async (args) => {
+      const { providerConfigKey, connectionId, name, input } = parseArgs(
+        shapes.triggerAction,
+        args,
+      );
+      if (run.depth >= depthMax) {
+        const message = `Actions may call one another ${depthMax} deep.`;
+        throw new GatewayError('resource_capped', { message });
+      }
+      const output = await deps.triggerAction(
+        {
+          integrationKey: providerConfigKey ?? run.integrationKey,
+          connectionId: connectionId ?? run.connectionId,
+          name,
+          input,
+          depth: run.depth + 1,
+        },
+        signal,
+      );
+      return JSON.stringify({ output });
+    },
+    triggerSync: async (args) => {
+      const call = parseArgs(shapes.triggerSync, args);
+      const { providerConfigKey: integrationKey, connectionId, name, variant = null } = call;
+      await syncs.trigger({ integrationKey, connectionId, name, variant }, call.options);
+      return 'null';
+    },
+    startSync: async (args) => {
+      const call = parseArgs(shapes.startSync, args);
+      const { providerConfigKey: integrationKey, connectionId = null } = call;
+      await syncs.start({ integrationKey, connectionId }, call.names);
+      return 'null';
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { limits } from '../../../../kernel/limits.ts';
+import type { RunLimits } from '../../../../ports/sandbox.ts';
+import type { RunKind } from '../events.ts';
+
+const minuteMs = 60_000;
+
+const common = {
+  graceMs: limits.runGraceMs,
+  heapMb: limits.sandboxHeapMb,
+  outputBytes: limits.actionOutputBytesMax,
+  hostCalls: limits.hostCallsMax,
+} as const;
+
+/** Limits by what is run (contract/functions.md section 16). Processor time bounds loops that wait for nothing. */
+export const runLimits = {
+  sync: { ...common, wallMs: limits.syncRunMaxMs, cpuMs: 60 * minuteMs },
+  action: { ...common, wallMs: limits.actionRunMaxMs, cpuMs: 5 * minuteMs },
+  webhook: { ...common, wallMs: limits.webhookRunMaxMs, cpuMs: 5 * minuteMs },
+  dryrun: { ...common, wallMs: limits.dryRunMaxMs, cpuMs: minuteMs },
+  'on-event': { ...common, wallMs: limits.eventRunMaxMs, cpuMs: minuteMs },
+} as const satisfies Record<RunKind, RunLimits>;

@@ -1,0 +1,94 @@
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
+
+export type RunStatus =
+  'queued' | 'started' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'interrupted';
+/** How a run can end: exactly one of these is appended for each run. */
+export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
+/** What queued the run. */
+export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
+
+/** What a run changed in one model. */
+export type ModelResult = {
+  readonly model: string;
+  readonly added: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly unchanged: number;
+};
+
+/** All changes of the run on the model's stream lie before this place of `svc.records.v1`. */
+export type ModelPlace = {
+  readonly model: string;
+  readonly partition: number;
+  readonly offset: number;
+};
+
+export type RunFailure = { readonly code: string; readonly message: string };
+
+/** What an instance is made of; `functionVersion` is the label of the deployed function. */
+export type Born = {
+  readonly id: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly connectionId: string;
+  readonly connectionUid: string;
+  readonly syncName: string;
+  readonly variant: string;
+  readonly models: readonly string[];
+  readonly functionVersion: string;
+  readonly frequencyMs: number;
+};
+
+/** What happens to a sync of a connection and to its runs. */
+export type SyncEvent =
+  | ({ readonly type: 'InstanceCreated'; readonly at: Instant } & Born)
+  | { readonly type: 'InstanceRemoved'; readonly at: Instant }
+  | {
+      readonly type: 'FunctionRedeployed';
+      readonly models: readonly string[];
+      readonly functionVersion: string;
+      readonly frequencyMs: number;
+    }
+  | { readonly type: 'ScheduleStarted' }
+  | { readonly type: 'SchedulePaused' }
+  | { readonly type: 'FrequencyChanged'; readonly overrideMs: number | null }
+  /** The next due time; null while paused. */
+  | { readonly type: 'DueTimeSet'; readonly nextDueAt: Instant | null }
+  | { readonly type: 'InstanceReset' }
+  | {
+      readonly type: 'RunQueued';
+      readonly runId: string;
+      readonly at: Instant;
+      readonly startBy: Instant;
+      readonly trigger: RunTrigger;
+      readonly emptyCache: boolean;
+    }
+  /** The attempt before was lost: its runner fell silent or gave it back. */
+  | {
+      readonly type: 'RunRequeued';
+      readonly runId: string;
+      readonly attempt: number;
+      readonly at: Instant;
+      readonly startBy: Instant;
+    }
+  | {
+      readonly type: 'RunStarted';
+      readonly runId: string;
+      readonly attempt: number;
+      readonly at: Instant;
+      readonly runner: string;
+    }
+  | { readonly type: 'HeartbeatReceived'; readonly at: Instant }
+  | { readonly type: 'CheckpointSaved'; readonly checkpoint: JsonObject }
+  | { readonly type: 'CheckpointCleared' }
+  | {
+      readonly type: 'RunEnded';
+      readonly runId: string;
+      readonly attempt: number;
+      readonly status: EndStatus;
+      readonly at: Instant;
+      readonly counts: readonly ModelResult[];
+      readonly positions: readonly ModelPlace[];
+      readonly error: RunFailure | null;
+    };

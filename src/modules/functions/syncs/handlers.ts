@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions, ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { CommandBody } from '../../../control-plane/entity.ts';
+import { connectionPathOf, syncRef } from './entity.ts';
+import { selectSyncs, type SyncSelection } from './queries.ts';
+
+const parallelMax = 16;
+
+export interface TriggerOptions {
+  /** Clears the checkpoint and the last sync date; a run that is going is cancelled. */
+  readonly reset: boolean;
+  /** Together with `reset`: removes all records first. */
+  readonly emptyCache: boolean;
+}
+
+export const triggerCommand = (how: TriggerOptions): CommandBody => ({
+  type: 'Trigger',
+  runId: randomUUID(),
+  ...how,
+});
+
+export const startCommand = (): CommandBody => ({ type: 'Start', runId: randomUUID() });
+
+/**
+ * Sends the command to every selected instance. Those of one connection are decided together; a repeated
+ * Idempotency-Key gets the first answer.
+ * @throws GatewayError as `selectSyncs`
+ */
+export async function commandSyncs(
+  control: ControlPlane,
+  wanted: SyncSelection,
+  command: () => CommandBody,
+  options: Pick<ExecuteOptions, 'idempotencyKey' | 'requestHash'> = {},
+): Promise<void> {
+  const { actor } = wanted;
+  const queue = (await selectSyncs(control, wanted)).values();
+  const worker = async (): Promise<void> => {
+    for (const { connection, instances } of queue) {
+      const path = connectionPathOf(connection);
+      const commands = instances.map(({ syncName, variant }) => ({
+        ref: syncRef(path, syncName, variant),
+        body: command(),
+      }));
+      await control.askAll(commands, { actor, ...options });
+    }
+  };
+  await Promise.all(Array.from({ length: parallelMax }, worker));
+}

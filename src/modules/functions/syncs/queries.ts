@@ -1,0 +1,195 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import {
+  connectionsOfIntegration,
+  requireConnection,
+} from '../../connections/connections/queries.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { formatFrequency } from '../functions/frequency.ts';
+import { requireIntegration } from '../../connections/integrations/queries.ts';
+import { changesEnd } from '../../records/readable.ts';
+import type { RecordReader } from '../../records/reader.ts';
+import { connectionPathOf } from './entity.ts';
+import { createInstancesFor, streamOf } from './reconcile.ts';
+import { effectiveFrequencyMs, type LastRun, type RunStatus, type SyncInstance } from './state.ts';
+
+/** A sync as requests name it. */
+export interface SyncName {
+  readonly name: string;
+  readonly variant: string;
+}
+
+/** Which instances a request is about. */
+export interface SyncSelection {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  /** Absent: every connection of the integration. */
+  readonly connectionId: string | undefined;
+  /** Empty: all of a connection. */
+  readonly syncs: readonly SyncName[];
+  readonly actor: string;
+}
+
+/** The instances of one connection. */
+export interface Selected {
+  readonly connection: Connection;
+  readonly instances: readonly SyncInstance[];
+}
+
+/**
+ * The selected instances by connection. Those of a named connection that are missing are made first: its creation
+ * may be a moment ago.
+ * @throws GatewayError `unknown_provider_config` (400), `unknown_connection` (404), `no_syncs_found`
+ */
+export async function selectSyncs(
+  control: ControlPlane,
+  wanted: SyncSelection,
+): Promise<Selected[]> {
+  const { environmentUid, integrationKey, connectionId, actor } = wanted;
+  const where = [control, environmentUid, integrationKey] as const;
+  await requireIntegration(...where, { code: 'unknown_provider_config', status: 400 });
+  if (connectionId !== undefined) {
+    const connection = await requireConnection(...where, connectionId);
+    await createInstancesFor(control, connection, actor);
+    return [selectOf(control, connection, wanted.syncs, true)];
+  }
+  await control.view.caughtUp();
+  const live = connectionsOfIntegration(...where).filter(({ isDeleting }) => !isDeleting);
+  const selected = live.map((connection) => selectOf(control, connection, wanted.syncs, false));
+  const found = selected.filter(({ instances }) => instances.length > 0);
+  if (found.length === 0 && (live.length > 0 || wanted.syncs.length > 0)) {
+    throw noSyncs(wanted.syncs, integrationKey);
+  }
+  return found;
+}
+
+/** @param isStrict every named sync must be there */
+function selectOf(
+  { view }: ControlPlane,
+  connection: Connection,
+  syncs: readonly SyncName[],
+  isStrict: boolean,
+): Selected {
+  const path = connectionPathOf(connection);
+  const all = view.list<SyncInstance>('sync', path).map(({ state }) => state);
+  if (syncs.length === 0) {
+    if (all.length === 0 && isStrict) throw noSyncs(syncs, connection.integrationKey);
+    return { connection, instances: all };
+  }
+  const missing = syncs.filter((sync) => !all.some((instance) => isNamed(instance, sync)));
+  if (missing.length > 0 && isStrict) throw noSyncs(missing, connection.integrationKey);
+  return { connection, instances: all.filter((one) => syncs.some((sync) => isNamed(one, sync))) };
+}
+
+const isNamed = (instance: SyncInstance, { name, variant }: SyncName): boolean =>
+  instance.syncName === name && instance.variant === variant;
+
+function noSyncs(missing: readonly SyncName[], integrationKey: string): GatewayError {
+  const names = missing.map(({ name, variant }) =>
+    variant === 'base' ? name : `${name}::${variant}`,
+  );
+  const message =
+    names.length === 0
+      ? `No sync is deployed for the integration "${integrationKey}".`
+      : `The integration "${integrationKey}" has no sync ${names.map((name) => `"${name}"`).join(', ')}.`;
+  return new GatewayError('no_syncs_found', { message });
+}
+
+/**
+ * @throws GatewayError `unknown_provider_config` (400), `unknown_connection` (400), `unknown_sync`
+ */
+export async function requireSync(
+  control: ControlPlane,
+  wanted: Omit<SyncSelection, 'syncs'> & { readonly connectionId: string; readonly sync: SyncName },
+): Promise<{ readonly connection: Connection; readonly instance: SyncInstance }> {
+  const { environmentUid, integrationKey, connectionId, sync, actor } = wanted;
+  const connection = await requireConnection(
+    control,
+    environmentUid,
+    integrationKey,
+    connectionId,
+    {
+      status: 400,
+    },
+  );
+  await createInstancesFor(control, connection, actor);
+  const [instance] = selectOf(control, connection, [sync], false).instances;
+  if (instance === undefined) {
+    const { message } = noSyncs([sync], integrationKey);
+    throw new GatewayError('unknown_sync', { message });
+  }
+  return { connection, instance };
+}
+
+const lastStatus: Partial<Record<RunStatus, string>> = {
+  succeeded: 'SUCCESS',
+  cancelled: 'STOPPED',
+  failed: 'ERROR',
+  timed_out: 'ERROR',
+  interrupted: 'ERROR',
+};
+
+/**
+ * The rows of `GET /sync/status` (contract/http.md section 7).
+ * @param showsConnection false leaves out which connection each is of
+ */
+export async function presentSyncs(
+  { records, readableRuns }: Pick<Services, 'records' | 'readableRuns'>,
+  instances: readonly SyncInstance[],
+  showsConnection: boolean,
+): Promise<Record<string, unknown>[]> {
+  const ends = instances.map(({ last, models }) =>
+    last === null ? noChanges : endOf(last, models),
+  );
+  const found = await readableRuns.soon(ends);
+  return Promise.all(
+    instances.map((instance, at) =>
+      presentSync(records.reader, instance, { showsConnection, isReadable: found[at] ?? null }),
+    ),
+  );
+}
+
+const noChanges = { places: [] } as const;
+
+const endOf = ({ status, positions }: LastRun, models: readonly string[]) =>
+  positions === undefined ? null : changesEnd({ status, models, positions });
+
+async function presentSync(
+  reader: RecordReader,
+  instance: SyncInstance,
+  {
+    showsConnection,
+    isReadable,
+  }: { readonly showsConnection: boolean; readonly isReadable: boolean | null },
+): Promise<Record<string, unknown>> {
+  const { id, syncName, variant, connectionId, models, last, current, checkpoint, nextDueAt } =
+    instance;
+  const streams = models.map((model) => streamOf(instance, model));
+  const counted = await reader.counts(streams);
+  const latest =
+    current !== null ? 'RUNNING' : last === null ? null : (lastStatus[last.status] ?? null);
+  return {
+    id,
+    name: syncName,
+    variant,
+    connection_id: showsConnection ? connectionId : null,
+    type: instance.lastSyncDate === null ? 'INITIAL' : 'INCREMENTAL',
+    status: statusOf(instance),
+    latestExecutionStatus: latest,
+    frequency: formatFrequency(effectiveFrequencyMs(instance)),
+    ...(last === null ? {} : { finishedAt: isoMillis(last.endedAt), latestResult: last.counts }),
+    nextScheduledSyncAt: nextDueAt === null ? null : isoMillis(nextDueAt),
+    records_readable: isReadable,
+    recordCount: Object.fromEntries(models.map((model) => [model, counted.get(model) ?? 0])),
+    checkpoint,
+  };
+}
+
+/** A cancelled run is no error of the sync. */
+function statusOf({ current, state, last }: SyncInstance): string {
+  if (current !== null) return 'RUNNING';
+  if (state === 'paused') return 'PAUSED';
+  return last !== null && lastStatus[last.status] === 'ERROR' ? 'ERROR' : 'SUCCESS';
+}

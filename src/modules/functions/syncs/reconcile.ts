@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../../kernel/ids.ts';
+import type { Checkpoint } from '../checkpoints/state.ts';
+import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { parseFrequency } from '../functions/frequency.ts';
+import { listFunctions } from '../functions/queries.ts';
+import type { DeployedFunction } from '../functions/state.ts';
+import type { Stream } from '../../records/stream.ts';
+import type { RecordWriter } from '../../records/writer.ts';
+import { connectionPathOf, syncRef } from './entity.ts';
+import type { SyncInstance } from './state.ts';
+
+export interface ReconcileDeps {
+  readonly control: ControlPlane;
+  readonly records: RecordWriter;
+}
+
+type InstanceOf = Pick<
+  SyncInstance,
+  'environmentUid' | 'connectionUid' | 'integrationKey' | 'connectionId' | 'variant'
+>;
+
+/** The stream that a model's records of this instance lie in. */
+export const streamOf = (instanceOf: InstanceOf, model: string): Stream => ({
+  environmentUid: instanceOf.environmentUid as EnvironmentUid,
+  connectionUid: instanceOf.connectionUid as ConnectionUid,
+  integration: instanceOf.integrationKey as IntegrationKey,
+  connectionId: instanceOf.connectionId as ConnectionId,
+  model,
+  variant: instanceOf.variant,
+});
+
+/** Commands under way at once: a deploy may touch ten thousand connections. */
+const parallelMax = 32;
+
+/**
+ * Brings the instances of the integrations' syncs in line with the deployed functions: makes the missing
+ * ones, tells the others of a new version, removes those whose function is gone together with their
+ * records. Call it after the functions were deployed; calling it again changes nothing.
+ */
+export async function reconcileSyncInstances(
+  deps: ReconcileDeps,
+  environmentUid: string,
+  integrationKeys: readonly string[],
+  actor: string,
+): Promise<void> {
+  await deps.control.view.caughtUp();
+  for (const integrationKey of integrationKeys) {
+    const all = listFunctions(deps.control, environmentUid, { integrationKey });
+    const functions = all.filter(({ kind }) => kind === 'sync');
+    const connections = connectionsOfIntegration(deps.control, environmentUid, integrationKey);
+    const live = connections.filter(({ isDeleting }) => !isDeleting);
+    await inParallel(live, async (connection) => {
+      await reconcileConnection(deps, connection, functions, actor);
+      await dropCheckpoints(deps, connection, all, actor);
+    });
+  }
+}
+
+async function reconcileConnection(
+  deps: ReconcileDeps,
+  connection: Connection,
+  functions: readonly DeployedFunction[],
+  actor: string,
+): Promise<void> {
+  try {
+    const models = new Set(functions.flatMap((fn) => fn.models));
+    const path = connectionPathOf(connection);
+    for (const { state } of deps.control.view.list<SyncInstance>('sync', path)) {
+      const fn = functions.find(({ name }) => name === state.syncName);
+      if (fn === undefined) await removeInstance(deps, state, actor, models);
+      else await redeploy(deps, state, fn, actor);
+    }
+    await createInstancesFor(deps.control, connection, actor);
+  } catch (error) {
+    // Deleted meanwhile: its syncs go with it.
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Those of functions that are gone; a webhook's goes with its sync. */
+async function dropCheckpoints(
+  { control }: ReconcileDeps,
+  connection: Connection,
+  functions: readonly DeployedFunction[],
+  actor: string,
+): Promise<void> {
+  const kept = new Set(functions.map(({ kind, name }) => `${kind}/${name}`));
+  for (const { ref, state } of control.view.list<Checkpoint>(
+    'checkpoint',
+    connectionPathOf(connection),
+  )) {
+    const kind = state.kind === 'webhook' ? 'sync' : state.kind;
+    if (kept.has(`${kind}/${state.functionName}`)) continue;
+    await control.execute(ref, { type: 'Delete' }, { actor });
+  }
+}
+
+/**
+ * Makes the instance of every sync of the integration for a connection; the started ones run at once.
+ * Instances that are there stay as they are.
+ */
+export async function createInstancesFor(
+  control: ControlPlane,
+  connection: Connection,
+  actor: string,
+): Promise<void> {
+  const path = connectionPathOf(connection);
+  const { environmentUid, integrationKey } = connection;
+  for (const fn of listFunctions(control, environmentUid, { integrationKey, kind: 'sync' })) {
+    const existing = control.view.find<SyncInstance>('sync', [...path, fn.name, 'base']);
+    if (existing?.connectionUid !== connection.uid) {
+      await createInstance(control, { connection, fn, variant: 'base' }, actor);
+    }
+  }
+}
+
+/** @throws GatewayError `unknown_connection` when the connection is gone or going */
+export async function createInstance(
+  control: ControlPlane,
+  instance: {
+    readonly connection: Connection;
+    readonly fn: DeployedFunction;
+    readonly variant: string;
+    /** A variant made by hand starts whatever the function says. */
+    readonly autoStart?: boolean;
+  },
+  actor: string,
+): Promise<SyncInstance> {
+  const { connection, fn, variant, autoStart = fn.autoStart } = instance;
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const body = {
+    type: 'Create',
+    id: randomUUID(),
+    environmentUid,
+    integrationKey,
+    connectionId,
+    connectionUid: uid,
+    syncName: fn.name,
+    variant,
+    models: fn.models,
+    functionVersion: fn.version,
+    frequencyMs: frequencyOf(fn),
+    autoStart,
+    runId: randomUUID(),
+  };
+  const ref = syncRef(connectionPathOf(connection), fn.name, variant);
+  const made = await control.execute<SyncInstance>(ref, body, { actor });
+  if (made === null) throw new GatewayError('unknown_connection');
+  return made;
+}
+
+/** Removes the instance, then its records; `keptModels` are still written by another sync. */
+export async function removeInstance(
+  deps: ReconcileDeps,
+  instance: SyncInstance,
+  actor: string,
+  keptModels: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
+  await deps.control.execute(ref, { type: 'Remove' }, { actor });
+  for (const model of instance.models) {
+    if (!keptModels.has(model)) await deps.records.empty(streamOf(instance, model), actor);
+  }
+}
+
+async function redeploy(
+  { control, records }: ReconcileDeps,
+  instance: SyncInstance,
+  fn: DeployedFunction,
+  actor: string,
+): Promise<void> {
+  const frequencyMs = frequencyOf(fn);
+  const isSame =
+    instance.frequencyMs === frequencyMs &&
+    instance.functionVersion === fn.version &&
+    instance.models.join() === fn.models.join();
+  if (isSame) return;
+  const dropped = instance.models.filter((model) => !fn.models.includes(model));
+  const ref = syncRef(connectionPathOf(instance), instance.syncName, instance.variant);
+  const body = { type: 'Redeploy', models: fn.models, functionVersion: fn.version, frequencyMs };
+  await control.execute(ref, body, { actor });
+  for (const model of dropped) await records.empty(streamOf(instance, model), actor);
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  (error.code === 'unknown_connection' || error.code === 'unknown_sync');
+
+/** A function without a frequency of its own is checked at deploy; an hour is what most run at. */
+const frequencyOf = (fn: DeployedFunction): number => parseFrequency(fn.frequency ?? 'every hour');
+
+async function inParallel<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await task(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(parallelMax, items.length) }, worker));
+}

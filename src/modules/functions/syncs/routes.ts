@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import type { CommandBody } from '../../../control-plane/entity.ts';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { bodyRefused } from '../../../http/error-response.ts';
+import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
+import { errorAt } from '../../../http/route-errors.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { formatFrequency, parseFrequency } from '../functions/frequency.ts';
+import { connectionPathOf, syncRef } from './entity.ts';
+import { commandSyncs, startCommand, triggerCommand } from './handlers.ts';
+import { presentSyncs, requireSync, selectSyncs, type SyncName } from './queries.ts';
+import { effectiveFrequencyMs, type SyncInstance } from './state.ts';
+import { variantRoutes } from './variant-routes.ts';
+import { frequencyShape, statusesShape } from './shapes.ts';
+
+const refsMax = 256;
+
+/** `"name"`, `"name::variant"` or `{name, variant}`. */
+const syncName = z.union([
+  z.string().transform((text, context): SyncName => {
+    const [name = '', variant = 'base', ...rest] = text.split('::');
+    const isValid = [name, variant].every((part) => functionName.safeParse(part).success);
+    if (isValid && rest.length === 0) return { name, variant };
+    context.addIssue({ code: 'custom', message: 'Send the name of a sync, or name::variant.' });
+    return z.NEVER;
+  }),
+  z
+    .strictObject({ name: functionName, variant: functionName.optional() })
+    .transform(({ name, variant = 'base' }): SyncName => ({ name, variant })),
+]);
+const syncNames = z.array(syncName).max(refsMax);
+
+const selectionErrors = [
+  errorAt(400, 'unknown_provider_config'),
+  'unknown_connection',
+  'no_syncs_found',
+] as const;
+
+const options = z.strictObject({
+  reset: z.boolean().optional(),
+  emptyCache: z.boolean().optional(),
+});
+
+const triggerSyncs = defineRoute({
+  method: 'POST',
+  path: '/sync/trigger',
+  credential: 'environment',
+  scopes: ['environment:syncs:execute'],
+  summary: 'Runs syncs once, now.',
+  headers: z.object({
+    'provider-config-key': integrationKey.optional(),
+    'connection-id': connectionId.optional(),
+  }),
+  body: z.strictObject({
+    syncs: syncNames,
+    provider_config_key: integrationKey.optional(),
+    connection_id: connectionId.optional(),
+    opts: options.optional(),
+    sync_mode: z.enum(['incremental', 'full_refresh', 'full_refresh_and_clear_cache']).optional(),
+    full_resync: z.boolean().optional(),
+  }),
+  answers: succeeded,
+  errors: ['missing_provider_config_key', ...selectionErrors],
+  async handle({ body, headers, caller, services, idempotency }) {
+    const key = body.provider_config_key ?? headers['provider-config-key'];
+    if (key === undefined) throw new GatewayError('missing_provider_config_key');
+    const how = triggerOptions(body);
+    const wanted = {
+      environmentUid: caller.environmentUid,
+      integrationKey: key,
+      connectionId: body.connection_id ?? headers['connection-id'],
+      syncs: body.syncs,
+      actor: caller.actor,
+    };
+    await commandSyncs(services.control, wanted, () => triggerCommand(how), idempotency);
+    return { status: 200, body: { success: true } };
+  },
+});
+
+interface TriggerBody {
+  readonly opts?:
+    { readonly reset?: boolean | undefined; readonly emptyCache?: boolean | undefined } | undefined;
+  readonly sync_mode?: string | undefined;
+  readonly full_resync?: boolean | undefined;
+}
+
+/** The deprecated words in today's terms. @throws GatewayError `invalid_body` when both are sent */
+function triggerOptions({ opts, sync_mode, full_resync }: TriggerBody) {
+  const isDeprecated = sync_mode !== undefined || full_resync !== undefined;
+  if (opts !== undefined && isDeprecated) {
+    throw bodyRefused(
+      ['opts'],
+      'Send opts, or the deprecated sync_mode and full_resync, not both.',
+    );
+  }
+  if (!isDeprecated) return { reset: opts?.reset ?? false, emptyCache: opts?.emptyCache ?? false };
+  const emptyCache = sync_mode === 'full_refresh_and_clear_cache';
+  return { reset: emptyCache || sync_mode === 'full_refresh' || full_resync === true, emptyCache };
+}
+
+const scheduleBody = z.strictObject({
+  syncs: syncNames,
+  provider_config_key: integrationKey,
+  connection_id: connectionId.optional(),
+});
+
+function scheduleRoute(path: string, summary: string, command: () => CommandBody) {
+  return defineRoute({
+    method: 'POST',
+    path,
+    credential: 'environment',
+    scopes: ['environment:syncs:execute'],
+    summary,
+    body: scheduleBody,
+    answers: succeeded,
+    errors: selectionErrors,
+    async handle({ body, caller, services, idempotency }) {
+      const wanted = {
+        environmentUid: caller.environmentUid,
+        integrationKey: body.provider_config_key,
+        connectionId: body.connection_id,
+        syncs: body.syncs,
+        actor: caller.actor,
+      };
+      await commandSyncs(services.control, wanted, command, idempotency);
+      return { status: 200, body: { success: true } };
+    },
+  });
+}
+
+const pauseSyncs = scheduleRoute('/sync/pause', 'Stops the schedules of syncs.', () => ({
+  type: 'Pause',
+}));
+const startSyncs = scheduleRoute(
+  '/sync/start',
+  'Starts the schedules of syncs, each with a run now.',
+  startCommand,
+);
+
+const syncStatus = defineRoute({
+  method: 'GET',
+  path: '/sync/status',
+  credential: 'environment',
+  scopes: ['environment:syncs:read'],
+  summary: 'How syncs stand: state, schedule, last run, records.',
+  query: z.strictObject({
+    syncs: z.string().min(1).max(10_000),
+    provider_config_key: integrationKey,
+    connection_id: connectionId.optional(),
+  }),
+  answers: { 200: json('The syncs.', statusesShape) },
+  errors: selectionErrors,
+  async handle({ query, caller, services }) {
+    const selected = await selectSyncs(services.control, {
+      environmentUid: caller.environmentUid,
+      integrationKey: query.provider_config_key,
+      connectionId: query.connection_id,
+      syncs: namesOf(query.syncs),
+      actor: caller.actor,
+    });
+    // The id of a connection acts as a secret for a key that may not list them (spec section 5).
+    const showsConnection =
+      query.connection_id !== undefined || caller.has('environment:connections:list');
+    const rows = selected.flatMap(({ instances }) => instances);
+    return { status: 200, body: { syncs: await presentSyncs(services, rows, showsConnection) } };
+  },
+});
+
+/** @throws GatewayError `invalid_query_params` */
+function namesOf(text: string): readonly SyncName[] {
+  if (text === '*') return [];
+  const parsed = syncNames.safeParse(text.split(',').map((part) => part.trim()));
+  if (parsed.success) return parsed.data;
+  const message = 'Send * or a comma list of names of syncs.';
+  throw new GatewayError('invalid_query_params', {
+    errors: [{ code: 'custom', message, path: ['syncs'] }],
+  });
+}
+
+const updateFrequency = defineRoute({
+  method: 'PUT',
+  path: '/sync/update-connection-frequency',
+  credential: 'environment',
+  scopes: ['environment:syncs:update'],
+  summary: 'Sets how often a sync of one connection runs.',
+  body: z.strictObject({
+    sync_name: functionName,
+    sync_variant: functionName.optional(),
+    provider_config_key: integrationKey,
+    connection_id: connectionId,
+    frequency: z.string().max(100).nullable(),
+  }),
+  answers: { 200: json('How often it runs from now on.', frequencyShape) },
+  errors: [
+    errorAt(400, 'unknown_provider_config'),
+    errorAt(400, 'unknown_connection'),
+    'unknown_sync',
+  ],
+  async handle({ body, caller, services, idempotency }) {
+    const frequencyMs = body.frequency === null ? null : readFrequency(body.frequency);
+    const { connection, instance } = await requireSync(services.control, {
+      environmentUid: caller.environmentUid,
+      integrationKey: body.provider_config_key,
+      connectionId: body.connection_id,
+      sync: { name: body.sync_name, variant: body.sync_variant ?? 'base' },
+      actor: caller.actor,
+    });
+    const ref = syncRef(connectionPathOf(connection), instance.syncName, instance.variant);
+    const command = { type: 'SetFrequency', frequencyMs };
+    const request = { actor: caller.actor, ...idempotency };
+    const after = await services.control.execute<SyncInstance>(ref, command, request);
+    if (after === null) throw new GatewayError('unknown_sync');
+    return { status: 200, body: { frequency: formatFrequency(effectiveFrequencyMs(after)) } };
+  },
+});
+
+function readFrequency(text: string): number {
+  try {
+    return parseFrequency(text);
+  } catch (error) {
+    if (error instanceof GatewayError) throw bodyRefused(['frequency'], error.message);
+    throw error;
+  }
+}
+
+export const syncRoutes: readonly AnyRoute[] = [
+  triggerSyncs,
+  pauseSyncs,
+  startSyncs,
+  syncStatus,
+  updateFrequency,
+  ...variantRoutes,
+];

@@ -1,0 +1,202 @@
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { Born, ModelPlace, RunStatus, RunTrigger, SyncEvent } from './events.ts';
+
+export type { EndStatus, RunStatus } from './events.ts';
+
+export interface CurrentRun {
+  readonly runId: string;
+  /** From 1; grows when a run whose runner fell silent is queued again. */
+  readonly attempt: number;
+  readonly status: 'queued' | 'started';
+  readonly trigger: RunTrigger;
+  /** Of this attempt. */
+  readonly queuedAt: Instant;
+  /** A queued attempt that has not started by then fails. */
+  readonly startBy: Instant;
+  /** Of the first attempt. */
+  readonly startedAt: Instant | null;
+  readonly heartbeatAt: Instant | null;
+  /** Made by the runner that holds the attempt: tells its repeated report from another runner's. */
+  readonly runner: string | null;
+  /** The records of all models are removed before user code runs. */
+  readonly emptyCache: boolean;
+  /** No successful run, or a reset, came before it. */
+  readonly isInitial: boolean;
+  readonly checkpointFrom: JsonObject | null;
+}
+
+export interface LastRun {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly status: RunStatus;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly isInitial: boolean;
+  readonly counts: Readonly<Record<string, { added: number; updated: number; deleted: number }>>;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Where its changes of records end. Absent: as in release 0.70.0, long ago. */
+  readonly positions?: readonly ModelPlace[];
+}
+
+/** A sync of one connection. Scope = that of the connection; path [...connection path, sync name, variant]. */
+export interface SyncInstance extends Born {
+  /** Whether its schedule runs. */
+  readonly state: 'started' | 'paused';
+  /** Set by the API for this connection; survives deploys. */
+  readonly frequencyOverrideMs: number | null;
+  readonly nextDueAt: Instant | null;
+  readonly checkpoint: JsonObject | null;
+  readonly checkpointVersion: number;
+  readonly lastSyncDate: Instant | null;
+  readonly current: CurrentRun | null;
+  readonly last: LastRun | null;
+  readonly createdAt: Instant;
+}
+
+/** What the schedule goes by: the connection's own frequency, or the deployed one. */
+export function effectiveFrequencyMs(
+  instance: Pick<SyncInstance, 'frequencyMs' | 'frequencyOverrideMs'>,
+): number {
+  return instance.frequencyOverrideMs ?? instance.frequencyMs;
+}
+
+type Scheduled = Pick<SyncInstance, 'id' | 'createdAt' | 'frequencyMs' | 'frequencyOverrideMs'>;
+
+/**
+ * The first time after `at` on the instance's grid. The grid begins at the creation plus up to a tenth of the
+ * frequency, chosen by the id: instances that one deploy made together do not run together. It depends
+ * on nothing else, so runs never drift.
+ */
+export function slotAfter(instance: Scheduled, at: Instant): Instant {
+  const frequencyMs = effectiveFrequencyMs(instance);
+  const anchor = instance.createdAt + spreadMs(instance.id, frequencyMs);
+  const passed = Math.floor((at - anchor) / frequencyMs);
+  return anchor + (Math.max(passed, 0) + 1) * frequencyMs;
+}
+
+/**
+ * A due time further away than two periods was made before the wall clock went back: it is set anew, so
+ * that no slot is lost.
+ */
+export function isBeyondGrid(instance: SyncInstance, at: Instant): boolean {
+  return (
+    instance.nextDueAt !== null && instance.nextDueAt > at + 2 * effectiveFrequencyMs(instance)
+  );
+}
+
+function spreadMs(id: string, frequencyMs: number): number {
+  const part = Number.parseInt(uuidV5(id, 'schedule').slice(0, 8), 16) / 2 ** 32;
+  return Math.floor((part * frequencyMs) / 10);
+}
+
+/** What is kept of what happened. */
+export function evolveSync(state: SyncInstance | null, event: SyncEvent): SyncInstance | null {
+  if (event.type === 'InstanceCreated') {
+    const { type: _, at, ...born } = event;
+    return { ...born, ...blank, createdAt: at };
+  }
+  if (state === null || event.type === 'InstanceRemoved') return null;
+  switch (event.type) {
+    case 'FunctionRedeployed': {
+      const { models, functionVersion, frequencyMs } = event;
+      return { ...state, models, functionVersion, frequencyMs };
+    }
+    case 'ScheduleStarted':
+      return { ...state, state: 'started' };
+    case 'SchedulePaused':
+      return { ...state, state: 'paused' };
+    case 'FrequencyChanged':
+      return { ...state, frequencyOverrideMs: event.overrideMs };
+    case 'DueTimeSet':
+      return { ...state, nextDueAt: event.nextDueAt };
+    case 'InstanceReset':
+      return { ...state, ...checkpointed(state, null), lastSyncDate: null };
+    case 'CheckpointSaved':
+      return { ...state, ...checkpointed(state, event.checkpoint) };
+    case 'CheckpointCleared':
+      return { ...state, ...checkpointed(state, null) };
+    case 'RunEnded':
+      return afterEnd(state, event);
+    default:
+      return { ...state, current: evolveRun(state, event) };
+  }
+}
+
+type RunStep = Extract<
+  SyncEvent,
+  { type: 'RunQueued' | 'RunRequeued' | 'RunStarted' | 'HeartbeatReceived' }
+>;
+
+function evolveRun(state: SyncInstance, event: RunStep): CurrentRun | null {
+  const run = state.current;
+  if (event.type === 'RunQueued') {
+    const { runId, at, startBy, trigger, emptyCache } = event;
+    const facts = { isInitial: state.lastSyncDate === null, checkpointFrom: state.checkpoint };
+    const unstarted = { startedAt: null, heartbeatAt: null, runner: null };
+    return {
+      runId,
+      attempt: 1,
+      status: 'queued',
+      trigger,
+      queuedAt: at,
+      startBy,
+      emptyCache,
+      ...unstarted,
+      ...facts,
+    };
+  }
+  if (run === null) return null;
+  switch (event.type) {
+    case 'RunRequeued': {
+      const { attempt, at, startBy } = event;
+      return {
+        ...run,
+        attempt,
+        status: 'queued',
+        queuedAt: at,
+        startBy,
+        heartbeatAt: null,
+        runner: null,
+      };
+    }
+    case 'RunStarted': {
+      const { at, runner } = event;
+      return { ...run, status: 'started', startedAt: run.startedAt ?? at, heartbeatAt: at, runner };
+    }
+    case 'HeartbeatReceived':
+      return { ...run, heartbeatAt: event.at };
+  }
+}
+
+function afterEnd(
+  state: SyncInstance,
+  event: Extract<SyncEvent, { type: 'RunEnded' }>,
+): SyncInstance {
+  const { runId, attempt, status, at: endedAt, error } = event;
+  const startedAt = state.current?.startedAt ?? endedAt;
+  const counts = Object.fromEntries(
+    event.counts.map(({ model, added, updated, deleted }) => [model, { added, updated, deleted }]),
+  );
+  const isInitial = state.current?.isInitial ?? false;
+  const { positions } = event;
+  const last = { runId, attempt, status, startedAt, endedAt, isInitial, counts, error, positions };
+  const lastSyncDate = status === 'succeeded' ? startedAt : state.lastSyncDate;
+  return { ...state, current: null, last, lastSyncDate };
+}
+
+function checkpointed(state: SyncInstance, checkpoint: JsonObject | null) {
+  return { checkpoint, checkpointVersion: state.checkpointVersion + 1 };
+}
+
+const blank = {
+  state: 'paused',
+  frequencyOverrideMs: null,
+  nextDueAt: null,
+  checkpoint: null,
+  checkpointVersion: 0,
+  lastSyncDate: null,
+  current: null,
+  last: null,
+} as const;

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
+import { errorAt } from '../../../http/route-errors.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { requireConnection } from '../../connections/connections/queries.ts';
+import { requireFunction } from '../functions/queries.ts';
+import { connectionPathOf } from './entity.ts';
+import { createInstance, removeInstance } from './reconcile.ts';
+import type { SyncInstance } from './state.ts';
+import { variantShape } from './shapes.ts';
+
+const params = z.object({ name: functionName, variant: functionName });
+const body = z.strictObject({ provider_config_key: integrationKey, connection_id: connectionId });
+
+const createVariant = defineRoute({
+  method: 'POST',
+  path: '/sync/{name}/variant/{variant}',
+  credential: 'environment',
+  scopes: ['environment:syncs:variant:create'],
+  summary: 'Makes a variant of a sync for one connection and runs it.',
+  params,
+  body,
+  answers: { 200: json('The variant.', variantShape) },
+  errors: [
+    'invalid_variant',
+    errorAt(400, 'unknown_connection'),
+    errorAt(400, 'unknown_provider_config'),
+    'unknown_sync',
+    'sync_variant_already_exists',
+    'resource_capped',
+  ],
+  async handle({ params: { name, variant }, body: sent, caller, services: { control } }) {
+    if (variant === 'base') throw new GatewayError('invalid_variant');
+    const where = [control, caller.environmentUid, sent.provider_config_key] as const;
+    const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
+    const fn = await requireFunction(...where, 'sync', name, 'unknown_sync');
+    const path = connectionPathOf(connection);
+    if (control.view.find('sync', [...path, name, variant]) !== null) {
+      const message = `The sync "${name}" of this connection has a variant "${variant}" already.`;
+      throw new GatewayError('sync_variant_already_exists', { message });
+    }
+    const instances = control.view.list<SyncInstance>('sync', path);
+    const variants = instances.filter(({ state }) => state.variant !== 'base');
+    if (variants.length >= limits.connectionVariantsMax) {
+      const message = `The connection has ${variants.length} variants of its syncs; there can be no more.`;
+      throw new GatewayError('resource_capped', { message });
+    }
+    const ref = { connection, fn, variant, autoStart: true };
+    const { id } = await createInstance(control, ref, caller.actor);
+    return { status: 200, body: { id, name, variant } };
+  },
+});
+
+const deleteVariant = defineRoute({
+  method: 'DELETE',
+  path: '/sync/{name}/variant/{variant}',
+  credential: 'environment',
+  scopes: ['environment:syncs:variant:delete'],
+  summary: 'Removes a variant of a sync with its records.',
+  params,
+  body,
+  answers: succeeded,
+  errors: [
+    'invalid_variant',
+    errorAt(400, 'unknown_connection'),
+    errorAt(400, 'unknown_provider_config'),
+    'not_found',
+  ],
+  async handle({ params: { name, variant }, body: sent, caller, services: { control, records } }) {
+    if (variant === 'base') throw new GatewayError('invalid_variant');
+    const where = [control, caller.environmentUid, sent.provider_config_key] as const;
+    const connection = await requireConnection(...where, sent.connection_id, { status: 400 });
+    const path = [...connectionPathOf(connection), name, variant];
+    if (control.view.find('sync', path) === null) await control.view.caughtUp();
+    const instance = control.view.find<SyncInstance>('sync', path);
+    if (instance === null) {
+      const message = `The connection "${sent.connection_id}" has no variant "${variant}" of a sync "${name}".`;
+      throw new GatewayError('not_found', { message });
+    }
+    await removeInstance({ control, records: records.writer }, instance, caller.actor);
+    return { status: 200, body: { success: true } };
+  },
+});
+
+export const variantRoutes: readonly AnyRoute[] = [createVariant, deleteVariant];

@@ -1,0 +1,51 @@
+import type { ExecuteOptions, ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { sealingContext } from '../../connections/credentials/sealing.ts';
+import { variableRef } from './entity.ts';
+import type { Variable } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'vault'>;
+
+/** @throws GatewayError `resource_capped` */
+export async function setVariable(
+  { control, vault }: Deps,
+  environmentUid: string,
+  { name, value }: { readonly name: string; readonly value: string },
+  options: ExecuteOptions,
+): Promise<void> {
+  await vault.ready(environmentUid);
+  const context = sealingContext(environmentUid, name, 'variable');
+  const body = {
+    type: 'Set',
+    environmentUid,
+    name,
+    value: vault.seal(environmentUid, value, context),
+  };
+  const requestHash = vault.fingerprint('request', JSON.stringify([name, value]));
+  await control.execute(variableRef(environmentUid, name), body, { requestHash, ...options });
+}
+
+/** @throws GatewayError `not_found` */
+export async function deleteVariable(
+  { control }: Pick<Services, 'control'>,
+  environmentUid: string,
+  name: string,
+  options: ExecuteOptions,
+): Promise<void> {
+  await control.execute(variableRef(environmentUid, name), { type: 'Delete' }, options);
+}
+
+/** The variables in clear, by name: what functions and `GET /environment-variables` see. */
+export async function readVariables(
+  control: ControlPlane,
+  vault: Services['vault'],
+  environmentUid: string,
+): Promise<{ readonly name: string; readonly value: string }[]> {
+  const variables = control.view.list<Variable>('variable', [environmentUid]);
+  if (variables.length === 0) return [];
+  await vault.ready(environmentUid);
+  return variables.map(({ state: { name, value } }) => {
+    const context = sealingContext(environmentUid, name, 'variable');
+    return { name, value: vault.open(environmentUid, value, context) };
+  });
+}

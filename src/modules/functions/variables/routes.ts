@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { text } from '../../../http/fields.ts';
+import { askOptions } from '../../../http/options.ts';
+import { deleteVariable, readVariables, setVariable } from './handlers.ts';
+import { variableShape } from './shapes.ts';
+
+const path = z.strictObject({ name: text(1, 256) });
+const noStore = { 'cache-control': 'no-store' };
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/environment-variables',
+  credential: 'environment',
+  scopes: ['environment:variables:read'],
+  summary: 'The variables that functions of the environment see.',
+  answers: { 200: json('The variables.', z.array(variableShape)) },
+  errors: [],
+  async handle({ caller, services }) {
+    const body = await readVariables(services.control, services.vault, caller.environmentUid);
+    return { status: 200, body, headers: noStore };
+  },
+});
+
+const set = defineRoute({
+  method: 'PUT',
+  path: '/environment-variables/{name}',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'Sets a variable.',
+  params: path,
+  body: z.strictObject({ value: text(0, 4000) }),
+  answers: { 200: json('The variable.', variableShape) },
+  errors: ['resource_capped'],
+  async handle(input) {
+    const { params, body, caller, services } = input;
+    const variable = { name: params.name, value: body.value };
+    await setVariable(services, caller.environmentUid, variable, askOptions(input));
+    return { status: 200, body: variable };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/environment-variables/{name}',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'Removes a variable.',
+  params: path,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    await deleteVariable(services, caller.environmentUid, params.name, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+export const variableRoutes: readonly AnyRoute[] = [list, set, remove];

@@ -1,0 +1,21 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { consumerGroup, type ConsumerGroupCommand } from './decider.ts';
+import type { ConsumerGroupEvent } from './events.ts';
+import type { ConsumerGroup } from './state.ts';
+
+export const consumerGroupRef = (name: string): EntityRef => ({
+  kind: 'consumer-group',
+  scope: 'account',
+  path: [name],
+});
+
+/** Not told on a public topic: positions are the operators' own. */
+export const consumerGroupEntity: EntityDefinition<
+  ConsumerGroup,
+  ConsumerGroupCommand,
+  ConsumerGroupEvent
+> = {
+  kind: 'consumer-group',
+  decider: consumerGroup,
+  publish: () => [],
+};

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  consumerGroup,
+  consumerGroups,
+  isConsumerGroup,
+  type ConsumerGroupName,
+} from '../../../../streams/consumer-groups.ts';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { consumerGroupRef } from './entity.ts';
+import {
+  plannedMoves,
+  positionsOf,
+  type Move,
+  type PartitionPosition,
+  type Target,
+} from './positions.ts';
+import type { ConsumerGroup, PartitionReset } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'log'>;
+
+export interface GroupFacts {
+  readonly name: ConsumerGroupName;
+  readonly positions: readonly PartitionPosition[];
+  /** The last reset of each partition, by its number. */
+  readonly resets: Readonly<Record<string, PartitionReset>>;
+}
+
+export function listGroups(deps: Deps): Promise<GroupFacts[]> {
+  const names = Object.keys(consumerGroups).filter(isConsumerGroup);
+  return Promise.all(names.map((name) => factsOf(deps, name)));
+}
+
+/** @throws GatewayError `not_found` */
+export function findGroup(deps: Deps, name: string): Promise<GroupFacts> {
+  if (isConsumerGroup(name)) return factsOf(deps, name);
+  const existing = Object.keys(consumerGroups).join(', ');
+  throw new GatewayError('not_found', {
+    message: `No consumer group ${name}: there are ${existing}.`,
+  });
+}
+
+async function factsOf({ control, log }: Deps, name: ConsumerGroupName): Promise<GroupFacts> {
+  await control.view.caughtUp();
+  const { kind, path } = consumerGroupRef(name);
+  const positions = await positionsOf(log, name, consumerGroup(name).topic);
+  const resets = control.view.find<ConsumerGroup>(kind, path)?.resets ?? {};
+  return { name, positions, resets };
+}
+
+export interface WantedReset {
+  readonly to: Target;
+  /** All when null. */
+  readonly partitions: readonly number[] | null;
+  readonly isRepeat: boolean;
+  readonly maySkip: boolean;
+}
+
+/**
+ * The moves that a reset would make; changes nothing.
+ * @throws GatewayError `not_found`; `consumer_not_resettable` with the reason; `invalid_body`
+ */
+export async function planReset(deps: Deps, name: string, wanted: WantedReset): Promise<Move[]> {
+  const { positions, name: group } = await findGroup(deps, name);
+  const { topic, replay } = consumerGroup(group);
+  if ('fixed' in replay) {
+    throw new GatewayError('consumer_not_resettable', {
+      message: `The position of ${group} can't be moved. ${replay.fixed}`,
+    });
+  }
+  if (wanted.isRepeat && replay.canRepeat !== true) {
+    throw new GatewayError('consumer_not_resettable', {
+      message: `${group} repeats nothing that is finished. ${replay.effect}`,
+    });
+  }
+  return plannedMoves(deps.log, topic, positions, wanted);
+}
+
+/** How long an answer waits for the holders of the partitions. */
+const applyWithinMs = 5_000;
+const lookEveryMs = 50;
+
+export interface MadeReset {
+  readonly id: string;
+  readonly moves: readonly Move[];
+  /** Partitions whose position has moved; the others move when somebody holds them. */
+  readonly applied: ReadonlySet<number>;
+}
+
+/**
+ * Orders the reset and waits a while for those who hold the partitions.
+ * @throws GatewayError as `planReset`; `reset_skips_messages` unless that is allowed
+ */
+export async function resetGroup(
+  deps: Deps,
+  name: string,
+  wanted: WantedReset,
+  options: ExecuteOptions,
+): Promise<MadeReset> {
+  const moves = await planReset(deps, name, wanted);
+  const skipped = moves.reduce((sum, move) => sum + move.skipped, 0);
+  if (skipped > 0 && !wanted.maySkip) {
+    throw new GatewayError('reset_skips_messages', {
+      message: `Up to ${skipped} messages that ${name} has not taken would be left out: allow it with skip.`,
+    });
+  }
+  const ref = consumerGroupRef(name);
+  const ordered = moves.map(({ partition, from, to, until }) => ({
+    partition,
+    from,
+    to,
+    until,
+  }));
+  const { isRepeat } = wanted;
+  const body = {
+    type: 'Reset',
+    name,
+    id: randomUUID(),
+    moves: ordered,
+    isRepeat,
+    by: options.actor,
+  };
+  const group = await deps.control.execute<ConsumerGroup>(ref, body, options);
+  // A repeated Idempotency-Key is answered with the first order.
+  const id = group?.resets[String(moves[0]?.partition)]?.id ?? body.id;
+  return { id, moves, applied: await appliedSoon(deps, name, id) };
+}
+
+async function appliedSoon({ control }: Deps, name: string, id: string): Promise<Set<number>> {
+  const { kind, path } = consumerGroupRef(name);
+  const until = performance.now() + applyWithinMs;
+  for (;;) {
+    const resets = control.view.find<ConsumerGroup>(kind, path)?.resets ?? {};
+    const ours = Object.entries(resets).filter(([, reset]) => reset.id === id);
+    const applied = ours.filter(([, { appliedAt }]) => appliedAt !== null);
+    if (applied.length === ours.length || performance.now() > until) {
+      return new Set(applied.map(([partition]) => Number(partition)));
+    }
+    await delay(lookEveryMs);
+  }
+}

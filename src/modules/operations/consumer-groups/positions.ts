@@ -1,0 +1,109 @@
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+
+/** Where a group stands in one partition. Offsets have holes: `lag` counts at most so many messages. */
+export interface PartitionPosition {
+  readonly partition: number;
+  /** Offset of the oldest message. */
+  readonly start: number;
+  /** The next message to take; null = the group has committed nothing yet. */
+  readonly committed: number | null;
+  /** Offset after the newest message. */
+  readonly end: number;
+  readonly lag: number;
+}
+
+export async function positionsOf(
+  log: EventLog,
+  group: string,
+  topic: string,
+): Promise<PartitionPosition[]> {
+  const committed = await log.committed(group, topic);
+  const numbers = Array.from({ length: await log.partitions(topic) }, (_, number) => number);
+  return Promise.all(
+    numbers.map(async (partition) => {
+      const start = await log.startOffset(topic, partition);
+      const end = await log.endOffset(topic, partition);
+      const at = committed.get(partition) ?? null;
+      return {
+        partition,
+        start,
+        committed: at,
+        end,
+        lag: end - standing({ start, committed: at }),
+      };
+    }),
+  );
+}
+
+/** A position before the oldest message, or none, is at the oldest message. */
+const standing = ({ start, committed }: Pick<PartitionPosition, 'start' | 'committed'>): number =>
+  Math.max(start, committed ?? start);
+
+/** Where to move to: the same for all partitions, but an offset, which belongs to one. */
+export type Target = 'start' | 'end' | { readonly time: number } | { readonly offset: number };
+
+/** A move in one partition; it reads `replayed` messages again, or leaves `skipped` ones out, at most. */
+export interface Move {
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+  readonly until: number;
+  readonly replayed: number;
+  readonly skipped: number;
+}
+
+/**
+ * The moves that bring the partitions to the target.
+ * @throws GatewayError `invalid_body` for a partition that the topic has not, an offset without one
+ *   partition, or one outside of it
+ */
+export async function plannedMoves(
+  log: EventLog,
+  topic: string,
+  positions: readonly PartitionPosition[],
+  {
+    to: target,
+    partitions,
+  }: { readonly to: Target; readonly partitions: readonly number[] | null },
+): Promise<Move[]> {
+  const wanted = partitions ?? positions.map(({ partition }) => partition);
+  if (typeof target === 'object' && 'offset' in target && wanted.length !== 1) {
+    throw wrong('to', 'An offset belongs to one partition: name it in partitions.');
+  }
+  return Promise.all(
+    [...new Set(wanted)].map(async (number) => {
+      const position = positions[number];
+      if (position === undefined) {
+        throw wrong('partitions', `${topic} has the partitions 0 to ${positions.length - 1}.`);
+      }
+      const to = await offsetOf(log, topic, position, target);
+      const from = standing(position);
+      const [replayed, skipped] = [Math.max(0, from - to), Math.max(0, to - from)];
+      return { partition: number, from, to, until: position.end, replayed, skipped };
+    }),
+  );
+}
+
+async function offsetOf(
+  log: EventLog,
+  topic: string,
+  { partition, start, end }: PartitionPosition,
+  target: Target,
+): Promise<number> {
+  if (target === 'start') return start;
+  if (target === 'end') return end;
+  if ('time' in target) {
+    return Math.min(end, Math.max(start, await log.offsetAt(topic, partition, target.time)));
+  }
+  if (target.offset < start || target.offset > end) {
+    throw wrong('to', `Partition ${partition} of ${topic} has the offsets ${start} to ${end}.`);
+  }
+  return target.offset;
+}
+
+const wrong = (field: string, message: string): GatewayError =>
+  new GatewayError('invalid_body', {
+    message,
+    errors: [{ code: 'invalid_value', message, path: [field] }],
+  });

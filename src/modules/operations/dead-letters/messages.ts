@@ -1,0 +1,64 @@
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import { deadLettersTopic } from '../../../control-plane/message-codec.ts';
+import type { DeadLetterStep, DeadLetterType } from './events.ts';
+import type { DeadLetter } from './state.ts';
+
+/** What a message is about, as far as its consumer knows. */
+interface About {
+  readonly key: string;
+  readonly environmentUid: string;
+  readonly integration?: string;
+  readonly connectionId?: string;
+  readonly runId?: string;
+}
+
+/** A message that is set aside, whole. */
+export function deadLetterStepMessage(
+  about: About,
+  deadLetter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
+): PublicMessage {
+  const value = { ...deadLetter, letter_id: null, order_key: null };
+  return { ...about, topic: deadLettersTopic, type: 'svc.dead-letter.added', value };
+}
+
+/** What is asked, or has become, of a letter. It goes where the letter is: both have its key. */
+export function stepMessage(
+  about: About,
+  ref: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & {
+    readonly id: string;
+  },
+  step: {
+    readonly type: Exclude<DeadLetterType, 'svc.dead-letter.added'>;
+    readonly attempts?: number;
+    readonly errorCode?: string;
+    readonly errorMessage?: string;
+    readonly orderKey?: string | null;
+  },
+): PublicMessage {
+  const { id, consumer, topic, partition, offset } = ref;
+  const { type, attempts = 0, errorCode = '', errorMessage = '', orderKey = null } = step;
+  const value: DeadLetterStep = {
+    consumer,
+    topic,
+    partition,
+    offset,
+    attempts,
+    error_code: errorCode,
+    error_message: errorMessage,
+    letter_id: id,
+    order_key: orderKey,
+    key: null,
+    value: null,
+    headers: {},
+  };
+  return { ...about, topic: deadLettersTopic, type, value: { ...value } };
+}
+
+/** The names of a letter, for messages about it. */
+export const aboutDeadLetter = (deadLetter: DeadLetter): About => ({
+  key: deadLetter.key,
+  environmentUid: deadLetter.environmentUid,
+  ...(deadLetter.integration === null ? {} : { integration: deadLetter.integration }),
+  ...(deadLetter.connectionId === null ? {} : { connectionId: deadLetter.connectionId }),
+  ...(deadLetter.runId === null ? {} : { runId: deadLetter.runId }),
+});

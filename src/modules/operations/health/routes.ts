@@ -1,0 +1,34 @@
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { healthResponse, readyResponse } from './responses.ts';
+import { probed } from './shapes.ts';
+
+const health = defineRoute({
+  method: 'GET',
+  path: '/health',
+  credential: 'none',
+  scopes: [],
+  summary: 'Whether the process answers.',
+  answers: { 200: json('It answers.', probed) },
+  errors: [],
+  isUnlimited: true,
+  async handle() {
+    return healthResponse;
+  },
+});
+
+const ready = defineRoute({
+  method: 'GET',
+  path: '/ready',
+  credential: 'none',
+  scopes: [],
+  summary: 'Whether this node can do its work; the reasons when it cannot.',
+  answers: { 200: json('It can.', probed), 503: json('It cannot.', probed) },
+  errors: [],
+  isUnlimited: true,
+  async handle({ services }) {
+    return readyResponse(services.readiness());
+  },
+});
+
+export const healthRoutes: readonly AnyRoute[] = [health, ready];

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { connectionId, functionName, integrationKey, text } from '../../../http/fields.ts';
+import { messagesShape, oneOperationShape, operationsShape } from './shapes.ts';
+import { messagesOf, operationsPage, requireOperation } from './handlers.ts';
+
+const limit = z.number().int().min(1).max(500).default(100);
+const operationId = text(1, 255);
+const cursor = text(1, 1024);
+const period = z.strictObject({
+  from: z.iso.datetime({ offset: true }),
+  to: z.iso.datetime({ offset: true }),
+});
+const levels = z.array(z.enum(['debug', 'info', 'warn', 'error'])).max(4);
+const states = z
+  .array(z.enum(['all', 'waiting', 'running', 'success', 'failed', 'timeout', 'cancelled']))
+  .max(10);
+const type = z.string().regex(/^[a-z_-]{1,64}(:[a-z_-]{1,64})?$/, 'Send a type, or type:action.');
+const few = <T extends z.ZodType>(item: T) => z.array(item).max(20);
+
+const scopes = ['environment:logs:read'] as const;
+
+const listOperations = defineRoute({
+  method: 'POST',
+  path: '/logs/operations',
+  credential: 'environment',
+  scopes,
+  summary:
+    'Operations of the log, newest first; those of the last 24 hours unless a period is named.',
+  body: z.strictObject({
+    search: text(0, 256).optional(),
+    limit,
+    cursor: cursor.nullable().optional(),
+    states: states.optional(),
+    types: few(type).optional(),
+    integrations: few(integrationKey).optional(),
+    connections: few(connectionId).optional(),
+    syncs: few(functionName).optional(),
+    levels: levels.optional(),
+    period: period.optional(),
+  }),
+  answers: { 200: json('A page of operations.', operationsShape) },
+  errors: ['invalid_cursor_value'],
+  async handle({ body, caller, services }) {
+    return { status: 200, body: await operationsPage(services, caller, body) };
+  },
+});
+
+const getOperation = defineRoute({
+  method: 'GET',
+  path: '/logs/operations/{operationId}',
+  credential: 'environment',
+  scopes,
+  summary: 'One operation of the log.',
+  params: z.strictObject({ operationId }),
+  answers: { 200: json('The operation.', oneOperationShape) },
+  errors: ['not_found'],
+  async handle({ params, caller, services }) {
+    const data = await requireOperation(services, caller, params.operationId);
+    return { status: 200, body: { data } };
+  },
+});
+
+const listMessages = defineRoute({
+  method: 'POST',
+  path: '/logs/messages',
+  credential: 'environment',
+  scopes,
+  summary: 'Messages of one operation, newest first.',
+  body: z.strictObject({
+    operationId,
+    limit,
+    search: text(0, 100).optional(),
+    states: states.optional(),
+    levels: levels.optional(),
+    cursorBefore: cursor.nullable().optional(),
+    cursorAfter: cursor.nullable().optional(),
+    period: period.optional(),
+  }),
+  answers: { 200: json('A page of messages.', messagesShape) },
+  errors: ['not_found', 'invalid_cursor_value'],
+  async handle({ body, caller, services }) {
+    return { status: 200, body: await messagesOf(services, caller, body) };
+  },
+});
+
+export const logRoutes: readonly AnyRoute[] = [listOperations, getOperation, listMessages];

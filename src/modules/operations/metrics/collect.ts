@@ -1,0 +1,119 @@
+import type { Services } from '../../../http/services.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Gauges, LabelValues } from '../../../ports/metrics.ts';
+import { consumerGroup } from '../../../../streams/consumer-groups.ts';
+import { listGroups, type GroupFacts } from '../consumer-groups/handlers.ts';
+import { listProjections } from '../projections/handlers.ts';
+
+type Deps = Pick<
+  Services,
+  'control' | 'log' | 'tables' | 'settings' | 'clock' | 'deadLetters' | 'logger'
+>;
+interface Value {
+  readonly labels: LabelValues;
+  readonly value: number;
+}
+
+const deadLettersMax = 10_000;
+
+/** Takes the figures that stand in the log, the tables and the views. One that cannot be had is left out and said. */
+export async function collect(deps: Deps, gauges: Gauges): Promise<void> {
+  gauges.replace('svc_build_info', [{ labels: [deps.settings.version], value: 1 }]);
+  const tasks = [collectProjections, collectGroups, collectDeadLetters];
+  for (const task of tasks) {
+    await task(deps, gauges).catch((err: unknown) => {
+      deps.logger.warn({ err }, 'some metrics could not be collected');
+    });
+  }
+}
+
+async function collectProjections(deps: Deps, gauges: Gauges): Promise<void> {
+  const events: Value[] = [];
+  const seconds: Value[] = [];
+  const progress: Value[] = [];
+  for (const { of: projectionTables, projection, generations } of await listProjections(deps)) {
+    for (const { generation, partitions } of generations) {
+      if (generation.state === 'building') {
+        const done = partitions.reduce((sum, { start, position }) => sum + position - start, 0);
+        const all = partitions.reduce((sum, { start, end }) => sum + end - start, 0);
+        progress.push({ labels: [projectionTables.name], value: all === 0 ? 1 : done / all });
+      }
+      if (generation.number !== projection.active) continue;
+      for (const { partition, position, end } of partitions) {
+        const labels = [projectionTables.name, partition];
+        events.push({ labels, value: end - position });
+        const value = await ageOf(deps, {
+          topic: projectionTables.topic,
+          partition,
+          offset: position,
+          end,
+        });
+        seconds.push({ labels, value });
+      }
+    }
+  }
+  gauges.replace('svc_projection_lag_events', events);
+  gauges.replace('svc_projection_lag_seconds', seconds);
+  gauges.replace('svc_projection_rebuild_progress_ratio', progress);
+}
+
+async function collectGroups(deps: Deps, gauges: Gauges): Promise<void> {
+  const groups = await listGroups(deps);
+  const lags = groups.flatMap(({ name, positions }) =>
+    positions.map(({ partition, lag }): Value => {
+      return { labels: [name, consumerGroup(name).topic, partition], value: lag };
+    }),
+  );
+  gauges.replace('kafka_consumergroup_lag', lags);
+  const oldest = (name: string) => oldestUntaken(deps, groups, name);
+  gauges.replace('svc_run_queue_age_seconds', [{ labels: [], value: await oldest('svc.runners') }]);
+  gauges.replace('svc_webhook_oldest_pending_seconds', [
+    { labels: [], value: await oldest('svc.webhook-deliveries') },
+  ]);
+}
+
+async function oldestUntaken(
+  deps: Deps,
+  groups: readonly GroupFacts[],
+  wanted: string,
+): Promise<number> {
+  const group = groups.find(({ name }) => name === wanted);
+  if (group === undefined) return 0;
+  const { topic } = consumerGroup(group.name);
+  const ages = group.positions.map(({ partition, start, committed, end }) =>
+    ageOf(deps, { topic, partition, offset: Math.max(start, committed ?? start), end }),
+  );
+  return Math.max(0, ...(await Promise.all(ages)));
+}
+
+interface Unread {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly end: number;
+}
+
+/** Seconds since the first message from the offset on was written; 0 where there is none. */
+async function ageOf(
+  { log, clock }: { readonly log: Pick<EventLog, 'read'>; readonly clock: Deps['clock'] },
+  { topic, partition, offset, end }: Unread,
+): Promise<number> {
+  if (offset >= end) return 0;
+  for await (const { messages } of log.read({ topic, partition, offset }, { maxBytes: 1 })) {
+    const [first] = messages;
+    if (first !== undefined) return Math.max(0, (clock.now() - first.timestamp) / 1000);
+  }
+  return 0;
+}
+
+function collectDeadLetters({ deadLetters }: Deps, gauges: Gauges): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { consumer } of deadLetters.list({ state: 'parked', limit: deadLettersMax })) {
+    counts.set(consumer, (counts.get(consumer) ?? 0) + 1);
+  }
+  gauges.replace(
+    'svc_dead_letters_total',
+    [...counts].map(([consumer, value]) => ({ labels: [consumer], value })),
+  );
+  return Promise.resolve();
+}

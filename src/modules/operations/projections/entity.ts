@@ -1,0 +1,65 @@
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import { projection, type ProjectionCommand } from './decider.ts';
+import type { ProjectionEvent } from './events.ts';
+import { messageOf, projectionsTopic } from './public.ts';
+import type { Projection } from './state.ts';
+import { verificationState } from './state.ts';
+
+export const projectionRef = (name: string): EntityRef => ({
+  kind: 'projection',
+  scope: 'projections',
+  path: [name],
+});
+
+/** Which generation of a projection is read, built, kept. Projectors follow what is published of it. */
+export const projectionEntity: EntityDefinition<Projection, ProjectionCommand, ProjectionEvent> = {
+  kind: 'projection',
+  decider: projection,
+
+  publish(event, _before, after) {
+    if (after === null) return [];
+    const action = actionOf(event, after);
+    const value = messageOf(after, action, subjectOf(event));
+    return [
+      {
+        topic: projectionsTopic,
+        key: after.name,
+        type: `svc.projection.${action}`,
+        environmentUid: 'account',
+        value: { ...value },
+      },
+    ];
+  },
+};
+
+const subjectOf = (event: ProjectionEvent): number => {
+  if (event.type === 'GenerationRequested') return event.generation.number;
+  return 'to' in event ? event.to : event.generation;
+};
+
+const actions = {
+  GenerationRequested: 'building',
+  GenerationProgressed: 'progress',
+  GenerationCaughtUp: 'ready',
+  GenerationFailed: 'failed',
+  VerificationRequested: 'verifying',
+  PartsVerified: 'verified',
+  VerificationFailed: 'failed',
+  Switched: 'switched',
+  RolledBack: 'rolled_back',
+  GenerationPaused: 'paused',
+  GenerationResumed: 'resumed',
+  RetirementBegun: 'retiring',
+  GenerationRetired: 'retired',
+} as const satisfies Record<ProjectionEvent['type'], string>;
+
+/** `verified` says that all partitions were compared and are equal. */
+function actionOf(event: ProjectionEvent, after: Projection): string {
+  if (event.type !== 'PartsVerified') return actions[event.type];
+  const verification = after.generations.find(
+    ({ number }) => number === event.generation,
+  )?.verification;
+  const found = verification ? verificationState(verification, after.partitions) : 'running';
+  if (found === 'running') return 'verifying';
+  return found === 'passed' ? 'verified' : 'failed';
+}

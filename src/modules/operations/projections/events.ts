@@ -1,0 +1,48 @@
+import type { Instant } from '../../../kernel/time.ts';
+import type { Generation, Place, VerifiedPart } from './state.ts';
+
+interface OfGeneration {
+  readonly generation: number;
+  readonly at: Instant;
+}
+
+interface Exchange {
+  /** The generation that was read. */
+  readonly from: number;
+  /** The one that is read now. */
+  readonly to: number;
+  readonly at: Instant;
+}
+
+export type ProjectionEvent =
+  | {
+      readonly type: 'GenerationRequested';
+      readonly name: string;
+      readonly partitions: number;
+      readonly generation: Generation;
+      readonly at: Instant;
+    }
+  | ({
+      readonly type: 'GenerationProgressed';
+      readonly places: Readonly<Record<string, Place>>;
+      readonly rows: number;
+    } & OfGeneration)
+  | ({ readonly type: 'GenerationCaughtUp' } & OfGeneration)
+  | ({ readonly type: 'GenerationFailed'; readonly code: string } & OfGeneration)
+  | ({
+      readonly type: 'VerificationRequested';
+      readonly name: string;
+      readonly id: string;
+      readonly against: number;
+    } & OfGeneration)
+  | ({
+      readonly type: 'PartsVerified';
+      readonly parts: Readonly<Record<string, VerifiedPart>>;
+    } & OfGeneration)
+  | ({ readonly type: 'VerificationFailed'; readonly code: string } & OfGeneration)
+  | ({ readonly type: 'Switched' } & Exchange)
+  | ({ readonly type: 'RolledBack' } & Exchange)
+  | ({ readonly type: 'GenerationPaused'; readonly name: string } & OfGeneration)
+  | ({ readonly type: 'GenerationResumed'; readonly name: string } & OfGeneration)
+  | ({ readonly type: 'RetirementBegun' } & OfGeneration)
+  | ({ readonly type: 'GenerationRetired' } & OfGeneration);

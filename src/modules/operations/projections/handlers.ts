@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
+import type { CommandBody } from '../../../control-plane/entity.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { partitionsOf, topics } from '../../../../streams/topics.ts';
+import { projections } from '../../../../streams/projections/all.ts';
+import type { ProjectionTables } from '../../../../streams/projections/define.ts';
+import { projectionRef } from './entity.ts';
+import { figuresOf, type ProjectionFigures } from './figures.ts';
+import { untouched, type Projection } from './state.ts';
+
+type Deps = Pick<Services, 'control' | 'log' | 'tables' | 'settings'>;
+
+/** @throws GatewayError `projection_unavailable`, `log_unavailable` */
+export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {
+  await deps.control.view.caughtUp();
+  return Promise.all(
+    projections.map((projectionTables) =>
+      figuresOf(deps, projectionTables, stateOf(deps, projectionTables.name)),
+    ),
+  );
+}
+
+/** @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable` */
+export async function findProjection(deps: Deps, name: string): Promise<ProjectionFigures> {
+  const projectionTables = tablesOf(name);
+  await deps.control.view.caughtUp();
+  return figuresOf(deps, projectionTables, stateOf(deps, name));
+}
+
+/**
+ * Begins to build the next generation beside the one that is read.
+ * @throws GatewayError `not_found`, `conflict`: there is another one beside it
+ */
+export async function rebuildProjection(
+  deps: Deps,
+  name: string,
+  { pacePercent }: { readonly pacePercent: number },
+  options: ExecuteOptions,
+): Promise<ProjectionFigures> {
+  const { schemaVersion, topic } = tablesOf(name);
+  const partitions = partitionsOf(topics[topic], deps.settings.partitions);
+  return executeOn(
+    deps,
+    name,
+    { type: 'Rebuild', schemaVersion, partitions, pacePercent },
+    options,
+  );
+}
+
+/** Begins to compare the generation beside the one that is read. @throws GatewayError `not_found`, `conflict` */
+export async function verifyProjection(
+  deps: Deps,
+  name: string,
+  options: ExecuteOptions,
+): Promise<ProjectionFigures> {
+  return executeOn(deps, name, { type: 'Verify', id: randomUUID() }, options);
+}
+
+/** What an operator asks of a projection beside rebuilding and comparing it. */
+export type ProjectionOrder =
+  | { readonly type: 'Switch'; readonly isForced: boolean }
+  | { readonly type: 'RollBack' }
+  | { readonly type: 'Pause' | 'Resume'; readonly generation: number | null }
+  | { readonly type: 'Retire'; readonly generation: number };
+
+/** @throws GatewayError `not_found`, `conflict`: its present state does not allow it */
+export async function orderProjection(
+  deps: Deps,
+  name: string,
+  order: ProjectionOrder,
+  options: ExecuteOptions,
+): Promise<ProjectionFigures> {
+  return executeOn(deps, name, order, options);
+}
+
+async function executeOn(
+  deps: Deps,
+  name: string,
+  body: CommandBody,
+  options: ExecuteOptions,
+): Promise<ProjectionFigures> {
+  const projectionTables = tablesOf(name);
+  await deps.control.execute<Projection>(projectionRef(name), { ...body, name }, options);
+  return figuresOf(deps, projectionTables, stateOf(deps, name));
+}
+
+const stateOf = ({ control }: Deps, name: string): Projection =>
+  control.view.find<Projection>('projection', [name]) ?? untouched(name);
+
+function tablesOf(name: string): ProjectionTables {
+  const found = projections.find((existing) => existing.name === name);
+  if (found !== undefined) return found;
+  const names = projections.map((projection) => projection.name).join(', ');
+  throw new GatewayError('not_found', {
+    message: `No projection named "${name}"; there are ${names}.`,
+  });
+}

@@ -1,0 +1,16 @@
+import type { ControlView } from '../../../control-plane/control-plane.ts';
+import type { ProjectionTables } from '../../../../streams/projections/define.ts';
+import { untouched, type Projection } from './state.ts';
+
+/** Number of the generation that is read now. */
+export function activeGeneration(
+  view: Pick<ControlView, 'find'>,
+  { name }: ProjectionTables,
+): number {
+  return (view.find<Projection>('projection', [name]) ?? untouched(name)).active;
+}
+
+/** Name of the first table of the generation that is read now. */
+export function tableOf(view: Pick<ControlView, 'find'>, projection: ProjectionTables): string {
+  return projection.tableSet(activeGeneration(view, projection)).tables[0];
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { text, wholeNumber } from '../../../http/fields.ts';
+import { askOptions } from '../../../http/options.ts';
+import type { Services } from '../../../http/services.ts';
+import type { ProjectionFigures } from './figures.ts';
+import {
+  findProjection,
+  listProjections,
+  orderProjection,
+  rebuildProjection,
+  verifyProjection,
+} from './handlers.ts';
+import { presentProjection } from './presenter.ts';
+import { oneProjectionShape, projectionsShape } from './shapes.ts';
+
+const name = text(1, 255);
+const path = z.strictObject({ name });
+const number = z.number().int().min(1).max(1_000_000);
+/** Leaves time to readers, on a machine that both share. */
+const pacePercentDefault = 75;
+
+const read = ['account:projections:read'] as const;
+const write = ['account:projections:write'] as const;
+
+/** 200: it is so. 202: it has begun; ask for the projection to see how it goes. */
+const answer = (status: 200 | 202, figures: ProjectionFigures, { clock }: Services) => ({
+  status,
+  body: { data: presentProjection(figures, clock.now()) },
+});
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/projections',
+  credential: 'account',
+  scopes: read,
+  summary: 'The projections with their generations, positions, ends and lags.',
+  answers: { 200: json('The projections.', projectionsShape) },
+  errors: [],
+  async handle({ services }) {
+    const now = services.clock.now();
+    const data = (await listProjections(services)).map((one) => presentProjection(one, now));
+    return { status: 200, body: { data } };
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/projections/{name}',
+  credential: 'account',
+  scopes: read,
+  summary: 'One projection with its generations.',
+  params: path,
+  answers: { 200: json('The projection.', oneProjectionShape) },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    return answer(200, await findProjection(services, params.name), services);
+  },
+});
+
+const rebuild = defineRoute({
+  method: 'POST',
+  path: '/projections/{name}/rebuild',
+  credential: 'account',
+  scopes: write,
+  summary: 'Begins to build the tables anew from the log, beside those that are read.',
+  params: path,
+  body: z.strictObject({ pace_percent: z.number().int().min(1).max(100).optional() }),
+  answers: { 202: json('It has begun.', oneProjectionShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, body, services } = input;
+    const wanted = { pacePercent: body.pace_percent ?? pacePercentDefault };
+    const found = await rebuildProjection(services, params.name, wanted, askOptions(input));
+    return answer(202, found, services);
+  },
+});
+
+const verify = defineRoute({
+  method: 'POST',
+  path: '/projections/{name}/verify',
+  credential: 'account',
+  scopes: write,
+  summary: 'Begins to compare the generation beside the one that is read, by counts and checksums.',
+  params: path,
+  answers: { 202: json('It has begun.', oneProjectionShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, services } = input;
+    const found = await verifyProjection(services, params.name, askOptions(input));
+    return answer(202, found, services);
+  },
+});
+
+const switchTo = defineRoute({
+  method: 'POST',
+  path: '/projections/{name}/switch',
+  credential: 'account',
+  scopes: write,
+  summary: 'Has the verified generation read; with `force` also one that was not verified.',
+  params: path,
+  body: z.strictObject({ force: z.boolean().optional() }),
+  answers: { 200: json('The projection.', oneProjectionShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, body, services } = input;
+    const order = { type: 'Switch', isForced: body.force ?? false } as const;
+    const found = await orderProjection(services, params.name, order, askOptions(input));
+    return answer(200, found, services);
+  },
+});
+
+const rollBack = defineRoute({
+  method: 'POST',
+  path: '/projections/{name}/rollback',
+  credential: 'account',
+  scopes: write,
+  summary: 'Has the former generation read again.',
+  params: path,
+  answers: { 200: json('The projection.', oneProjectionShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, services } = input;
+    const order = { type: 'RollBack' } as const;
+    const found = await orderProjection(services, params.name, order, askOptions(input));
+    return answer(200, found, services);
+  },
+});
+
+const pauseOrResume = (type: 'Pause' | 'Resume', word: 'pause' | 'resume', summary: string) =>
+  defineRoute({
+    method: 'POST',
+    path: `/projections/{name}/${word}`,
+    credential: 'account',
+    scopes: write,
+    summary,
+    params: path,
+    body: z.strictObject({ generation: number.optional() }),
+    answers: { 200: json('The projection.', oneProjectionShape) },
+    errors: ['not_found', 'conflict'],
+    async handle(input) {
+      const { params, body, services } = input;
+      const order = { type, generation: body.generation ?? null };
+      const found = await orderProjection(services, params.name, order, askOptions(input));
+      return answer(200, found, services);
+    },
+  });
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/projections/{name}/generations/{generation}',
+  credential: 'account',
+  scopes: write,
+  summary: 'Drops the tables of a generation that is not read; its building ends.',
+  params: z.strictObject({ name, generation: wholeNumber(1, 1_000_000) }),
+  answers: { 202: json('It has begun.', oneProjectionShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, services } = input;
+    const order = { type: 'Retire', generation: params.generation } as const;
+    const found = await orderProjection(services, params.name, order, askOptions(input));
+    return answer(202, found, services);
+  },
+});
+
+export const projectionRoutes: readonly AnyRoute[] = [
+  list,
+  get,
+  rebuild,
+  verify,
+  switchTo,
+  rollBack,
+  pauseOrResume(
+    'Pause',
+    'pause',
+    'Stops feeding a generation: the one being built, or the named one.',
+  ),
+  pauseOrResume('Resume', 'resume', 'Feeds a paused generation again, from where it stands.'),
+  remove,
+];

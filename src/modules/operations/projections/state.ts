@@ -1,0 +1,117 @@
+import type { Instant } from '../../../kernel/time.ts';
+
+/**
+ * `building`: reads the topic from its start. `ready`: has caught up and is fed. `active`: is read. `kept`: was
+ * read before, and is fed so that it can be again. `failed`: its projector could not go on. `retiring`: its
+ * tables are being dropped.
+ */
+export type GenerationState = 'building' | 'ready' | 'active' | 'kept' | 'failed' | 'retiring';
+
+/** How far a projector is in one partition. Offsets. */
+export interface Place {
+  /** Where the topic began when the building did. */
+  readonly start: number;
+  readonly next: number;
+  readonly end: number;
+  readonly isCaughtUp: boolean;
+}
+
+/** Rows of one stream that differ between two generations. */
+export interface Difference {
+  readonly table: string;
+  /** Number of the stream, as in the column `stream_id`. */
+  readonly stream: string;
+  readonly partition: number;
+  readonly expectedRows: number;
+  readonly foundRows: number;
+  /** Highest positions. */
+  readonly expectedLast: number;
+  readonly foundLast: number;
+}
+
+/** What the comparison of one partition found. */
+export interface VerifiedPart {
+  /** Offset up to which both generations were read when they were compared. */
+  readonly position: number;
+  readonly streams: number;
+  /** Live records of the generation that is read, and of the other one. */
+  readonly expectedRows: number;
+  readonly foundRows: number;
+  readonly differences: number;
+  /** The first of them. */
+  readonly examples: readonly Difference[];
+}
+
+export interface Verification {
+  readonly id: string;
+  /** The generation it is compared with. */
+  readonly against: number;
+  readonly requestedAt: Instant;
+  /** By partition. */
+  readonly parts: Readonly<Record<string, VerifiedPart>>;
+  /** Code of the error that ended it. */
+  readonly failure: string | null;
+}
+
+/** One set of tables with its projector. */
+export interface Generation {
+  readonly number: number;
+  readonly schemaVersion: number;
+  readonly state: GenerationState;
+  readonly isPaused: boolean;
+  /** Share of the time that the building may take, in percent. */
+  readonly pacePercent: number;
+  readonly requestedAt: Instant;
+  readonly readyAt: Instant | null;
+  /** When it last began or ceased to be read. */
+  readonly switchedAt: Instant | null;
+  /** By partition, as last reported while it was built. */
+  readonly places: Readonly<Record<string, Place>>;
+  readonly rows: number;
+  /** Code of the error that stopped its projector. */
+  readonly failure: string | null;
+  readonly verification: Verification | null;
+}
+
+/** Scope: `projections`. Path: [name]. Absent until the first command: `untouched`. */
+export interface Projection {
+  readonly name: string;
+  /** The generation that is read. */
+  readonly active: number;
+  /** The highest number so far: none is used again. */
+  readonly last: number;
+  readonly partitions: number;
+  readonly generations: readonly Generation[];
+  readonly updatedAt: Instant;
+}
+
+/** A projection of which nobody has asked anything: its tables are the first generation. */
+export function untouched(name: string): Projection {
+  const generation: Generation = {
+    number: 1,
+    schemaVersion: 1,
+    state: 'active',
+    isPaused: false,
+    pacePercent: 100,
+    requestedAt: 0,
+    readyAt: null,
+    switchedAt: null,
+    places: {},
+    rows: 0,
+    failure: null,
+    verification: null,
+  };
+  return { name, active: 1, last: 1, partitions: 0, generations: [generation], updatedAt: 0 };
+}
+
+export type VerificationState = 'running' | 'passed' | 'differs' | 'failed';
+
+export function verificationState(
+  { parts, failure }: Verification,
+  partitions: number,
+): VerificationState {
+  if (failure !== null) return 'failed';
+  const found = Object.values(parts);
+  if (found.length < partitions) return 'running';
+  return found.some(({ differences }) => differences > 0) ? 'differs' : 'passed';
+}

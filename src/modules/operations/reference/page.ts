@@ -1,0 +1,122 @@
+import { setImmediate as breath } from 'node:timers/promises';
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
+import { typeText } from './type-text.ts';
+
+export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** The document for people: one section a tag, one entry an operation; between them others get their turn. */
+export async function referencePage(document: JsonObject): Promise<string> {
+  const sections: string[] = [];
+  const paths = Object.entries(objectOf(document['paths']));
+  const tags = [...new Set(paths.map(([path]) => tagOf(path)))];
+  for (const tag of tags) {
+    const entries: string[] = [];
+    for (const [path, item] of paths.filter(([ref]) => tagOf(ref) === tag)) {
+      entries.push(...operationsOf(path, objectOf(item), document));
+      await breath();
+    }
+    sections.push(`<section id="${tag}"><h2>${escaped(tag)}</h2>${entries.join('')}</section>`);
+  }
+  const links = tags.map((tag) => `<li><a href="#${tag}">${escaped(tag)}</a></li>`).join('');
+  const { version, description } = objectOf(document['info']);
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>svc API</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/docs/style.css"></head>
+<body><nav aria-label="Resources"><ul>${links}</ul></nav>
+<main><h1>svc API ${escaped(textOf(version))}</h1>${paragraphs(textOf(description))}
+<p>As a document: <a href="/openapi.json">openapi.json</a></p>${sections.join('')}</main></body></html>
+`;
+}
+
+export const tagOf = (path: string): string => path.split('/')[1] ?? '';
+export const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+const listOf = (value: Json | undefined): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : [];
+export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** Paragraphs of plain text in which only `code` is marked. */
+const paragraphs = (text: string): string =>
+  text
+    .split('\n\n')
+    .map((part) => `<p>${escaped(part).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
+    .join('');
+
+function operationsOf(path: string, item: JsonObject, document: JsonObject): string[] {
+  return methods.flatMap((method) => {
+    const operation = item[method];
+    return isJsonObject(operation) ? [operationEntry(method, path, operation, document)] : [];
+  });
+}
+
+function operationEntry(
+  method: string,
+  path: string,
+  operation: JsonObject,
+  document: JsonObject,
+): string {
+  const { operationId: id, summary, deprecated, requestBody } = operation;
+  const scopes = listOf(operation['x-svc-scopes']).map((scope) => code(textOf(scope)));
+  const takes = listOf(operation['security']).flatMap((one) => Object.keys(objectOf(one)));
+  const mark = deprecated === true ? ' <em>deprecated</em>' : '';
+  return `<details id="${escaped(textOf(id))}"><summary><code class="${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code>${mark}
+<span>${escaped(textOf(summary))}</span></summary>
+<p>${takes.length === 0 ? 'Takes no credential.' : `Takes ${takes.map(code).join(' or ')}.`}
+${scopes.length === 0 ? '' : `Any one of the scopes ${scopes.join(', ')}.`}</p>
+${parametersTable(listOf(operation['parameters']), document)}
+${isJsonObject(requestBody) ? bodyOf('Body', requestBody, document) : ''}
+${responsesOf(objectOf(operation['responses']), document)}</details>`;
+}
+
+const code = (text: string): string => `<code>${escaped(text)}</code>`;
+
+function parametersTable(parameters: readonly Json[], document: JsonObject): string {
+  if (parameters.length === 0) return '';
+  const rows = parameters.map((parameter) => {
+    const { name, in: position, required, schema } = objectOf(parameter);
+    const type = typeText(objectOf(schema), document);
+    const need = required === true ? 'required' : '';
+    return `<tr><td>${code(textOf(name))}</td><td>${textOf(position)}</td><td>${escaped(type)}</td><td>${need}</td></tr>`;
+  });
+  const head = '<tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>';
+  return `<table>${head}${rows.join('')}</table>`;
+}
+
+function bodyOf(title: string, ref: JsonObject, document: JsonObject): string {
+  const parts = Object.entries(objectOf(ref['content'])).map(([type, media]) => {
+    const { schema, example } = objectOf(media);
+    const shape = typeText(objectOf(schema), document);
+    const shown = example === undefined ? '' : `<pre>${pretty(example)}</pre>`;
+    return `<h4>${escaped(title)} <small>${escaped(type)}</small></h4><pre>${escaped(shape)}</pre>${shown}`;
+  });
+  return parts.join('');
+}
+
+const pretty = (value: Json): string => escaped(JSON.stringify(value, null, 2));
+
+function responsesOf(responses: JsonObject, document: JsonObject): string {
+  return Object.entries(responses)
+    .map(([status, response]) => {
+      const existing = referred(objectOf(response), document);
+      const text = paragraphs(textOf(existing['description']));
+      const isSuccess = /^[23]|default/.test(status);
+      return `<h3>${escaped(status)}</h3>${text}${isSuccess ? bodyOf('Answer', existing, document) : ''}`;
+    })
+    .join('');
+}
+
+/** What a reference such as `#/components/responses/Forbidden` leads to. */
+function referred(value: JsonObject, document: JsonObject): JsonObject {
+  const { $ref: reference } = value;
+  if (typeof reference !== 'string') return value;
+  const [, , group = '', name = ''] = reference.split('/');
+  return objectOf(objectOf(objectOf(document['components'])[group])[name]);
+}

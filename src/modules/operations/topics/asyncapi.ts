@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import {
+  isPublicTopic,
+  partitionsOf,
+  topics,
+  typedTopicCleanup,
+  type Topic,
+} from '../../../../streams/topics.ts';
+import type { Cleanup } from '../../../ports/event-log.ts';
+import { typedSchema } from '../typed-topics/envelope.ts';
+import { headersSchema, type MessageKind } from './headers.ts';
+import { prefixed } from './prefix.ts';
+
+/** Version of the Kafka bindings that the document follows. */
+const bindingVersion = '0.5.0';
+const schemaFormat = 'application/vnd.apache.avro+json;version=1.9.0';
+const recordsTopic = 'svc.records.v1';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A public topic with the Avro schema of its values. */
+interface PublicTopic extends Topic {
+  readonly name: string;
+  readonly avro: Json & { readonly name: string; readonly doc: string };
+}
+
+/** What differs from installation to installation. */
+export interface Installation {
+  readonly version: string;
+  /** How many partitions the owned topics have. */
+  readonly ownedPartitions: number;
+  /** What stands for the first word `svc` of the names of topics. */
+  readonly prefix: string;
+}
+
+/** The AsyncAPI 3.0 document of the public topics. */
+export function asyncapiDocument(info: Installation): Json {
+  const all = publicTopics();
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'svc: public topics',
+      version: info.version,
+      description:
+        'Everything the gateway says on the event log, as CloudEvents 1.0 in binary mode. Read committed, ' +
+        'de-duplicate on ce_id, ignore unknown types, actions, fields and headers, skip the key "-".',
+      license: { name: 'Apache-2.0' },
+    },
+    defaultContentType: 'application/avro',
+    channels: {
+      ...byName(all, (topic) => channel(topic, info)),
+      [typedChannelName]: typedChannel(info),
+    },
+    operations: {
+      ...byName(all, operation),
+      [typedChannelName]: sends(typedChannelName, Object.keys(typedMessages())),
+    },
+    components: { messages: { ...Object.fromEntries(all.flatMap(messages)), ...typedMessages() } },
+  };
+}
+
+function publicTopics(): PublicTopic[] {
+  return Object.entries(topics)
+    .filter(([name]) => isPublicTopic(name))
+    .map(([name, topic]) => {
+      const file = new URL(`../../../../schemas/${topic.schema}`, import.meta.url);
+      return {
+        ...topic,
+        name,
+        avro: JSON.parse(readFileSync(file, 'utf8')) as PublicTopic['avro'],
+      };
+    });
+}
+
+const byName = <T extends { readonly name: string }>(all: readonly T[], make: (one: T) => Json) =>
+  Object.fromEntries(all.map((one) => [one.name, make(one)]));
+
+function channel(topic: PublicTopic, { ownedPartitions, prefix }: Installation): Json {
+  const { name, cleanup, why } = topic;
+  return {
+    address: prefixed(name, prefix),
+    title: name,
+    description: why,
+    messages: references(messages(topic).map(([id]) => id)),
+    bindings: {
+      kafka: {
+        topic: prefixed(name, prefix),
+        partitions: partitionsOf(topic, ownedPartitions),
+        topicConfiguration: topicConfiguration(cleanup),
+        bindingVersion,
+      },
+    },
+  };
+}
+
+const references = (ids: readonly string[]): Json =>
+  Object.fromEntries(ids.map((id) => [id, { $ref: `#/components/messages/${id}` }]));
+
+function topicConfiguration(cleanup: Cleanup): Json {
+  switch (cleanup.policy) {
+    case 'delete':
+      return { 'cleanup.policy': ['delete'], 'retention.ms': cleanup.retentionMs };
+    case 'none':
+      return { 'cleanup.policy': ['delete'], 'retention.ms': -1 };
+    case 'compact':
+      return {
+        'cleanup.policy': ['compact'],
+        'min.compaction.lag.ms': cleanup.minLagMs,
+        'max.compaction.lag.ms': cleanup.maxLagMs,
+        'delete.retention.ms': cleanup.tombstoneMs,
+      };
+  }
+}
+
+const operation = (topic: PublicTopic): Json =>
+  sends(
+    topic.name,
+    messages(topic).map(([id]) => id),
+  );
+
+function sends(name: string, ids: readonly string[]): Json {
+  const reference = `#/channels/${name}`;
+  return {
+    action: 'send',
+    channel: { $ref: reference },
+    summary: `Says what happened on ${name}.`,
+    messages: ids.map((id) => ({ $ref: `${reference}/messages/${id}` })),
+  };
+}
+
+/** The messages of a topic by their id: its values and, where it is compacted, tombstones. */
+function messages(topic: PublicTopic): [string, Json][] {
+  const isRecords = topic.name === recordsTopic;
+  const { name, doc } = topic.avro;
+  const value = {
+    ...messageOf(topic, isRecords ? 'record' : 'event'),
+    name,
+    title: name,
+    summary: doc,
+    contentType: 'application/avro',
+    payload: { schemaFormat, schema: topic.avro },
+  };
+  if (topic.cleanup.policy !== 'compact') return [[name, value]];
+  const tombstone = {
+    ...messageOf(topic, isRecords ? 'record-tombstone' : 'tombstone'),
+    name: `${name}Gone`,
+    title: `${name}Gone`,
+    summary: 'A tombstone, without a value: what the key names is gone, and a table drops its row.',
+    payload: { type: 'null' },
+  };
+  return [
+    [name, value],
+    [`${name}Gone`, tombstone],
+  ];
+}
+
+function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
+  const headers = headersSchema(kind);
+  const key = {
+    type: 'string',
+    description: `${topic.key}; UTF-8, each part percent-encoded.`,
+  };
+  const isEvent = 'ce_correlationid' in headers.properties;
+  return {
+    headers,
+    ...(isEvent ? { correlationId: { location: '$message.header#/ce_correlationid' } } : {}),
+    bindings: {
+      kafka: {
+        key,
+        ...(kind === 'event' || kind === 'record'
+          ? {
+              schemaIdLocation: 'payload',
+              schemaIdPayloadEncoding: '4',
+              schemaLookupStrategy: 'TopicNameStrategy',
+            }
+          : {}),
+        bindingVersion,
+      },
+    },
+  };
+}
+
+/** Stands for the topics that are made at run time, one for each model that is opted in. */
+const typedChannelName = 'typed';
+const typedTopic = { key: 'connection uid/variant/record' };
+
+function typedChannel({ ownedPartitions, prefix }: Installation): Json {
+  const parameter = (description: string) => ({ description });
+  return {
+    address: prefixed('svc.cdc.{environment}.{integration}.{model}.v{major}', prefix),
+    title: 'Typed topic of a model',
+    description:
+      'Changes of the records of one model that is opted in, as Debezium tells them; in the order and on ' +
+      'the partition of the records topic.',
+    parameters: {
+      environment: parameter('Name of the environment, in lower case.'),
+      integration: parameter(
+        'Unique key of the integration, in lower case, - for what is no letter or digit.',
+      ),
+      model: parameter('Name of the model, likewise.'),
+      major: parameter('Grows when a change of the model forbids readers to follow.'),
+    },
+    messages: references(Object.keys(typedMessages())),
+    bindings: {
+      kafka: {
+        partitions: ownedPartitions,
+        topicConfiguration: topicConfiguration(typedTopicCleanup),
+        bindingVersion,
+      },
+    },
+  };
+}
+
+function typedMessages(): Record<string, Json> {
+  const { definition } = typedSchema('svc.cdc.environment.integration.model', 'Model', null);
+  return {
+    Envelope: {
+      ...messageOf(typedTopic, 'record'),
+      name: 'Envelope',
+      title: 'Envelope',
+      summary:
+        'A change of a record. Value has a field for each of the model beside those shown here.',
+      contentType: 'application/avro',
+      payload: { schemaFormat, schema: definition },
+    },
+    EnvelopeGone: {
+      ...messageOf(typedTopic, 'record-tombstone'),
+      name: 'EnvelopeGone',
+      title: 'EnvelopeGone',
+      summary: 'A tombstone after each delete.',
+      payload: { type: 'null' },
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Decider } from '../../../kernel/decider.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { TypedTopicEvent } from './events.ts';
+import type { TypedTopic } from './state.ts';
+
+/** Facts the owner adds: `at`, and what it knows of the integration and of other typed topics. */
+export type EnableTypedTopic = {
+  readonly type: 'Enable';
+  readonly at: Instant;
+  readonly isIntegrationKnown: boolean;
+  /** Another model of the environment whose topic has the same name; null = none. */
+  readonly sameAddress: string | null;
+} & Pick<TypedTopic, 'uid' | 'environmentUid' | 'integrationKey' | 'model' | 'address'>;
+
+export type TypedTopicCommand =
+  | EnableTypedTopic
+  | { readonly type: 'Opened'; readonly major: number; readonly at: Instant }
+  | { readonly type: 'End'; readonly at: Instant }
+  | { readonly type: 'Tick'; readonly at: Instant };
+
+export const typedTopic: Decider<TypedTopic | null, TypedTopicCommand, TypedTopicEvent> = {
+  initial: null,
+
+  decide(command, state) {
+    switch (command.type) {
+      case 'Enable':
+        return enabled(command, state);
+      case 'Opened':
+        if (state === null || command.major <= state.major) return [];
+        return [{ type: 'TypedTopicOpened', major: command.major }];
+      case 'End':
+        if (state === null || state.endedAt !== null) throw notFound();
+        return [{ type: 'TypedTopicEnded', at: command.at }];
+      case 'Tick': {
+        const due = state === null ? null : forgottenAt(state);
+        return due === null || due > command.at ? [] : [{ type: 'TypedTopicForgotten' }];
+      }
+    }
+  },
+
+  evolve(state, event) {
+    if (event.type === 'TypedTopicEnabled') return event.typedTopic;
+    if (state === null || event.type === 'TypedTopicForgotten') return null;
+    if (event.type === 'TypedTopicOpened') return { ...state, major: event.major };
+    return { ...state, endedAt: event.at };
+  },
+};
+
+/** When nothing can be left in the topic that an erasure would have to be told of; null = in use. */
+export function forgottenAt({ endedAt }: TypedTopic): Instant | null {
+  return endedAt === null ? null : endedAt + limits.typedTopicKeptMs;
+}
+
+function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopicEvent[] {
+  if (state !== null && state.endedAt === null) return [];
+  const { uid, environmentUid, integrationKey, model, address, at } = command;
+  if (!command.isIntegrationKnown) throw notFound();
+  if (command.sameAddress !== null) {
+    const message = `The model "${command.sameAddress}" has the topic ${address} already: names differ by more than case and punctuation.`;
+    throw new GatewayError('conflict', { message });
+  }
+  const typedTopic: TypedTopic = {
+    uid,
+    environmentUid,
+    integrationKey,
+    model,
+    address,
+    major: state?.major ?? 0,
+    enabledAt: at,
+    endedAt: null,
+  };
+  return [{ type: 'TypedTopicEnabled', typedTopic }];
+}
+
+const notFound = (): GatewayError =>
+  new GatewayError('not_found', { message: 'The model has no typed topic.' });

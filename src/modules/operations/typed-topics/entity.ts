@@ -1,0 +1,61 @@
+import { configMessages } from '../../../control-plane/config-message.ts';
+import type { EntityDefinition, EntityRef } from '../../../control-plane/entity.ts';
+import type { Integration } from '../../connections/integrations/state.ts';
+import { forgottenAt, typedTopic, type TypedTopicCommand } from './decider.ts';
+import type { TypedTopicEvent } from './events.ts';
+import type { TypedTopic } from './state.ts';
+
+export const typedTopicRef = (
+  environmentUid: string,
+  integrationKey: string,
+  model: string,
+): EntityRef => ({
+  kind: 'typed-topic',
+  scope: environmentUid,
+  path: [environmentUid, integrationKey, model],
+});
+
+const actions = {
+  TypedTopicEnabled: 'enabled',
+  TypedTopicOpened: 'opened',
+  TypedTopicEnded: 'ended',
+  TypedTopicForgotten: 'forgotten',
+} as const satisfies Record<TypedTopicEvent['type'], string>;
+
+export const typedTopicEntity: EntityDefinition<TypedTopic, TypedTopicCommand, TypedTopicEvent> = {
+  kind: 'typed-topic',
+  decider: typedTopic,
+  dueAt: forgottenAt,
+
+  facts(command, { path }, siblings) {
+    if (command.type !== 'Enable') return {};
+    const [environmentUid = '', integrationKey = '', model = ''] = path;
+    const integration = siblings.find<Integration>('integration', [environmentUid, integrationKey]);
+    const other = siblings
+      .list<TypedTopic>('typed-topic', [environmentUid])
+      .filter((one) => one.integrationKey !== integrationKey || one.model !== model)
+      .find(({ address }) => address === command['address']);
+    return {
+      isIntegrationKnown: integration !== null && !integration.isDeleting,
+      sameAddress: other === undefined ? null : `${other.integrationKey}/${other.model}`,
+    };
+  },
+
+  publish(event, before, after, meta) {
+    const subject = after ?? before;
+    if (subject === null) return [];
+    const { environmentUid, integrationKey, model, address, major } = subject;
+    return configMessages(
+      {
+        kind: 'typed_topic',
+        id: [environmentUid, integrationKey, model],
+        environmentUid,
+        integration: integrationKey,
+        action: actions[event.type],
+        document: { integration: integrationKey, model, address, major },
+        isGone: after === null,
+      },
+      meta,
+    );
+  },
+};

@@ -1,0 +1,29 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { listFunctions } from '../../functions/functions/queries.ts';
+import type { TypedTopic } from './state.ts';
+
+/** In path order; those in use, of one environment or of all. */
+export function listTypedTopics({ view }: ControlPlane, environmentUid?: string): TypedTopic[] {
+  return allTypedTopics({ view }, environmentUid).filter(({ endedAt }) => endedAt === null);
+}
+
+/** Also those that have ended and are not forgotten yet. */
+export function allTypedTopics(
+  { view }: Pick<ControlPlane, 'view'>,
+  environmentUid?: string,
+): TypedTopic[] {
+  const prefix = environmentUid === undefined ? [] : [environmentUid];
+  return view.list<TypedTopic>('typed-topic', prefix).map(({ state }) => state);
+}
+
+/** The JSON schema of the deployed sync that declares the model; null when none does. */
+export function schemaOfModel(
+  control: ControlPlane,
+  environmentUid: string,
+  integrationKey: string,
+  model: string,
+): JsonObject | null {
+  const syncs = listFunctions(control, environmentUid, { integrationKey, kind: 'sync' });
+  return syncs.find(({ models }) => models.includes(model))?.jsonSchema ?? null;
+}

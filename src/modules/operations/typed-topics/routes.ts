@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { integrationKey, modelName } from '../../../http/fields.ts';
+import { askOptions } from '../../../http/options.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import { prefixed } from '../topics/prefix.ts';
+import { enableTypedTopic, endTypedTopic } from './handlers.ts';
+import { topicOf } from './names.ts';
+import { listTypedTopics } from './queries.ts';
+import type { TypedTopic } from './state.ts';
+import { oneTypedTopicShape, typedTopicsShape } from './shapes.ts';
+
+const path = z.strictObject({ integration: integrationKey, model: modelName });
+
+function presented(typed: TypedTopic, prefix: string) {
+  const { integrationKey: key, model, address, major, enabledAt } = typed;
+  const topic = prefixed(topicOf(address, Math.max(major, 1)), prefix);
+  const enabled = isoMillis(enabledAt);
+  return { provider_config_key: key, model, topic, subject: `${topic}-value`, enabled_at: enabled };
+}
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/typed-topics',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'The models that have a topic of their own.',
+  answers: { 200: json('The topics.', typedTopicsShape) },
+  errors: [],
+  async handle({ caller, services }) {
+    const { topicPrefix } = services.settings;
+    const typed = listTypedTopics(services.control, caller.environmentUid);
+    return { status: 200, body: { data: typed.map((one) => presented(one, topicPrefix)) } };
+  },
+});
+
+const enable = defineRoute({
+  method: 'PUT',
+  path: '/typed-topics/{integration}/{model}',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'Gives a model a topic of its own, filled with what the records topic has of it.',
+  params: path,
+  answers: { 200: json('The topic.', oneTypedTopicShape) },
+  errors: ['not_found', 'conflict'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const { environmentUid } = caller;
+    const ref = { environmentUid, integrationKey: params.integration, model: params.model };
+    const enabled = await enableTypedTopic(services, ref, askOptions(input));
+    return { status: 200, body: { data: presented(enabled, services.settings.topicPrefix) } };
+  },
+});
+
+const end = defineRoute({
+  method: 'DELETE',
+  path: '/typed-topics/{integration}/{model}',
+  credential: 'environment',
+  scopes: ['environment:*'],
+  summary: 'Writes no more changes of the model to its topic; what is there leaves within 30 days.',
+  params: path,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const { environmentUid } = caller;
+    const ref = { environmentUid, integrationKey: params.integration, model: params.model };
+    await endTypedTopic(services, ref, askOptions(input));
+    return { status: 200, body: { success: true } };
+  },
+});
+
+export const typedTopicRoutes: readonly AnyRoute[] = [list, enable, end];

@@ -1,0 +1,17 @@
+import type { Instant } from '../../../kernel/time.ts';
+
+/** Scope = environment uid; path [environment uid, integration key, model]. */
+export interface TypedTopic {
+  /** Of this opting in: one after an end is another, and fills the topic anew. */
+  readonly uid: string;
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly model: string;
+  /** The topic's name without its major version, such as `svc.cdc.dev.crm.contact`. Kept for life. */
+  readonly address: string;
+  /** The newest major version there is; 0 until the reactor has made the first. */
+  readonly major: number;
+  readonly enabledAt: Instant;
+  /** From then on only erasures are told, for as long as the topic keeps what it has; null = in use. */
+  readonly endedAt: Instant | null;
+}

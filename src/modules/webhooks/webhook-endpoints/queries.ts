@@ -1,0 +1,48 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { environmentName } from '../../access/environments/names.ts';
+import type { WebhookKind } from '../webhooks-out/events.ts';
+import type { WebhookEndpoint } from './state.ts';
+
+/** Of the environment, oldest first. */
+export function listEndpoints(
+  { view }: Pick<ControlPlane, 'view'>,
+  environmentUid: string,
+): WebhookEndpoint[] {
+  return view
+    .list<WebhookEndpoint>('webhook-endpoint', [environmentUid])
+    .map(({ state }) => state)
+    .sort((a, b) => a.createdAt - b.createdAt);
+}
+
+/** @throws GatewayError `not_found` naming the endpoint and the environment */
+export async function requireEndpoint(
+  control: ControlPlane,
+  environmentUid: string,
+  id: string,
+): Promise<WebhookEndpoint> {
+  const path = [environmentUid, id];
+  const found = await findCaughtUp(control.view, () =>
+    control.view.find<WebhookEndpoint>('webhook-endpoint', path),
+  );
+  if (found !== null) return found;
+  const message = `No webhook endpoint "${id}" in the environment "${environmentName(control, environmentUid)}", which the key belongs to.`;
+  throw new GatewayError('not_found', { message });
+}
+
+/** What a webhook is about. */
+export interface Subject {
+  readonly kind: WebhookKind;
+  readonly integrationKey: string;
+  /** Null: not attributed to any connection. */
+  readonly connectionId: string | null;
+}
+
+/** Whether the endpoint takes it. */
+export function wants(endpoint: WebhookEndpoint, { kind, ...ref }: Subject): boolean {
+  const { isEnabled, kinds, integrationKey, connectionId } = endpoint;
+  if (!isEnabled || (kinds !== null && !kinds.includes(kind))) return false;
+  if (integrationKey !== null && integrationKey !== ref.integrationKey) return false;
+  return connectionId === null || connectionId === ref.connectionId;
+}

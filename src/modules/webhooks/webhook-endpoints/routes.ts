@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { json, succeeded } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { connectionId, integrationKey, text, webAddress } from '../../../http/fields.ts';
+import { askOptions, repeatableOptions } from '../../../http/options.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { uuidV5 } from '../../../kernel/ids.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import {
+  openUrl,
+  urlOfEndpoint,
+  urlOfEnvironment,
+} from '../../connections/credentials/webhook-urls.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { webhookKinds } from '../webhooks-out/events.ts';
+import { deliveriesOf } from '../webhooks-out/outbox.ts';
+import { sentShape } from '../webhooks-out/shapes.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  ownAddresses,
+  patchEndpoint,
+  requireOwnAddress,
+} from './handlers.ts';
+import { listEndpoints, requireEndpoint } from './queries.ts';
+import { endpointsShape, oneEndpointShape } from './shapes.ts';
+import type { WebhookEndpoint } from './state.ts';
+
+const scopes = ['environment:*'];
+const path = z.strictObject({ id: z.uuid() });
+const kinds = z
+  .array(z.enum(webhookKinds))
+  .min(1)
+  .max(webhookKinds.length)
+  .nullable()
+  .transform((input) => (input === null ? null : [...new Set(input)]));
+
+const settings = {
+  url: webAddress,
+  display_name: text(0, 255),
+  kinds,
+  provider_config_key: integrationKey.nullable(),
+  connection_id: connectionId.nullable(),
+  enabled: z.boolean(),
+};
+
+async function present({ vault }: Services, endpoint: WebhookEndpoint) {
+  return {
+    id: endpoint.id,
+    display_name: endpoint.displayName,
+    url: await openUrl(vault, urlOfEndpoint(endpoint.environmentUid, endpoint.id), endpoint.url),
+    kinds: endpoint.kinds,
+    provider_config_key: endpoint.integrationKey,
+    connection_id: endpoint.connectionId,
+    enabled: endpoint.isEnabled,
+    managed_by: 'endpoint',
+    created_at: isoMillis(endpoint.createdAt),
+    updated_at: isoMillis(endpoint.updatedAt),
+  };
+}
+
+/** An address of the environment, as the others are shown. */
+async function presentOwn(
+  { vault }: Services,
+  { uid, webhookUrls, createdAt, updatedAt }: Environment,
+) {
+  const urls = ownAddresses.map((id) => openUrl(vault, urlOfEnvironment(uid, id), webhookUrls[id]));
+  const opened = await Promise.all(urls);
+  return ownAddresses.flatMap((id, index) => {
+    const url = opened[index] ?? null;
+    if (url === null) return [];
+    const everything = { kinds: null, provider_config_key: null, connection_id: null };
+    const times = { created_at: isoMillis(createdAt), updated_at: isoMillis(updatedAt) };
+    const own = { enabled: true, managed_by: 'environment' };
+    return [{ id, display_name: id, url, ...everything, ...own, ...times }];
+  });
+}
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/webhook-endpoints',
+  credential: 'environment',
+  scopes,
+  summary: 'Where webhooks go: the addresses of the environment, then the endpoints, oldest first.',
+  answers: { 200: json('All of them.', endpointsShape) },
+  errors: [],
+  async handle({ caller, services }) {
+    const { environmentUid } = caller;
+    const { control } = services;
+    const environment = control.view.find<Environment>('environment', [environmentUid]);
+    const endpoints = listEndpoints(control, environmentUid);
+    const shown = await Promise.all(endpoints.map((endpoint) => present(services, endpoint)));
+    const own = environment === null ? [] : await presentOwn(services, environment);
+    return { status: 200, body: { data: [...own, ...shown] } };
+  },
+});
+
+const create = defineRoute({
+  method: 'POST',
+  path: '/webhook-endpoints',
+  credential: 'environment',
+  scopes,
+  summary: 'Adds an address that webhooks go to, of every kind or of some.',
+  body: z.strictObject({
+    url: settings.url,
+    display_name: settings.display_name.optional(),
+    kinds: settings.kinds.optional(),
+    provider_config_key: settings.provider_config_key.optional(),
+    connection_id: settings.connection_id.optional(),
+    enabled: settings.enabled.optional(),
+  }),
+  answers: { 201: json('The endpoint.', oneEndpointShape) },
+  errors: ['resource_capped', 'conflict'],
+  async handle(input) {
+    const { body, caller, services } = input;
+    const wanted = {
+      url: body.url,
+      displayName: body.display_name ?? '',
+      kinds: body.kinds ?? null,
+      integrationKey: body.provider_config_key ?? null,
+      connectionId: body.connection_id ?? null,
+      isEnabled: body.enabled ?? true,
+    };
+    const made = await createEndpoint(services, caller.environmentUid, wanted, askOptions(input));
+    return { status: 201, body: { data: await present(services, made) } };
+  },
+});
+
+const patch = defineRoute({
+  method: 'PATCH',
+  path: '/webhook-endpoints/{id}',
+  credential: 'environment',
+  scopes,
+  summary: 'Changes what is sent; null takes a filter away.',
+  params: path,
+  body: z.strictObject(settings).partial(),
+  answers: { 200: json('The endpoint.', oneEndpointShape) },
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, body, caller, services } = input;
+    const changes = {
+      url: body.url,
+      displayName: body.display_name,
+      kinds: body.kinds,
+      integrationKey: body.provider_config_key,
+      connectionId: body.connection_id,
+      isEnabled: body.enabled,
+    };
+    const { environmentUid } = caller;
+    const options = askOptions(input);
+    const changed = await patchEndpoint(services, environmentUid, params.id, changes, options);
+    return { status: 200, body: { data: await present(services, changed) } };
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/webhook-endpoints/{id}',
+  credential: 'environment',
+  scopes,
+  summary: 'Takes the address away; what waits for it is cancelled.',
+  params: path,
+  answers: succeeded,
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, caller, services } = input;
+    const options = repeatableOptions(input);
+    await deleteEndpoint(services, caller.environmentUid, params.id, options);
+    return { status: 200, body: { success: true } };
+  },
+});
+
+const testSend = defineRoute({
+  method: 'POST',
+  path: '/webhook-endpoints/{id}/test',
+  credential: 'environment',
+  scopes,
+  summary: 'Sends a webhook of the type test to the address: an endpoint, or primary or secondary.',
+  params: z.strictObject({ id: z.union([z.enum(ownAddresses), z.uuid()]) }),
+  answers: { 202: json('Ids of the messages.', sentShape) },
+  errors: ['not_found'],
+  async handle({ params: { id }, caller, services, idempotency }) {
+    const { environmentUid: uid, actor } = caller;
+    const { control, clock, publisher } = services;
+    const own = ownAddresses.find((name) => name === id);
+    if (own === undefined) await requireEndpoint(control, uid, id);
+    else requireOwnAddress(services, uid, own);
+    const environment = control.view.find<Environment>('environment', [uid]);
+    if (environment === null) throw new GatewayError('not_found');
+    const once = idempotency?.idempotencyKey ?? randomUUID();
+    const messageId = uuidV5(uid, `test/${id}/${once}`);
+    const payload = {
+      type: 'test',
+      from: 'svc',
+      environment: environment.name,
+      endpointId: id,
+      sentAt: isoMillis(clock.now()),
+    };
+    const connection = { integrationKey: '', connectionId: null, webhookUrlOverride: null };
+    const ref = { environment, connection, kind: 'test', endpoints: [id] } as const;
+    await publisher.publish(await deliveriesOf(services, ref, [{ messageId, payload }]), actor);
+    return { status: 202, body: { data: { message_ids: [messageId] } } };
+  },
+});
+
+export const webhookEndpointRoutes: readonly AnyRoute[] = [list, create, patch, remove, testSend];

@@ -1,0 +1,53 @@
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { listFunctions } from '../../functions/functions/queries.ts';
+import type { DeployedFunction } from '../../functions/functions/state.ts';
+import type { SyncInstance } from '../../functions/syncs/state.ts';
+import type { ProviderEvent } from './evaluate.ts';
+
+/** A run of `onWebhook` that an event starts. */
+export interface WantedRun {
+  readonly runId: string;
+  readonly connection: Connection;
+  readonly fn: DeployedFunction;
+  readonly payload: Json;
+}
+
+/**
+ * The runs of the events: of each connection those of the enabled syncs that are not paused and subscribe to the type,
+ * or to `*`. Their ids follow from the delivery's, so that asking twice starts them once.
+ */
+export function runsOf(
+  control: ControlPlane,
+  ref: { readonly environmentUid: string; readonly integrationKey: string },
+  originId: string,
+  events: readonly ProviderEvent[],
+): WantedRun[] {
+  const { environmentUid, integrationKey } = ref;
+  const { view } = control;
+  const syncs = listFunctions(control, environmentUid, { integrationKey, kind: 'sync' });
+  const subscribed = syncs.filter((fn) => fn.isEnabled && fn.webhookSubscriptions.length > 0);
+  return events.flatMap(({ type, body, connections }, number) =>
+    connections.flatMap((connection) =>
+      subscribed
+        .filter((fn) => subscribes(fn, type) && !isPaused(view, connection, fn.name))
+        .map((fn) => {
+          const runId = uuidV5(originId, `${connection.uid}/${fn.name}/${number}`);
+          return { runId, connection, fn, payload: body };
+        }),
+    ),
+  );
+}
+
+const subscribes = (
+  { webhookSubscriptions: ref }: DeployedFunction,
+  type: string | null,
+): boolean => ref.includes('*') || (type !== null && ref.includes(type));
+
+function isPaused(view: ControlPlane['view'], connection: Connection, name: string): boolean {
+  const { environmentUid, integrationKey, connectionId } = connection;
+  const path = [environmentUid, integrationKey, connectionId, name, 'base'];
+  return view.find<SyncInstance>('sync', path)?.state === 'paused';
+}

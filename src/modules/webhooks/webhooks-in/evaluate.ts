@@ -1,0 +1,351 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { atPath } from '../../../kernel/json-path.ts';
+import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import { isJsonObject } from '../../../kernel/stable-json.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import type { IntegrationCredentials } from '../../connections/integrations/state.ts';
+import type {
+  ConnectionRule,
+  KeySource,
+  SignatureRule,
+  WebhookRules,
+} from '../../connections/providers/webhook-rules.ts';
+import {
+  holds,
+  readRequest,
+  valueAt,
+  valueOf,
+  type Incoming,
+  type ReadRequest,
+} from './request.ts';
+import { verifyToken, type TokenAround } from './verifiers/jwt.ts';
+import { headerOf, holdsKey, invalid, isBlank, isEqual, verify } from './verifiers/signed.ts';
+
+/** What the rules need to know beside the request. */
+export interface Surroundings extends TokenAround {
+  readonly rules: WebhookRules;
+  readonly credentials: IntegrationCredentials | null;
+  connections(property: string, value: string): Promise<readonly Connection[]>;
+  allConnections(): readonly Connection[];
+  metadata(connection: Connection): Promise<JsonObject>;
+}
+
+/** One thing that happened, of those that a delivery tells of. */
+export interface ProviderEvent {
+  readonly type: string | null;
+  readonly body: Json;
+  readonly connections: readonly Connection[];
+}
+
+/** A webhook that is genuine: what it says, and of whom. */
+export interface Verdict {
+  /** Text of the answer to the provider; empty = no body; null = the usual one. */
+  readonly answer: string | null;
+  readonly body: Json;
+  readonly type: string | null;
+  readonly providerDeliveryId: string | null;
+  /** All that an event is of. */
+  readonly connections: readonly Connection[];
+  readonly events: readonly ProviderEvent[];
+  /** The application is to have it. */
+  readonly isForwarded: boolean;
+  /** It tells that an app was installed, for whoever waits for that. */
+  readonly installation: Installation | null;
+  /** A secret of the integration or of each of its connections vouches for it. */
+  readonly isVerified: boolean;
+}
+
+/** An app that was installed at the provider. */
+export interface Installation {
+  /** Name of the user who asked for it. */
+  readonly handle: string;
+  /** Null where the webhook does not say it. */
+  readonly id: string | null;
+}
+
+/**
+ * Verifies and attributes a webhook by the provider's rules.
+ * @throws GatewayError the rejection (contract/webhooks-in.md section 2)
+ */
+export async function evaluate(incoming: Incoming, context: Surroundings): Promise<Verdict> {
+  const { rules } = context;
+  const rule = signatureOf(incoming, rules);
+  const isOfConnection = rule?.keys.some((key) => typeof key === 'object') === true;
+  let isVerified = false;
+  // Before anything of it is read, unless the secret is that of a connection which the body names.
+  if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) {
+    isVerified = await check(rule, incoming, context);
+  }
+  const request = readRequest(incoming, rules);
+  const isUnsigned = rules.unsigned.some((condition) => holds(request, condition));
+  if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
+    isVerified = await check(rule, incoming, context);
+  }
+  // What nobody signed reaches the application as it is: it starts nothing, and is of no connection.
+  if (isUnsigned) return { ...verdictOf(request, rules, [], false), isForwarded: true };
+  const all = eventsOf(request, rules);
+  const parts = withToken(all, context);
+  if (repeatsSecret(parts, context)) isVerified = true;
+  const events: ProviderEvent[] = [];
+  let unverified = 0;
+  for (const body of parts) {
+    const part = { ...request, body };
+    const found = await connectionsOf(part, context, request);
+    const { connections } = found;
+    const checked =
+      rule !== null && isOfConnection
+        ? await checkedConnections(rule, incoming, context, found)
+        : { genuine: connections, isVerified: found.isToken };
+    if (!checked.isVerified) unverified += 1;
+    events.push({ type: typeOf(part, rules), body, connections: checked.genuine });
+  }
+  if (events.length > 0 && unverified === 0) isVerified = true;
+  const isWhole = parts.length === all.length;
+  return verdictOf(
+    isWhole ? request : { ...request, body: bodyOf(parts, request, rules) },
+    rules,
+    events,
+    isVerified,
+  );
+}
+
+/** The body with these events and no others. */
+function bodyOf(parts: readonly Json[], { body }: ReadRequest, { events }: WebhookRules): Json {
+  if (events?.path === undefined || !isJsonObject(body)) return [...parts];
+  return { ...body, [events.path]: [...parts] };
+}
+
+function verdictOf(
+  request: ReadRequest,
+  rules: WebhookRules,
+  all: ProviderEvent[],
+  isVerified: boolean,
+): Verdict {
+  const events = inOrder(
+    all.filter(({ body }) => !rules.skip.some((skip) => holds({ ...request, body }, skip))),
+    rules,
+  );
+  const shake = rules.handshakes.find(({ when }) => holds(request, when));
+  const isHandshake = shake !== undefined && shake.answer !== null;
+  const answer =
+    shake === undefined
+      ? null
+      : shake.answer === null
+        ? ''
+        : (valueAt(request, shake.answer) ?? '');
+  const connections = new Map(
+    all.flatMap((event) => event.connections.map((one) => [one.uid, one] as const)),
+  );
+  return {
+    answer,
+    body: request.body,
+    type: events[0]?.type ?? typeOf(request, rules),
+    providerDeliveryId:
+      rules.delivery_id === undefined ? null : valueOf(request, rules.delivery_id),
+    connections: [...connections.values()],
+    events: isHandshake ? [] : events,
+    isForwarded: all.length > 0 && !isHandshake,
+    installation: installationIn(request, rules),
+    isVerified,
+  };
+}
+
+function installationIn(request: ReadRequest, { installation }: WebhookRules): Installation | null {
+  if (installation?.when.every((condition) => holds(request, condition)) !== true) return null;
+  const handle = valueOf(request, installation.handle);
+  return handle === null ? null : { handle, id: valueOf(request, installation.id) };
+}
+
+const mayBeUnsigned = (rules: WebhookRules): boolean => rules.unsigned.length > 0;
+
+/** The rule whose header is there, else the first; null when the provider signs nothing. */
+function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): SignatureRule | null {
+  const present = signatures.find((rule) => headers[headerOf(rule)] !== undefined);
+  return present ?? signatures[0] ?? null;
+}
+
+/** False where nothing is required, and nothing was there to be checked. @throws GatewayError the rejection */
+async function check(
+  rule: SignatureRule,
+  incoming: Incoming,
+  context: Surroundings,
+): Promise<boolean> {
+  if (rule.scheme === 'jwt') {
+    const token = incoming.headers[headerOf(rule)];
+    await verifyToken(rule, token, context);
+    return token !== undefined;
+  }
+  const { credentials, now } = context;
+  const input = rule.keys.map((key) => secretOfIntegration(key, credentials));
+  const secret = usableSecret(rule, input, missingWebhookSecret);
+  if (secret !== null) verify(rule, incoming, secret, now);
+  return secret !== null;
+}
+
+/**
+ * The first secret that holds a key; null where none is set, and none has to be. One that decodes to nothing counts as
+ * missing, also where none has to be set: whoever set it wants deliveries verified.
+ */
+function usableSecret(
+  rule: SignatureRule,
+  input: readonly (string | null)[],
+  missing: () => GatewayError,
+): string | null {
+  const set = input.filter((secret): secret is string => secret !== null && secret !== '');
+  const usable = set.find((secret) => holdsKey(rule, secret));
+  if (usable === undefined && (rule.is_required || set.length > 0)) throw missing();
+  return usable ?? null;
+}
+
+function missingWebhookSecret(): GatewayError {
+  const message =
+    'The integration has no webhook_secret that holds a key, without which nothing can be verified.';
+  return new GatewayError('webhook_missing_secret', { message });
+}
+
+function secretOfIntegration(
+  key: KeySource,
+  credentials: IntegrationCredentials | null,
+): string | null {
+  if (key === 'webhook_secret') return credentials?.webhookSecret ?? null;
+  if (key === 'client_secret') return credentials?.clientSecret ?? null;
+  const { appId, privateKey, appLink } = credentials ?? {};
+  if (key !== 'app_digest' || appId === undefined || privateKey === undefined) return null;
+  return createHash('sha256')
+    .update(`${appId}${privateKey}${appLink ?? ''}`)
+    .digest('hex');
+}
+
+/** Those of the connections whose own secret signed the request. @throws GatewayError when it is none of them */
+async function checkedConnections(
+  rule: SignatureRule,
+  incoming: Incoming,
+  context: Surroundings,
+  { connections, identifier }: Attributed,
+): Promise<{ readonly genuine: readonly Connection[]; readonly isVerified: boolean }> {
+  const genuine: Connection[] = [];
+  let verified = 0;
+  let refusal: unknown = null;
+  for (const connection of connections) {
+    try {
+      const metadata = await context.metadata(connection);
+      const input = rule.keys.map((key) => secretIn(metadata, key, identifier));
+      const secret = usableSecret(rule, input, () => missingSecret(connection));
+      if (secret !== null) {
+        verify(rule, incoming, secret, context.now);
+        verified += 1;
+      }
+      genuine.push(connection);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      refusal ??= error;
+    }
+  }
+  if (genuine.length === 0 && refusal instanceof GatewayError) throw refusal;
+  return { genuine, isVerified: verified > 0 && verified === genuine.length };
+}
+
+const missingSecret = ({ connectionId }: Connection): GatewayError =>
+  new GatewayError('webhook_missing_secret', {
+    message: `The connection "${connectionId}" holds no secret of this webhook with a key in its metadata.`,
+  });
+
+function secretIn(metadata: JsonObject, key: KeySource, identifier: string | null): string | null {
+  if (typeof key === 'string') return null;
+  let value: Json = metadata;
+  for (const part of key.metadata) {
+    const name = part === '$identifier' ? (identifier ?? '') : part;
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return null;
+    value = value[name] ?? null;
+  }
+  return typeof value === 'string' ? value : null;
+}
+
+/** The connections that an event is of. */
+interface Attributed {
+  readonly connections: readonly Connection[];
+  /** What they were found by. */
+  readonly identifier: string | null;
+  /** The identifier stands for a signature. */
+  readonly isToken: boolean;
+}
+
+async function connectionsOf(
+  part: ReadRequest,
+  context: Surroundings,
+  whole: ReadRequest,
+): Promise<Attributed> {
+  const { connection: rules, is_for_all: isForAll } = context.rules;
+  if (rules === undefined) {
+    const connections = isForAll ? context.allConnections() : [];
+    return { connections, identifier: null, isToken: false };
+  }
+  let isNamed = false;
+  for (const rule of rules) {
+    if (rule.when !== undefined && !holds(part, rule.when)) continue;
+    const identifier = valueOf(part, rule.identifier) ?? valueOf(whole, rule.identifier);
+    if (identifier === null) continue;
+    isNamed = true;
+    const connections = await context.connections(rule.property, identifier);
+    if (connections.length > 0) return { connections, identifier, isToken: rule.is_token };
+  }
+  for (const rule of rules) refuseUnattributed(rule, isNamed);
+  return { connections: [], identifier: null, isToken: false };
+}
+
+/** @throws GatewayError where the rule asks for a connection */
+function refuseUnattributed(rule: ConnectionRule, isNamed: boolean): void {
+  const names = namesOf(rule.identifier);
+  if (rule.is_token) {
+    if (isNamed) throw invalid('The token is of no connection.');
+    const message = `The webhook comes without its token (${names}).`;
+    throw new GatewayError('webhook_missing_token', { message });
+  }
+  if (!rule.is_required) return;
+  if (isNamed) {
+    throw new GatewayError('unknown_connection', { message: 'The webhook is of no connection.' });
+  }
+  const message = `The webhook does not say which connection it is of (${names}).`;
+  throw new GatewayError('webhook_missing_connection_id', { message });
+}
+
+const namesOf = (sources: readonly { readonly [where: string]: string | undefined }[]): string =>
+  sources.flatMap((source) => Object.entries(source).map((entry) => entry.join(' '))).join(', ');
+
+function eventsOf({ body }: ReadRequest, { events }: WebhookRules): readonly Json[] {
+  if (events === undefined) return [body];
+  const list = events.path === undefined ? body : atPath(body, events.path);
+  if (Array.isArray(list)) return list as readonly Json[];
+  return events.path === undefined ? [body] : [];
+}
+
+/** Those that repeat the secret. @throws GatewayError `webhook_invalid_signature` when none does */
+function withToken(
+  parts: readonly Json[],
+  { rules: { event_token: path }, credentials }: Surroundings,
+): readonly Json[] {
+  const secret = credentials?.webhookSecret ?? '';
+  if (path === undefined || secret === '' || parts.length === 0) return parts;
+  if (isBlank(secret)) throw missingWebhookSecret();
+  const genuine = parts.filter((part) => {
+    const input = isJsonObject(part) ? atPath(part, path) : undefined;
+    return typeof input === 'string' && isEqual(input, secret);
+  });
+  if (genuine.length === 0) throw invalid('No event holds the secret of the integration.');
+  return genuine;
+}
+
+/** Whether `withToken` has compared the events with a secret. */
+const repeatsSecret = (parts: readonly Json[], { rules, credentials }: Surroundings): boolean =>
+  rules.event_token !== undefined && (credentials?.webhookSecret ?? '') !== '' && parts.length > 0;
+
+const typeOf = (part: ReadRequest, { type }: WebhookRules): string | null =>
+  type === undefined ? null : valueOf(part, type);
+
+function inOrder(events: readonly ProviderEvent[], { order }: WebhookRules): ProviderEvent[] {
+  if (order === undefined) return [...events];
+  const rank = ({ type }: ProviderEvent): number => (type?.endsWith(order.first) === true ? 0 : 1);
+  const time = ({ body }: ProviderEvent): number => Number(atPath(body, order.by) ?? 0);
+  return events.toSorted((a, b) => rank(a) - rank(b) || time(a) - time(b));
+}

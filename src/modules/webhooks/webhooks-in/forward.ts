@@ -1,0 +1,50 @@
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import type { Services } from '../../../http/services.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import type { Integration } from '../../connections/integrations/state.ts';
+import { deliveriesOf } from '../webhooks-out/outbox.ts';
+import { forwardedHeaders } from './headers.ts';
+import type { Verdict } from './evaluate.ts';
+
+/**
+ * The webhook for the application: once for each connection that it is of, or once as it is. The ids follow from the
+ * delivery's, so that making them twice is known.
+ */
+export async function forwardsOf(
+  deps: Pick<Services, 'control' | 'vault'>,
+  ref: { readonly environment: Environment; readonly integration: Integration },
+  originId: string,
+  verdict: Verdict,
+  headers: Readonly<Record<string, string>>,
+): Promise<PublicMessage[]> {
+  const { environment, integration } = ref;
+  if (!integration.forwardWebhooks || !verdict.isForwarded) return [];
+  const { uniqueKey: integrationKey, provider } = integration;
+  const along = forwardedHeaders(headers);
+  const send = (
+    connection: Parameters<typeof deliveriesOf>[1]['connection'],
+    connectionUid: string,
+    payload: object,
+  ) => {
+    const messageId = uuidV5(originId, `forward/${connectionUid}`);
+    const wanted = { environment, connection, kind: 'forward' } as const;
+    return deliveriesOf(deps, wanted, [{ messageId, payload: payload as never, headers: along }]);
+  };
+  if (verdict.connections.length === 0) {
+    const anonymous = { integrationKey, connectionId: null, webhookUrlOverride: null };
+    return send(anonymous, '', verdict.body as never);
+  }
+  const made = await Promise.all(
+    verdict.connections.map((connection) =>
+      send(connection, connection.uid, {
+        type: 'forward',
+        from: provider,
+        connectionId: connection.connectionId,
+        providerConfigKey: integrationKey,
+        payload: verdict.body,
+      }),
+    ),
+  );
+  return made.flat();
+}

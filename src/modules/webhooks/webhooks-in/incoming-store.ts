@@ -1,0 +1,182 @@
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  numberOrNull,
+  textOrNull,
+  ViewTables,
+  where,
+  type Row,
+} from '../../../control-plane/view-tables.ts';
+import type { Micros } from '../../../kernel/time.ts';
+import type { Disposition, WebhookIn } from './events.ts';
+
+/** What is known of a webhook that came in, without its body. */
+export interface IncomingWebhook {
+  readonly id: string;
+  readonly environmentUid: string;
+  readonly integration: string;
+  readonly disposition: Disposition;
+  readonly reason: string | null;
+  readonly status: number | null;
+  readonly type: string | null;
+  readonly providerDeliveryId: string | null;
+  readonly connections: readonly string[];
+  readonly runIds: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly receivedAt: Micros;
+  readonly decidedAt: Micros | null;
+  /** Of `refused`: how many, or more. */
+  readonly refusedCount: number | null;
+  /** Where the message with the body lies. */
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface IncomingFilter {
+  readonly disposition?: string | undefined;
+  readonly integration?: string | undefined;
+  readonly connectionId?: string | undefined;
+  readonly since?: Micros | undefined;
+  readonly until?: Micros | undefined;
+}
+
+/** What a delivery and its repeat have in common. */
+export interface Repeat {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly providerDeliveryId: string;
+  readonly type: string | null;
+  /** In the order of the message that says what came of it. */
+  readonly connectionIds: readonly string[];
+  /** Keyed hash of the exact bytes. */
+  readonly bodyHash: string;
+}
+
+export const layout = {
+  version: 3,
+  tables: `
+  CREATE TABLE incoming (
+    id TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration TEXT NOT NULL,
+    disposition TEXT NOT NULL, reason TEXT, status INTEGER, type TEXT, provider_delivery_id TEXT,
+    connections TEXT NOT NULL, run_ids TEXT NOT NULL, headers TEXT NOT NULL,
+    received_at INTEGER NOT NULL, decided_at INTEGER, partition INTEGER NOT NULL, place INTEGER NOT NULL,
+    body_hash TEXT NOT NULL, refused_count INTEGER
+  ) WITHOUT ROWID;
+  CREATE INDEX incoming_list ON incoming (environment_uid, received_at, id);
+  CREATE INDEX incoming_known ON incoming (environment_uid, integration, provider_delivery_id)
+    WHERE provider_delivery_id IS NOT NULL;
+  CREATE INDEX incoming_age ON incoming (received_at);
+`,
+};
+
+/** The table of webhooks that came in; `put` takes in a step that the log holds. */
+export class IncomingStore {
+  readonly #tables: ViewTables;
+
+  constructor(database: DatabaseSync) {
+    this.#tables = new ViewTables(database);
+  }
+
+  put(step: WebhookIn, partition: number, offset: number): void {
+    if (step.disposition === 'received') this.#receive(step, partition, offset);
+    else if (step.disposition === 'refused') this.#refuse(step, partition, offset);
+    else this.#decide(step);
+  }
+
+  get(environmentUid: string, id: string): IncomingWebhook | null {
+    const sql = 'SELECT * FROM incoming WHERE environment_uid = ? AND id = ?';
+    const row = this.#tables.one(sql, environmentUid, id);
+    return row === null ? null : webhookOf(row);
+  }
+
+  /** Newest first. */
+  list(
+    environmentUid: string,
+    filter: IncomingFilter,
+    page: {
+      readonly before?: { readonly receivedAt: Micros; readonly id: string } | undefined;
+      readonly limit: number;
+    },
+  ): IncomingWebhook[] {
+    const { before, limit } = page;
+    const wanted = where({
+      'environment_uid = ?': environmentUid,
+      'disposition = ?': filter.disposition,
+      'integration = ?': filter.integration,
+      'EXISTS (SELECT 1 FROM json_each(connections) WHERE value = ?)': filter.connectionId,
+      'received_at >= ?': filter.since,
+      'received_at < ?': filter.until,
+    });
+    const columns = ['received_at', 'id'];
+    const beyond = before === undefined ? null : [before.receivedAt, before.id];
+    const order = { columns, newestFirst: true, beyond, limit };
+    return this.#tables.page('incoming', wanted, order).map(webhookOf);
+  }
+
+  /** One that was taken since the time, and that a provider repeats with such a delivery; null = none. */
+  taken(
+    { environmentUid, integrationKey, ...same }: Repeat,
+    since: Micros,
+  ): IncomingWebhook | null {
+    const sql = `SELECT * FROM incoming WHERE environment_uid = ? AND integration = ?
+      AND provider_delivery_id = ? AND type IS ? AND connections = ? AND body_hash = ?
+      AND received_at >= ? AND disposition IN ('accepted', 'reprocessed') LIMIT 1`;
+    const names = [environmentUid, integrationKey, same.providerDeliveryId, same.type];
+    const connections = JSON.stringify(same.connectionIds);
+    const row = this.#tables.one(sql, ...names, connections, same.bodyHash, since);
+    return row === null ? null : webhookOf(row);
+  }
+
+  /** Forgets what is older than the log keeps. */
+  forgetBefore(at: Micros): void {
+    this.#tables.run('DELETE FROM incoming WHERE received_at < ?', at);
+  }
+
+  #receive(step: WebhookIn, partition: number, offset: number): void {
+    const sql = `INSERT OR IGNORE INTO incoming VALUES
+      (?, ?, ?, 'received', NULL, NULL, NULL, NULL, '[]', '[]', ?, ?, NULL, ?, ?, ?, NULL)`;
+    const { delivery_id, environment_id, integration, headers, received_at, body_hash } = step;
+    const names = [delivery_id, environment_id, integration ?? ''];
+    const position = [partition, offset];
+    this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, ...position, body_hash);
+  }
+
+  /** One row of each integration and hour, with the last number that was noted. */
+  #refuse(step: WebhookIn, partition: number, offset: number): void {
+    const sql = `INSERT INTO incoming VALUES
+      (?, ?, ?, 'refused', ?, ?, NULL, NULL, '[]', '[]', '{}', ?, ?, ?, ?, '', ?)
+      ON CONFLICT (id) DO UPDATE SET decided_at = excluded.decided_at,
+        refused_count = max(refused_count, excluded.refused_count)`;
+    const { delivery_id, environment_id, integration, reason, status, refused_count } = step;
+    const names = [delivery_id, environment_id, integration ?? '', reason, status];
+    const position = [step.received_at, step.occurred_at, partition, offset];
+    this.#tables.run(sql, ...names, ...position, refused_count);
+  }
+
+  #decide(step: WebhookIn): void {
+    const sql = `UPDATE incoming SET disposition = ?, reason = ?, status = ?, type = ?,
+      provider_delivery_id = ?, connections = ?, run_ids = ?, decided_at = ? WHERE id = ?`;
+    const { disposition, reason, status, subscription, provider_delivery_id } = step;
+    const fields = [disposition, reason, status, subscription, provider_delivery_id];
+    const lists = [JSON.stringify(step.matched_connections), JSON.stringify(step.run_ids)];
+    this.#tables.run(sql, ...fields, ...lists, step.occurred_at, step.delivery_id);
+  }
+}
+
+const webhookOf = (row: Row): IncomingWebhook => ({
+  id: String(row['id']),
+  environmentUid: String(row['environment_uid']),
+  integration: String(row['integration']),
+  disposition: row['disposition'] as Disposition,
+  reason: textOrNull(row['reason']),
+  status: numberOrNull(row['status']),
+  type: textOrNull(row['type']),
+  providerDeliveryId: textOrNull(row['provider_delivery_id']),
+  connections: JSON.parse(String(row['connections'])) as string[],
+  runIds: JSON.parse(String(row['run_ids'])) as string[],
+  headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+  receivedAt: Number(row['received_at']),
+  decidedAt: numberOrNull(row['decided_at']),
+  refusedCount: numberOrNull(row['refused_count']),
+  partition: Number(row['partition']),
+  offset: Number(row['place']),
+});

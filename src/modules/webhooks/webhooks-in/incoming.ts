@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import { openTopicView, type TopicView } from '../../../control-plane/topic-view.ts';
+import type { Clock } from '../../../kernel/time.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../../ports/schemas.ts';
+import type { WebhookIn } from './events.ts';
+import { IncomingStore, layout, type IncomingWebhook } from './incoming-store.ts';
+
+export const incomingTopic = 'svc.webhooks-in.v1';
+/** As long as the log keeps them (streams/topics.ts). */
+const keptMicros = 14 * 86_400_000_000;
+
+/** The webhooks of providers as this node knows them: a view of `svc.webhooks-in.v1`. */
+export interface IncomingWebhooks extends TopicView<IncomingStore> {
+  /** The message with the request; null when the log has let go of it. */
+  received(webhook: Pick<IncomingWebhook, 'partition' | 'offset'>): Promise<WebhookIn | null>;
+}
+
+/** Opens the view of this process and resolves when it has caught up. */
+export async function openIncoming(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** `:memory:` keeps it in memory. */
+  readonly file: string;
+}): Promise<IncomingWebhooks> {
+  const { log, schemas, clock, file } = deps;
+  const codec = await schemas.codec<WebhookIn>(incomingTopic);
+  const view = await openTopicView(deps, {
+    topic: incomingTopic,
+    file,
+    layout,
+    open: (database) => new IncomingStore(database),
+    apply(store, { partition, messages }) {
+      for (const { value, offset } of messages) {
+        const step = readableStep(codec, value);
+        if (step !== null) store.put(step, partition, offset);
+      }
+      store.forgetBefore(clock.nowMicros() - keptMicros);
+    },
+  });
+  return { ...view, received: (at) => receivedAt(log, codec, at) };
+}
+
+/**
+ * The step that a message holds; null for a tombstone, and for one that can't be read: it is set aside when its
+ * turn comes, and must keep nobody from looking at the others.
+ */
+function readableStep(codec: Codec<WebhookIn>, value: Uint8Array | null): WebhookIn | null {
+  if (value === null) return null;
+  try {
+    return codec.decode(value);
+  } catch {
+    return null;
+  }
+}
+
+async function receivedAt(
+  log: EventLog,
+  codec: Codec<WebhookIn>,
+  { partition, offset }: Pick<IncomingWebhook, 'partition' | 'offset'>,
+): Promise<WebhookIn | null> {
+  const from = { topic: incomingTopic, partition, offset };
+  for await (const { messages } of log.read(from, { maxBytes: 1 })) {
+    const [first] = messages;
+    if (first === undefined) continue;
+    return first.offset === offset && first.value !== null ? codec.decode(first.value) : null;
+  }
+  return null;
+}

@@ -1,0 +1,149 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { readBytes } from '../../../http/body.ts';
+import { integrationKey } from '../../../http/fields.ts';
+import { takeQuota } from '../../../http/rate-limit.ts';
+import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { findCaughtUp } from '../../../control-plane/lookup.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { findIntegration } from '../../connections/integrations/queries.ts';
+import type { Services } from '../../../http/services.ts';
+import { receiverFor, type Receiver } from './receiver.ts';
+import { accept, arrivalOf, verifyArrived } from './process.ts';
+
+const tooLargeFix =
+  'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';
+
+const path = z.tuple([z.uuid(), integrationKey]);
+
+/** Where providers send their webhooks. */
+export const webhookRoute: StreamRoute = {
+  prefix: '/webhook/',
+  path: '/webhook/{environmentUuid}/{providerConfigKey}',
+  methods: ['POST'],
+  credential: 'none',
+  scopes: [],
+  summary: 'Takes a webhook of a provider: keeps it, verifies it, forwards it and starts runs.',
+  headers: z.object({}),
+  errors: [
+    'invalid_uri_params',
+    'unknown_environment',
+    'unknown_provider_config',
+    'webhook_unknown_provider',
+    'webhook_missing_signature',
+    'webhook_invalid_signature',
+    'webhook_missing_token',
+    'webhook_missing_secret',
+    'webhook_missing_connection_id',
+    'webhook_invalid_payload',
+    'webhook_no_connection_or_existing_installation_id',
+    'unknown_connection',
+    'request_too_large',
+  ],
+  async handle(call) {
+    const { request, response, services } = call;
+    const named = namesOf(call.target);
+    const target = await receiverOf(services, named);
+    if (target === null) {
+      await checkRate(call, named, 'all');
+      call.begin(204, []);
+      response.end();
+      return;
+    }
+    const bytes = await readBytes(request, limits.webhookInBytesMax, tooLargeFix);
+    const incoming = { headers: headersOf(request), search: named.search, bytes };
+    const arrived = arrivalOf(services, incoming);
+    const verdict = await verifyArrived(services, target, arrived);
+    await checkRate(call, named, verdict.isVerified ? 'verified' : 'unverified');
+    await accept(services, target, arrived, verdict);
+    answer(call, verdict.answer);
+  },
+};
+
+/**
+ * Counts what is taken for the integration; what is verified by itself, so that no unknown sender uses up its limit.
+ * @throws GatewayError `too_many_request` where the limit is kept
+ */
+async function checkRate(
+  { services, setHeader }: StreamCall,
+  named: Named,
+  what: 'all' | 'verified' | 'unverified',
+): Promise<void> {
+  const integration = `${named.environmentUid}/${named.integrationKey}`;
+  const who = `webhooks:${integration}${what === 'unverified' ? '/unverified' : ''}`;
+  const limit = limits.webhooksInPerMinute;
+  const { headers, refusal } = await takeQuota(services, who, { cost: 1, limit });
+  services.metrics.count('svc_webhooks_in_total', [refusal === null ? 'within' : 'over']);
+  if (services.settings.webhookRateLimit === 'count') return;
+  for (const [name, value] of Object.entries(headers)) setHeader(name, value);
+  if (refusal !== null) throw refusal;
+}
+
+function answer({ response, begin }: StreamCall, text: string | null): void {
+  if (text === null) {
+    begin(200, ['content-type', 'application/json']);
+    response.end('{"status":"success"}');
+    return;
+  }
+  begin(200, text === '' ? [] : ['content-type', 'text/plain; charset=utf-8']);
+  response.end(text);
+}
+
+interface Named {
+  readonly environmentUid: string;
+  readonly integrationKey: string;
+  readonly search: string;
+}
+
+/** @throws GatewayError `invalid_uri_params`, `not_found` */
+function namesOf(target: string): Named {
+  const mark = target.indexOf('?');
+  const search = mark < 0 ? '' : target.slice(mark + 1);
+  const parts = target.slice(1, mark < 0 ? undefined : mark).split('/');
+  if (parts.length !== 2) throw new GatewayError('not_found', { message: 'No such endpoint.' });
+  let decoded: string[];
+  try {
+    decoded = parts.map((part) => decodeURIComponent(part));
+  } catch (cause) {
+    throw new GatewayError('invalid_uri_params', {}, { cause });
+  }
+  const parsed = path.safeParse(decoded);
+  if (!parsed.success) {
+    const message = 'The path is /webhook/<uuid of the environment>/<key of the integration>.';
+    throw new GatewayError('invalid_uri_params', { message });
+  }
+  const [environmentUid, key] = parsed.data;
+  return { environmentUid: environmentUid.toLowerCase(), integrationKey: key, search };
+}
+
+/**
+ * Null when the provider sends nothing that is looked at.
+ * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
+ */
+async function receiverOf(services: Services, named: Named): Promise<Receiver | null> {
+  const { control, providers } = services;
+  const { environmentUid, integrationKey: key } = named;
+  const environment = await findCaughtUp(control.view, () => {
+    const found = control.view.find<Environment>('environment', [environmentUid]);
+    return found?.isDeleting === true ? null : found;
+  });
+  if (environment === null) throw new GatewayError('unknown_environment');
+  const integration = await findCaughtUp(control.view, () =>
+    findIntegration(control, environmentUid, key),
+  );
+  if (integration === null) {
+    const message = `No integration "${key}" in the environment of this address.`;
+    throw new GatewayError('unknown_provider_config', { message });
+  }
+  return receiverFor(environment, integration, providers.find(integration.provider));
+}
+
+/** Lower-case names; of a header that comes twice, what Node makes of it. */
+function headersOf(request: IncomingMessage): Record<string, string> {
+  const named = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+  );
+  return Object.fromEntries(named) as Record<string, string>;
+}

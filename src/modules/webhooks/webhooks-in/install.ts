@@ -1,0 +1,78 @@
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { textAt } from '../../../kernel/json-path.ts';
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import { saveAuthorized } from '../../connections/authorizations/save.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import { modeContext } from '../../connections/credentials/mode-context.ts';
+import { completed } from '../../connections/credentials/modes/custom.ts';
+import type { ModeContext } from '../../connections/credentials/modes/mode.ts';
+import { ProviderAuthError } from '../../connections/credentials/modes/provider-auth-error.ts';
+import { openConnectionConfig, openCredentials } from '../../connections/credentials/sealing.ts';
+import type { Integration } from '../../connections/integrations/state.ts';
+import type { Installation } from './evaluate.ts';
+
+type Deps = Pick<
+  Services,
+  'control' | 'vault' | 'clock' | 'connectionFinder' | 'http' | 'records' | 'providers' | 'runs'
+>;
+
+/**
+ * Gives the connection that waits for the installation its half of the app (contract/webhooks-in.md section 3). One
+ * that has it already is left alone: the provider repeats itself.
+ * @throws GatewayError `webhook_no_connection_or_existing_installation_id`, or what the provider refused with
+ */
+export async function install(
+  deps: Deps,
+  { integration }: { readonly integration: Integration },
+  { handle, id }: Installation,
+): Promise<void> {
+  const { environmentUid, uniqueKey: integrationKey, provider: name } = integration;
+  const ref = { environmentUid, integrationKey };
+  const provider = deps.providers.find(name);
+  if (id === null || provider === null) throw isUnclaimed();
+  const context = await modeContext(deps, integration, provider);
+  const waiting = await pendingOf(deps, ref, handle, context);
+  if (waiting === null) {
+    const existing = await deps.connectionFinder.find(ref, 'installation_id', id);
+    if (existing.length > 0) return;
+    throw isUnclaimed();
+  }
+  const { connection, connectionConfig } = waiting;
+  const held = await openCredentials(deps.vault, connection);
+  const obtained = await completed(held, id, { ...context, connectionConfig }).catch(
+    notifyInstalled,
+  );
+  const { connectionId, endUser, tags } = connection;
+  // The connection keeps its own.
+  const owner = { ...ref, connectionId, endUser, tags, webhookUrlOverride: null };
+  await saveAuthorized(
+    deps,
+    { ...owner, provider, known: connection },
+    { obtained, askedConfig: {} },
+    { actor: 'system' },
+  );
+}
+
+/** The first that waits for an installation of this app by the user. */
+async function pendingOf(
+  { connectionFinder, vault }: Deps,
+  ref: { readonly environmentUid: string; readonly integrationKey: string },
+  handle: string,
+  { client }: ModeContext,
+): Promise<{ readonly connection: Connection; readonly connectionConfig: JsonObject } | null> {
+  for (const connection of await connectionFinder.find(ref, 'handle', handle)) {
+    const connectionConfig = await openConnectionConfig(vault, connection);
+    const appId = textAt(connectionConfig, 'app_id');
+    const isOfApp = appId === null || appId === client?.appId;
+    if (connectionConfig['pending'] === true && isOfApp) return { connection, connectionConfig };
+  }
+  return null;
+}
+
+function notifyInstalled(error: unknown): never {
+  throw error instanceof ProviderAuthError ? error.toGatewayError() : error;
+}
+
+const isUnclaimed = (): GatewayError =>
+  new GatewayError('webhook_no_connection_or_existing_installation_id');

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import type { Services } from '../../../http/services.ts';
+import { catalogue, GatewayError } from '../../../kernel/errors.ts';
+import { joinKey, uuidV5, uuidV7 } from '../../../kernel/ids.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { connectionsOfIntegration } from '../../connections/connections/queries.ts';
+import { openIntegrationCredentials, openMetadata } from '../../connections/credentials/sealing.ts';
+import { webhookUrlOf } from '../../connections/integrations/presenter.ts';
+import { runsOf } from './dispatch.ts';
+import { bodyContext, requestContext, type KeptRequest, type WebhookIn } from './events.ts';
+import { forwardsOf } from './forward.ts';
+import type { IncomingWebhook, Repeat } from './incoming-store.ts';
+import { install } from './install.ts';
+import { evaluate, type Installation, type Verdict } from './evaluate.ts';
+import type { Receiver } from './receiver.ts';
+import type { Arrived, Incoming } from './request.ts';
+import { bodyHash, outcomeMessage, publish, receivedMessage, rejectedMessage } from './steps.ts';
+import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
+
+/** What taking a webhook needs. */
+export type ProcessDeps = Pick<
+  Services,
+  | 'control'
+  | 'vault'
+  | 'publisher'
+  | 'clock'
+  | 'incoming'
+  | 'connectionFinder'
+  | 'providerKeys'
+  | 'runs'
+  | 'logs'
+  | 'http'
+  | 'records'
+  | 'providers'
+  | 'settings'
+>;
+
+const dayMs = 86_400_000;
+
+/** Where a provider waits for the answer. */
+export type IngressDeps = ProcessDeps & UnverifiedDeps;
+
+/** A request that came in now, and that the log does not have yet. */
+export function arrivalOf({ clock }: Pick<ProcessDeps, 'clock'>, request: Incoming): Arrived {
+  const receivedAt = clock.now();
+  return { id: uuidV7(receivedAt), receivedAt, request };
+}
+
+/**
+ * Verifies a webhook that has just come in. One that is rejected is kept, with the reason, as far as the log keeps what an
+ * unknown sender sends; so is one that cannot be judged now, which is judged again.
+ * @throws GatewayError the rejection; `too_many_request`: it is not kept
+ */
+export async function verifyArrived(
+  deps: IngressDeps,
+  receiver: Receiver,
+  arrived: Arrived,
+): Promise<Verdict> {
+  try {
+    return await evaluated(deps, receiver, arrived);
+  } catch (error) {
+    if (!isRejection(error)) {
+      await acceptUnverified(deps, receiver, 'unknown', sizeOf(arrived.request));
+      await publish(deps, await receivedMessage(deps, receiver, arrived));
+      throw error;
+    }
+    const keepsBody = arrived.request.bytes.length <= limits.webhookRejectedBytesMax;
+    await acceptUnverified(deps, receiver, 'unknown', keepsBody ? sizeOf(arrived.request) : 0);
+    const logged = beginLog(deps, receiver, arrived);
+    const received = await receivedMessage(deps, receiver, arrived, { keepsBody });
+    await publish(deps, received, rejectedMessage(deps, receiver, arrived, error));
+    logged('failed', `Rejected: ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * Stores a webhook that was verified, then forwards it and starts what subscribes to it.
+ * @throws GatewayError `too_many_request`: nothing vouches for it, and the log keeps no more of these;
+ * `log_unavailable`, `log_full`; what an installation was refused with
+ */
+export async function accept(
+  deps: IngressDeps,
+  receiver: Receiver,
+  arrived: Arrived,
+  verdict: Verdict,
+): Promise<void> {
+  if (!verdict.isVerified) {
+    const sender = verdict.connections.length > 0 ? 'unsigned' : 'unknown';
+    await acceptUnverified(deps, receiver, sender, sizeOf(arrived.request));
+  }
+  await publish(deps, await receivedMessage(deps, receiver, arrived));
+  await act(deps, receiver, arrived, verdict, false);
+}
+
+/**
+ * Verifies a stored webhook, forwards it and starts what subscribes to it, and says in the log what came of it.
+ * @throws GatewayError the rejection, which the log has as well
+ */
+export async function processWebhook(
+  deps: ProcessDeps,
+  receiver: Receiver,
+  stored: Arrived,
+  isAgain = false,
+): Promise<void> {
+  const verdict = await rejecting(deps, receiver, stored, () => evaluated(deps, receiver, stored));
+  await act(deps, receiver, stored, verdict, isAgain);
+}
+
+const evaluated = async (
+  deps: ProcessDeps,
+  receiver: Receiver,
+  stored: Arrived,
+): Promise<Verdict> => evaluate(stored.request, await surroundings(deps, receiver, stored));
+
+/** What passes is no rejection: the webhook is judged again. */
+const isRejection = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
+
+/** Says in the log that a stored webhook was rejected, where it is. */
+async function rejecting<T>(
+  deps: ProcessDeps,
+  receiver: Receiver,
+  stored: Arrived,
+  task: () => Promise<T>,
+): Promise<T> {
+  const logged = beginLog(deps, receiver, stored);
+  try {
+    return await task();
+  } catch (error) {
+    if (!isRejection(error)) throw error;
+    await publish(deps, rejectedMessage(deps, receiver, stored, error));
+    logged('failed', `Rejected: ${error.message}`);
+    throw error;
+  }
+}
+
+/** It is of the connection that has waited for it. */
+const installed = (
+  deps: ProcessDeps,
+  receiver: Receiver,
+  stored: Arrived,
+  installation: Installation,
+) =>
+  rejecting(deps, receiver, stored, async () => {
+    await install(deps, receiver, installation);
+    return evaluated(deps, receiver, stored);
+  });
+
+async function act(
+  deps: ProcessDeps,
+  receiver: Receiver,
+  stored: Arrived,
+  found: Verdict,
+  isAgain: boolean,
+): Promise<void> {
+  const { installation } = found;
+  const verdict =
+    installation === null ? found : await installed(deps, receiver, stored, installation);
+  const logged = beginLog(deps, receiver, stored);
+  const { environment, integration } = receiver;
+  const ref = { environmentUid: environment.uid, integrationKey: integration.uniqueKey };
+  const repeat = repeatOf(deps, receiver, stored, verdict);
+  const first = repeat === null || isAgain ? null : await firstOf(deps, stored, verdict, repeat);
+  if (first !== null) {
+    const duplicate = { disposition: 'duplicate' as const, reason: first.id };
+    await publish(
+      deps,
+      outcomeMessage(deps, receiver, stored, { ...saidOf(verdict), ...duplicate }),
+    );
+    return;
+  }
+  const originId = originOf(receiver, stored, repeat);
+  const forwards = await forwardsOf(deps, receiver, originId, verdict, stored.request.headers);
+  if (forwards.length > 0) await deps.publisher.publish(forwards, 'system');
+  const runs = runsOf(deps.control, ref, originId, verdict.events);
+  await Promise.all(
+    runs.map(({ runId, ...run }) => deps.runs.queueWebhook({ ...run, actor: 'system' }, runId)),
+  );
+  const matched = verdict.connections.length > 0 || receiver.rules.connection === undefined;
+  const disposition = isAgain ? 'reprocessed' : matched ? 'accepted' : 'unmatched';
+  const runIds = runs.map(({ runId }) => runId);
+  await publish(
+    deps,
+    outcomeMessage(deps, receiver, stored, { ...saidOf(verdict), disposition, run_ids: runIds }),
+  );
+  if (disposition === 'unmatched') logged('success', 'The webhook is of no connection');
+  else logged('success', `The webhook started ${runs.length} runs`);
+}
+
+/** The webhook as the log keeps it; null when it does not keep the request. @throws GatewayError `not_found`: the key is gone */
+export async function stored(
+  { vault, incoming }: Pick<ProcessDeps, 'vault' | 'incoming'>,
+  webhook: IncomingWebhook,
+): Promise<Arrived | null> {
+  const received = await incoming.received(webhook);
+  return received === null ? null : openReceived(vault, received);
+}
+
+/** The request that a message of the log holds; null when it holds none. @throws GatewayError `not_found`: the key is gone */
+export async function openReceived(
+  vault: ProcessDeps['vault'],
+  { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
+): Promise<Arrived | null> {
+  if (body === null || request === null) return null;
+  await vault.ready(uid);
+  const bytes = vault.openBytes(uid, body, bodyContext(uid, id));
+  const kept = vault.openBytes(uid, request, requestContext(uid, id));
+  const { headers, search } = JSON.parse(kept.toString()) as KeptRequest;
+  return { id, receivedAt: received_at / 1000, request: { headers, search, bytes } };
+}
+
+async function surroundings(deps: ProcessDeps, receiver: Receiver, { receivedAt }: Arrived) {
+  const { integration, rules } = receiver;
+  const { control, vault, connectionFinder, providerKeys, providers, settings } = deps;
+  const { environmentUid, uniqueKey: integrationKey } = integration;
+  const ref = { environmentUid, integrationKey };
+  return {
+    rules,
+    credentials: await openIntegrationCredentials(vault, integration),
+    // Of one that is judged again, the time at which it came in.
+    now: Math.floor(receivedAt / 1000),
+    address:
+      webhookUrlOf(integration, providers.find(integration.provider), settings.publicUrl) ?? '',
+    publicKeys: (url: string, isFresh: boolean) => providerKeys.at(url, isFresh),
+    connections: (property: string, value: string) => connectionFinder.find(ref, property, value),
+    allConnections: () =>
+      connectionsOfIntegration(control, environmentUid, integrationKey).filter(
+        ({ isDeleting }) => !isDeleting,
+      ),
+    metadata: (connection: Parameters<typeof openMetadata>[1]) => openMetadata(vault, connection),
+  };
+}
+
+/** What a repeat of the delivery has in common with it; null where no repeat can be told from another delivery. */
+function repeatOf(
+  deps: ProcessDeps,
+  { environment, integration }: Receiver,
+  { request }: Arrived,
+  { providerDeliveryId, type, connections }: Verdict,
+): Repeat | null {
+  if (providerDeliveryId === null || connections.length === 0) return null;
+  return {
+    environmentUid: environment.uid,
+    integrationKey: integration.uniqueKey,
+    providerDeliveryId,
+    type,
+    connectionIds: idsOf(connections),
+    bodyHash: bodyHash(deps, request),
+  };
+}
+
+/** The delivery that this one repeats; null = none. One to a connection since deleted is not repeated. */
+async function firstOf(
+  { incoming }: ProcessDeps,
+  { id, receivedAt }: Arrived,
+  { connections }: Verdict,
+  repeat: Repeat,
+): Promise<IncomingWebhook | null> {
+  await incoming.caughtUp();
+  const createdAt = connections.map((connection) => connection.createdAt);
+  const since = Math.max(receivedAt - limits.webhookKnownMs, ...createdAt) * 1000;
+  const first = incoming.tables.taken(repeat, since);
+  return first?.id === id ? null : first;
+}
+
+/**
+ * What the ids of its webhooks and runs are made of: the same when the provider repeats it before it has had an answer.
+ * They hold the uid of the connection as well.
+ */
+function originOf({ integration }: Receiver, { id, receivedAt }: Arrived, repeat: Repeat | null) {
+  if (repeat === null) return id;
+  const { providerDeliveryId, type, bodyHash: hash } = repeat;
+  const day = Math.floor(receivedAt / dayMs);
+  const name = joinKey(providerDeliveryId, type ?? '', hash, String(day));
+  return uuidV5(integration.uid, name);
+}
+
+/** In one order, whatever the order in which they were found. */
+const idsOf = (connections: Verdict['connections']): string[] =>
+  connections.map(({ connectionId }) => connectionId).sort();
+
+const saidOf = (verdict: Verdict) => ({
+  status: 200,
+  provider_delivery_id: verdict.providerDeliveryId,
+  matched_connections: idsOf(verdict.connections),
+  subscription: verdict.type,
+});
+
+/** One operation of the log that users read. */
+function beginLog({ logs }: ProcessDeps, { environment, integration }: Receiver, { id }: Arrived) {
+  const ref = {
+    operationId: randomUUID(),
+    operationType: 'webhook:incoming',
+    environmentUid: environment.uid,
+    integration: integration.uniqueKey,
+    connectionId: '',
+  };
+  const begin = performance.now();
+  return (state: 'success' | 'failed', text: string): void => {
+    const contextJson = JSON.stringify({ delivery: id });
+    logs.note(ref, { state, text, contextJson, tookMs: performance.now() - begin });
+  };
+}

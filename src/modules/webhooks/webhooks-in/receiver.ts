@@ -1,0 +1,49 @@
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { requireIntegration } from '../../connections/integrations/queries.ts';
+import type { Integration } from '../../connections/integrations/state.ts';
+import type { WebhookRules } from '../../connections/providers/webhook-rules.ts';
+
+/** Whose webhooks are taken. */
+export interface Receiver {
+  readonly environment: Environment;
+  readonly integration: Integration;
+  readonly rules: WebhookRules;
+}
+
+/** Null when the provider has no routing. @throws GatewayError `webhook_unknown_provider` */
+export function receiverFor(
+  environment: Environment,
+  integration: Receiver['integration'],
+  provider: ReturnType<Services['providers']['find']>,
+): Receiver | null {
+  const rules = provider?.webhook_routing;
+  if (rules !== undefined) return { environment, integration, rules };
+  const script = provider?.webhook_routing_script;
+  if (script === undefined) return null;
+  const message = `There are no rules for the webhooks of "${integration.provider}": its definition names "${script}" and has no webhook_routing.`;
+  throw new GatewayError('webhook_unknown_provider', { message });
+}
+
+function environmentOf({ control }: Pick<Services, 'control'>, uid: string): Environment {
+  const found = control.view.find<Environment>('environment', [uid]);
+  if (found === null) throw new GatewayError('not_found');
+  return found;
+}
+
+/** @throws GatewayError `not_found`, `webhook_unknown_provider` */
+export async function receiverOf(
+  services: Pick<Services, 'control' | 'providers'>,
+  environmentUid: string,
+  key: string,
+): Promise<Receiver> {
+  const { control, providers } = services;
+  const integration = await requireIntegration(control, environmentUid, key);
+  const environment = environmentOf(services, environmentUid);
+  const provider = providers.find(integration.provider);
+  const target = receiverFor(environment, integration, provider);
+  if (target !== null) return target;
+  const message = `The provider "${integration.provider}" sends no webhooks that are looked at.`;
+  throw new GatewayError('not_found', { message });
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { atPath, plainText } from '../../../kernel/json-path.ts';
+import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { Condition, Source, WebhookRules } from '../../connections/providers/webhook-rules.ts';
+import type { KeptRequest } from './events.ts';
+import { forwardedHeaders } from './headers.ts';
+
+/** A webhook as it came in. */
+export interface Incoming extends KeptRequest {
+  /** The exact bytes: signatures are over them. */
+  readonly bytes: Buffer;
+}
+
+/** One with what the log knows it by. */
+export interface Arrived {
+  readonly id: string;
+  readonly receivedAt: Instant;
+  readonly request: Incoming;
+}
+
+/** With its body read. */
+export interface ReadRequest extends Incoming {
+  readonly query: URLSearchParams;
+  readonly body: Json;
+}
+
+/** Levels of lists and objects in a body. */
+const depthMax = 64;
+
+/**
+ * Reads the body as the provider sends it: JSON, a form, or text.
+ * @throws GatewayError `webhook_invalid_payload`
+ */
+export function readRequest(request: Incoming, rules: WebhookRules): ReadRequest {
+  const query = new URLSearchParams(request.search);
+  const type = request.headers['content-type'] ?? '';
+  const text = request.bytes.toString('utf8');
+  if (rules.body_of_headers) return { ...request, query, body: forwardedHeaders(request.headers) };
+  if (text === '') return { ...request, query, body: {} };
+  if (/urlencoded/i.test(type)) {
+    const form = new URLSearchParams(text);
+    const field = rules.form_field === undefined ? null : form.get(rules.form_field);
+    const body = field === null ? Object.fromEntries(form) : parsed(field);
+    return { ...request, query, body };
+  }
+  if (/xml|text\/plain/i.test(type) && !/^\s*[[{]/.test(text))
+    return { ...request, query, body: text };
+  return { ...request, query, body: parsed(text) };
+}
+
+function parsed(text: string): Json {
+  try {
+    const value = JSON.parse(text) as Json;
+    if (depthOf(value) <= depthMax) return value;
+  } catch (cause) {
+    const message = 'The body of the webhook is not JSON.';
+    throw new GatewayError('webhook_invalid_payload', { message }, { cause });
+  }
+  const message = `The body of the webhook is nested deeper than ${depthMax} levels.`;
+  throw new GatewayError('webhook_invalid_payload', { message });
+}
+
+/** Without recursion, since depth is what it guards against. */
+function depthOf(value: Json): number {
+  let depth = 0;
+  for (let level: unknown[] = [value]; level.length > 0 && depth <= depthMax; depth += 1) {
+    level = level.flatMap((item) =>
+      typeof item === 'object' && item !== null ? (Object.values(item) as unknown[]) : [],
+    );
+  }
+  return depth;
+}
+
+/** What a value is read of: a request, or one event of it. */
+export type Readable = Pick<ReadRequest, 'headers' | 'query' | 'body'>;
+
+/** The value of the first source that has one, as text. */
+export function valueOf(from: Readable, sources: readonly Source[]): string | null {
+  for (const source of sources) {
+    const value = valueAt(from, source);
+    if (value !== null && value !== '') return value;
+  }
+  return null;
+}
+
+export function valueAt({ headers, query, body }: Readable, source: Source): string | null {
+  if (source.value !== undefined) return source.value;
+  const found =
+    source.header === undefined
+      ? source.query === undefined
+        ? textIn(body, source.body ?? '')
+        : query.get(source.query)
+      : (headers[source.header] ?? null);
+  const value =
+    found === null || source.decoded === undefined ? found : within(found, source.decoded);
+  return value === null ? null : taken(value, source.take);
+}
+
+/** The value at the path in JSON that is in base64; null when it is none. */
+function within(base64: string, path: string): string | null {
+  try {
+    return textIn(JSON.parse(Buffer.from(base64, 'base64').toString()) as Json, path);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function textIn(body: Json, path: string): string | null {
+  const value = isJsonObject(body) || Array.isArray(body) ? atPath(body, path) : undefined;
+  return value === undefined || value === null ? null : plainText(value);
+}
+
+function taken(value: string, take: Source['take']): string | null {
+  if (take === undefined) return value;
+  if (take === 'first-label') return value.split('.', 1)[0] ?? null;
+  if (take === 'sha256') return sha256(value);
+  if (take !== 'origin') {
+    const calendar = calendarIn(value);
+    return calendar === null || take === 'calendar' ? calendar : sha256(calendar);
+  }
+  return URL.canParse(value) ? new URL(value).origin : null;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** The id in `…/calendars/<id>/…`: the e-mail address of whose calendar it is. */
+function calendarIn(address: string): string | null {
+  const id = /\/calendars\/([^/?#]+)/.exec(address)?.[1];
+  if (id === undefined) return null;
+  try {
+    return decodeURIComponent(id);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
+
+export function holds(from: Readable, condition: Condition): boolean {
+  const value = valueAt(from, condition);
+  return value !== null && (condition.equals === undefined || condition.equals === value);
+}

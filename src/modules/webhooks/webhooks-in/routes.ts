@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { json } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import { connectionId, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { IncomingWebhook } from './incoming-store.ts';
+import { presentIncoming } from './presenter.ts';
+import { dispositions, incomingShape, incomingsShape, incomingWithBodyShape } from './shapes.ts';
+import { receiverOf } from './receiver.ts';
+import { stored, processWebhook } from './process.ts';
+
+const scopes = ['environment:*'];
+const pageSizeDefault = 100;
+const path = z.strictObject({ id: z.uuid() });
+const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/webhook-deliveries',
+  credential: 'environment',
+  scopes,
+  summary: 'Webhooks of providers, those that were rejected too, newest first.',
+  query: z.strictObject({
+    disposition: z.enum(dispositions).optional(),
+    provider_config_key: integrationKey.optional(),
+    connection_id: connectionId.optional(),
+    since: timestamp.optional(),
+    until: timestamp.optional(),
+    cursor: text(1, 512).optional(),
+    limit: wholeNumber(1, 1000).optional(),
+  }),
+  answers: { 200: json('A page.', incomingsShape) },
+  errors: ['invalid_cursor_value'],
+  async handle({ query, caller, services: { incoming } }) {
+    const { cursor, limit = pageSizeDefault, disposition, since, until } = query;
+    const filter = {
+      disposition,
+      since,
+      until,
+      integration: query.provider_config_key,
+      connectionId: query.connection_id,
+    };
+    const before = cursor === undefined ? undefined : placeOf(cursor);
+    await incoming.caughtUp();
+    const page = { before, limit: limit + 1 };
+    const found = incoming.tables.list(caller.environmentUid, filter, page);
+    const shown = found.slice(0, limit);
+    const last = found.length > limit ? shown.at(-1) : undefined;
+    const next = last === undefined ? null : cursorOf(last);
+    return { status: 200, body: { data: shown.map(presentIncoming), next_cursor: next } };
+  },
+});
+
+const cursorShape = z.tuple([z.number(), z.string()]);
+
+const cursorOf = ({ receivedAt, id }: IncomingWebhook): string =>
+  Buffer.from(JSON.stringify([receivedAt, id])).toString('base64url');
+
+function placeOf(cursor: string) {
+  try {
+    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [receivedAt, id] = cursorShape.parse(input);
+    return { receivedAt, id };
+  } catch (cause) {
+    throw new GatewayError('invalid_cursor_value', {}, { cause });
+  }
+}
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/webhook-deliveries/{id}',
+  credential: 'environment',
+  scopes,
+  summary: 'One webhook of a provider with its body as text, null where that was not kept.',
+  params: path,
+  answers: { 200: json('The webhook.', incomingWithBodyShape) },
+  errors: ['not_found'],
+  async handle({ params, caller, services }) {
+    const webhook = await requireIncoming(services, caller.environmentUid, params.id);
+    const kept = await stored(services, webhook);
+    const text = kept?.request.bytes.toString('utf8') ?? null;
+    const body = { ...presentIncoming(webhook), body: text };
+    return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
+  },
+});
+
+const process = defineRoute({
+  method: 'POST',
+  path: '/webhook-deliveries/{id}/process',
+  credential: 'environment',
+  scopes,
+  summary: 'Verifies and routes a webhook once more, after the cause of its rejection was mended.',
+  params: path,
+  answers: {
+    200: json('The webhook as it is now; it may have been rejected again.', incomingShape),
+  },
+  errors: ['not_found', 'webhook_unknown_provider'],
+  async handle({ params, caller, services }) {
+    const webhook = await requireIncoming(services, caller.environmentUid, params.id);
+    const receiver = await receiverOf(services, caller.environmentUid, webhook.integration);
+    const kept = await stored(services, webhook);
+    if (kept === null) {
+      const message = `The body of the webhook ${webhook.id} was not kept, so that it cannot be processed.`;
+      throw new GatewayError('not_found', { message });
+    }
+    try {
+      await processWebhook(services, receiver, kept, true);
+    } catch (error) {
+      // The log has the new reason, which the answer shows.
+      if (!(error instanceof GatewayError) || error.status >= 500) throw error;
+    }
+    const now = await requireIncoming(services, caller.environmentUid, params.id);
+    return { status: 200, body: { data: presentIncoming(now) } };
+  },
+});
+
+/** @throws GatewayError `not_found` */
+async function requireIncoming(
+  { incoming }: Services,
+  environmentUid: string,
+  id: string,
+): Promise<IncomingWebhook> {
+  await incoming.caughtUp();
+  const found = incoming.tables.get(environmentUid, id);
+  if (found !== null) return found;
+  throw new GatewayError('not_found', { message: `No webhook ${id} of the last 14 days came in.` });
+}
+
+export const webhookDeliveryRoutes: readonly AnyRoute[] = [list, get, process];

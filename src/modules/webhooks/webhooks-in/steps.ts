@@ -1,0 +1,132 @@
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import type { Services } from '../../../http/services.ts';
+import type { GatewayError } from '../../../kernel/errors.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import type { WebhookRules } from '../../connections/providers/webhook-rules.ts';
+import { bodyContext, requestContext, type IncomingStep, type KeptRequest } from './events.ts';
+import type { Receiver } from './receiver.ts';
+import type { Arrived, Incoming } from './request.ts';
+
+type Deps = Pick<Services, 'vault'>;
+
+/** Headers that are shown as they came: they hold nothing secret. */
+const shownHeaders = new Set(['content-type', 'user-agent']);
+
+const quiet = {
+  reason: null,
+  status: null,
+  provider_delivery_id: null,
+  matched_connections: [],
+  subscription: null,
+  run_ids: [],
+  headers: {},
+  body: null,
+  request: null,
+  refused_count: null,
+} satisfies Partial<IncomingStep>;
+
+/** Durable when it resolves. @throws GatewayError `log_unavailable`, `log_full` */
+export async function publish(
+  { publisher }: Pick<Services, 'publisher'>,
+  ...messages: readonly PublicMessage[]
+): Promise<void> {
+  await publisher.publish(messages, 'system');
+}
+
+/**
+ * What stores the request, sealed.
+ * @param options `keepsBody` false: only that it came in, so that it cannot be processed again
+ */
+export async function receivedMessage(
+  deps: Deps,
+  receiver: Receiver,
+  { id, receivedAt, request }: Arrived,
+  { keepsBody = true }: { readonly keepsBody?: boolean } = {},
+): Promise<PublicMessage> {
+  const { vault } = deps;
+  const { uid } = receiver.environment;
+  await vault.ready(uid);
+  const { headers, search, bytes } = request;
+  const kept: KeptRequest = { headers, search };
+  return message(receiver, {
+    ...quiet,
+    delivery_id: id,
+    disposition: 'received',
+    headers: shown(headers, receiver.rules),
+    body: keepsBody ? vault.sealBytes(uid, bytes, bodyContext(uid, id)) : null,
+    request: keepsBody
+      ? vault.sealBytes(uid, Buffer.from(JSON.stringify(kept)), requestContext(uid, id))
+      : null,
+    body_hash: bodyHash(deps, request),
+    received_at: receivedAt * 1000,
+  });
+}
+
+/** What came of a stored request. */
+export function outcomeMessage(
+  deps: Deps,
+  receiver: Receiver,
+  { id, receivedAt, request }: Arrived,
+  outcome: Partial<IncomingStep> & Pick<IncomingStep, 'disposition'>,
+): PublicMessage {
+  const about = { delivery_id: id, body_hash: bodyHash(deps, request) };
+  return message(receiver, { ...quiet, ...about, received_at: receivedAt * 1000, ...outcome });
+}
+
+export const rejectedMessage = (
+  deps: Deps,
+  receiver: Receiver,
+  stored: Arrived,
+  { code: reason, status }: GatewayError,
+): PublicMessage =>
+  outcomeMessage(deps, receiver, stored, { disposition: 'rejected', reason, status });
+
+/** How many requests of an hour were not kept so far. */
+export const refusedMessage = (
+  receiver: Receiver,
+  {
+    id,
+    at,
+    count,
+    reason,
+    status,
+  }: {
+    readonly id: string;
+    readonly at: Instant;
+    readonly count: number;
+    readonly reason: string;
+    readonly status: number;
+  },
+): PublicMessage =>
+  message(receiver, {
+    ...quiet,
+    delivery_id: id,
+    disposition: 'refused',
+    reason,
+    status,
+    body_hash: '',
+    received_at: at * 1000,
+    refused_count: count,
+  });
+
+function message({ environment, integration }: Receiver, step: IncomingStep): PublicMessage {
+  return {
+    topic: 'svc.webhooks-in.v1',
+    key: joinKey(environment.uid, integration.uniqueKey, '-'),
+    type: `svc.webhook-in.${step.disposition}`,
+    environmentUid: environment.uid,
+    integration: integration.uniqueKey,
+    value: { ...step },
+  };
+}
+
+/** Keyed, of the exact bytes. */
+export const bodyHash = ({ vault }: Deps, { bytes }: Incoming): string =>
+  vault.fingerprint('webhook-body', bytes.toString('latin1'));
+
+function shown(headers: Incoming['headers'], rules: WebhookRules): Record<string, string> {
+  const named = [...(rules.type ?? []), ...(rules.delivery_id ?? [])].map(({ header }) => header);
+  const names = new Set([...shownHeaders, ...named]);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => names.has(name)));
+}

@@ -1,0 +1,75 @@
+import type { Services } from '../../../http/services.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { joinKey, uuidV5 } from '../../../kernel/ids.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Receiver } from './receiver.ts';
+import type { Incoming } from './request.ts';
+import { publish, refusedMessage } from './steps.ts';
+
+export type UnverifiedDeps = Pick<
+  Services,
+  'coordination' | 'clock' | 'logger' | 'metrics' | 'publisher'
+> & { readonly settings: Pick<Services['settings'], 'webhookUnsignedMbPerHour'> };
+
+/**
+ * Who sent what nothing vouches for: `unsigned` names a connection of a provider that signs nothing, or of an integration
+ * without the secret; `unknown` is everybody else, and all that is rejected.
+ */
+export type UnverifiedSender = 'unknown' | 'unsigned';
+
+const hourMs = 3_600_000;
+
+/** What the log keeps of it, roughly: seals and further fields are covered by the least that each costs. */
+export const sizeOf = ({ headers, search, bytes }: Incoming): number =>
+  bytes.length + search.length + JSON.stringify(headers).length;
+
+/**
+ * Bounds what senders that nothing vouches for can make the log keep of one integration in an hour. What is verified does
+ * not pass here, so that no flood keeps it out.
+ * @throws GatewayError `too_many_request`: it is not to be kept
+ */
+export async function acceptUnverified(
+  deps: UnverifiedDeps,
+  receiver: Receiver,
+  sender: UnverifiedSender,
+  bytes: number,
+): Promise<void> {
+  const { coordination, clock, metrics, settings } = deps;
+  const max =
+    sender === 'unknown'
+      ? limits.webhookUnknownBytesPerHour
+      : settings.webhookUnsignedMbPerHour * 1024 ** 2;
+  const hour = Math.floor(clock.now() / hourMs);
+  const by = Math.max(bytes, limits.webhookUnverifiedBytesMin);
+  const name = counterOf(`webhooks-${sender}`, receiver, hour);
+  const { value } = await coordination.count(name, { windowMs: hourMs, by });
+  const isKept = value - by < max;
+  metrics.count('svc_webhooks_unverified_total', [isKept ? 'kept' : 'refused']);
+  if (isKept) return;
+  await noteRefusal(deps, receiver, hour);
+  const message =
+    'More webhooks that nothing vouches for came in for this integration within the hour than are kept.';
+  const retryAfterS = Math.ceil(((hour + 1) * hourMs - clock.now()) / 1000);
+  throw new GatewayError('too_many_request', { message, retryAfterS });
+}
+
+const counterOf = (what: string, { environment, integration }: Receiver, hour: number): string =>
+  joinKey(what, environment.uid, integration.uniqueKey, String(hour));
+
+/**
+ * Says how many were refused in the hour: at the first, the tenth, the hundredth and so on, so that a flood writes a
+ * handful of messages. Nobody waits for them: the refusal stands without.
+ */
+async function noteRefusal(deps: UnverifiedDeps, receiver: Receiver, hour: number): Promise<void> {
+  const { coordination, clock, logger } = deps;
+  const name = counterOf('webhooks-refused', receiver, hour);
+  const { value: count } = await coordination.count(name, { windowMs: hourMs });
+  if (!/^10*$/.test(String(count))) return;
+  const { uniqueKey: integration, environmentUid: environment } = receiver.integration;
+  logger.warn({ environment, integration, count }, 'webhooks that nothing vouches for are refused');
+  const id = uuidV5(environment, joinKey('webhooks-refused', integration, String(hour)));
+  const refusal = { id, at: clock.now(), count, reason: 'too_many_request', status: 429 };
+  await publish(deps, refusedMessage(receiver, refusal)).catch((err: unknown) => {
+    logger.warn({ err, environment, integration }, 'the number of refused webhooks was not noted');
+  });
+}

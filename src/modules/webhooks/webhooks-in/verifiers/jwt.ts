@@ -1,0 +1,52 @@
+import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet } from 'jose';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { SignatureRule } from '../../../connections/providers/webhook-rules.ts';
+import { invalid } from './signed.ts';
+
+/** What a token is held against. */
+export interface TokenAround {
+  /** The address of the webhook, which the token is for. */
+  readonly address: string;
+  /** Seconds since the epoch. */
+  readonly now: number;
+  /** The public keys at the URL; @param isFresh those known are not enough. @throws GatewayError `webhook_missing_secret` */
+  publicKeys(url: string, isFresh: boolean): Promise<JSONWebKeySet>;
+}
+
+/**
+ * Checks the token of `Authorization: Bearer` with the keys of who signs. Without one a rule that requires none is kept.
+ * @throws GatewayError `webhook_missing_token`, `webhook_invalid_signature`
+ */
+export async function verifyToken(
+  { jwt, is_required: isRequired }: SignatureRule,
+  input: string | undefined,
+  context: TokenAround,
+): Promise<void> {
+  if (input === undefined) {
+    if (!isRequired) return;
+    const message = 'The header authorization must be sent.';
+    throw new GatewayError('webhook_missing_token', { message });
+  }
+  const token = /^Bearer (\S+)$/i.exec(input)?.[1];
+  if (token === undefined || jwt === undefined) throw invalid('The token is not a bearer token.');
+  const check = async (isFresh: boolean): Promise<void> => {
+    const keys = createLocalJWKSet(await context.publicKeys(jwt.keys_url, isFresh));
+    await jwtVerify(token, keys, {
+      algorithms: ['RS256'],
+      issuer: [...jwt.issuers],
+      audience: context.address,
+      currentDate: new Date(context.now * 1000),
+    });
+  };
+  try {
+    // Keys change: one that is not known may be newer.
+    await check(false).catch((error: unknown) => {
+      if (error instanceof errors.JWKSNoMatchingKey) return check(true);
+      throw error;
+    });
+  } catch (error) {
+    if (error instanceof errors.JOSEError)
+      throw invalid(`The token is not valid: ${error.message}.`);
+    throw error;
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  createHash,
+  createHmac,
+  createPublicKey,
+  timingSafeEqual,
+  verify as isSignedBy,
+} from 'node:crypto';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { SignatureRule } from '../../../connections/providers/webhook-rules.ts';
+import type { Incoming } from '../request.ts';
+
+/** Seconds a Standard Webhooks timestamp may be off, either way. */
+const standardToleranceS = 300;
+
+/** Whether two texts are equal, in a time that tells only their lengths. */
+export function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Before the base64 of a key of Standard Webhooks. */
+const prefix = 'whsec_';
+
+/** The bytes that the rule takes the secret for. */
+function keyOf({ scheme, key_encoding: encoding }: SignatureRule, secret: string): Buffer {
+  if (scheme === 'standard-webhooks' && secret.startsWith(prefix)) {
+    return Buffer.from(secret.slice(prefix.length), 'base64');
+  }
+  return Buffer.from(secret, encoding);
+}
+
+export const isBlank = (secret: string): boolean => ['', prefix].includes(secret.trim());
+
+/** Anyone can sign with the empty key: what decodes to nothing is no secret. */
+export const holdsKey = (rule: SignatureRule, secret: string): boolean =>
+  !isBlank(secret) && keyOf(rule, secret).length > 0;
+
+/** The header that carries the signature of the scheme. */
+export function headerOf({ scheme, header = '' }: SignatureRule): string {
+  if (scheme === 'standard-webhooks') return 'webhook-signature';
+  return scheme === 'jwt' ? 'authorization' : header;
+}
+
+/**
+ * Checks the request against the rule with the secret.
+ * @param now seconds since the epoch
+ * @throws GatewayError `webhook_missing_signature` (or `…_token`), `webhook_invalid_signature`
+ */
+export function verify(rule: SignatureRule, request: Incoming, secret: string, now: number): void {
+  const header = headerOf(rule);
+  const input = request.headers[header];
+  if (input === undefined || input === '') throw missing(rule, header);
+  if (rule.scheme === 'token') {
+    if (!isEqual(input, secret)) throw invalid('The token is not that of the integration.');
+    return;
+  }
+  if (rule.scheme === 'standard-webhooks') verifyStandard(request, input, keyOf(rule, secret), now);
+  else if (rule.scheme === 'rsa') verifyRsa(request, input, secret);
+  else verifySigned(rule, request, input, secret, now);
+}
+
+/** https://www.standardwebhooks.com: `webhook-signature` is a list, any entry of which may match. */
+function verifyStandard(request: Incoming, input: string, key: Buffer, now: number): void {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
+  if (id === undefined || timestamp === undefined) {
+    const message = 'The headers webhook-id and webhook-timestamp must be sent.';
+    throw new GatewayError('webhook_missing_signature', { message });
+  }
+  checkTime(timestamp, standardToleranceS, now);
+  const expected = createHmac('sha256', key)
+    .update(`${id}.${timestamp}.`)
+    .update(request.bytes)
+    .digest('base64');
+  if (!anyEqual(input.split(' '), `v1,${expected}`)) throw invalid('The signature does not match.');
+}
+
+/** @param key the public key: PEM, or its bytes (SPKI) in base64 */
+function verifyRsa({ bytes }: Incoming, input: string, key: string): void {
+  const der = { key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' } as const;
+  let publicKey;
+  try {
+    publicKey = createPublicKey(key.includes('-----BEGIN') ? key : der);
+  } catch (cause) {
+    const message = 'The webhook_secret of the integration is not a public key.';
+    throw new GatewayError('webhook_missing_secret', { message }, { cause });
+  }
+  const isGenuine = isSignedBy('RSA-SHA256', bytes, publicKey, Buffer.from(input, 'base64'));
+  if (!isGenuine) throw invalid('The signature does not match.');
+}
+
+function verifySigned(
+  rule: SignatureRule,
+  request: Incoming,
+  input: string,
+  secret: string,
+  now: number,
+): void {
+  const elements = rule.element === undefined ? null : elementsOf(input);
+  const timestamp = timestampOf(rule, request, elements);
+  if (timestamp !== null) checkTime(timestamp, rule.tolerance_seconds, now);
+  const signatures =
+    elements === null
+      ? [input]
+      : elements.filter(([name]) => name === rule.element).map(([, value]) => value);
+  const expected = rule.prefix + signatureOf(rule, request.bytes, secret, timestamp ?? '');
+  if (!anyEqual(signatures, expected)) throw invalid('The signature does not match.');
+}
+
+function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestamp: string): string {
+  const hash =
+    rule.scheme === 'digest'
+      ? createHash(rule.algorithm)
+      : createHmac(rule.algorithm, keyOf(rule, secret));
+  for (const part of rule.message.split(/(\$body|\$timestamp|\$key)/)) {
+    if (part === '$body') hash.update(body);
+    else hash.update(part.replace('$timestamp', () => timestamp).replace('$key', () => secret));
+  }
+  return hash.digest(rule.encoding);
+}
+
+/** Looks at every candidate, so that the time tells nothing of the place. */
+function anyEqual(candidates: readonly string[], expected: string): boolean {
+  return candidates.map((candidate) => isEqual(candidate, expected)).includes(true);
+}
+
+function elementsOf(header: string): [string, string][] {
+  return header.split(',').map((part) => {
+    const at = part.indexOf('=');
+    return [part.slice(0, Math.max(at, 0)).trim(), part.slice(at + 1).trim()];
+  });
+}
+
+function timestampOf(
+  { timestamp }: SignatureRule,
+  { headers }: Incoming,
+  elements: readonly [string, string][] | null,
+): string | null {
+  if (timestamp === undefined) return null;
+  const found =
+    timestamp.header === undefined
+      ? elements?.find(([name]) => name === timestamp.element)?.[1]
+      : headers[timestamp.header];
+  if (found !== undefined) return found;
+  const message = 'The signature comes without its timestamp.';
+  throw new GatewayError('webhook_missing_signature', { message });
+}
+
+function checkTime(timestamp: string, toleranceS: number, now: number): void {
+  const isFresh = /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp)) <= toleranceS;
+  if (!isFresh) throw invalid(`The timestamp is more than ${toleranceS} s away from now.`);
+}
+
+function missing(rule: SignatureRule, header: string): GatewayError {
+  const code = rule.scheme === 'token' ? 'webhook_missing_token' : 'webhook_missing_signature';
+  return new GatewayError(code, { message: `The header ${header} must be sent.` });
+}
+
+export const invalid = (message: string): GatewayError =>
+  new GatewayError('webhook_invalid_signature', { message });

@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { Connection, EndUser } from '../../connections/connections/state.ts';
+import type { Environment } from '../../access/environments/state.ts';
+
+/** What happened to the credentials of a connection, as the application is told it. */
+export interface AuthEvent {
+  /** `creation`: a new connection; `override`: authorized again; `refresh`: failed (or a test did), or well again after it. */
+  readonly operation: 'creation' | 'override' | 'refresh';
+  /** Null = it succeeded. Holds no secret. */
+  readonly error: { readonly type: string; readonly description: string } | null;
+}
+
+/** What is read of a value of `svc.credentials.v1`. */
+export interface CredentialsChanged {
+  readonly event_id: string;
+  readonly action: string;
+  readonly environment_id: string;
+  readonly integration: string | null;
+  readonly connection_id: string | null;
+  readonly connection_uid: string;
+  readonly auth_mode: string;
+  readonly attempt: number;
+  readonly error_code: string | null;
+  readonly provider_status: number | null;
+  readonly recovers: boolean;
+}
+
+/** Null for what the application is not told: a refresh that went well, and the end of a connection. */
+export function authEventOf(change: CredentialsChanged): AuthEvent | null {
+  switch (change.action) {
+    case 'stored':
+      // The first set of credentials of a connection is that of its creation.
+      return { operation: change.attempt === 1 ? 'creation' : 'override', error: null };
+    case 'refreshed':
+    case 'tested':
+      return change.recovers ? { operation: 'refresh', error: null } : null;
+    case 'refresh_failed':
+      if (change.error_code === validationFailed) return { operation: 'override', error: refused };
+      return { operation: 'refresh', error: refreshError(change) };
+    default:
+      return null;
+  }
+}
+
+const validationFailed = 'connection_validation_failed';
+const refused = {
+  type: validationFailed,
+  description: 'A validation function refused the new credentials.',
+} as const;
+
+const testFailed = 'connection_test_failed';
+/** Names of contract/webhooks-out.md section 2.1. */
+const errorTypes: Readonly<Record<string, string>> = {
+  OAUTH2_CC: 'client_credentials_fetch_error',
+  TWO_STEP: 'two_step_credentials_fetch_error',
+  API_KEY: testFailed,
+  BASIC: testFailed,
+  TBA: testFailed,
+};
+
+function refreshError(change: CredentialsChanged): NonNullable<AuthEvent['error']> {
+  const { auth_mode: mode, error_code: code, provider_status: status } = change;
+  const isTest = code === testFailed;
+  const fields = [status === null ? [] : [String(status)], code === null || isTest ? [] : [code]];
+  const why = fields.flat().length === 0 ? '' : ` (${fields.flat().join(': ')})`;
+  const what = isTest
+    ? 'The provider refused the credentials'
+    : 'The credentials could not be refreshed';
+  return {
+    type: errorTypes[mode] ?? 'refresh_token_external_error',
+    description: `${what}${why}.`,
+  };
+}
+
+/** Whether the environment wants to hear of it (contract/webhooks-out.md section 1). */
+export function isAuthWanted(
+  { operation }: AuthEvent,
+  { onAuthCreation, onAuthRefreshError }: Environment['webhookFlags'],
+): boolean {
+  if (operation === 'creation') return onAuthCreation;
+  return operation === 'refresh' ? onAuthRefreshError : true;
+}
+
+/** The body of an auth webhook (contract/webhooks-out.md section 2.1). */
+export function authPayload(
+  event: AuthEvent,
+  environment: Pick<Environment, 'name'>,
+  ref: Pick<Connection, 'connectionId' | 'integrationKey' | 'provider' | 'authMode' | 'endUser'> & {
+    /** Left out where there is no connection. */
+    readonly tags?: Connection['tags'];
+  },
+): JsonObject {
+  const { operation, error } = event;
+  return {
+    type: 'auth',
+    from: 'svc',
+    operation,
+    success: error === null,
+    authMode: ref.authMode,
+    connectionId: ref.connectionId,
+    providerConfigKey: ref.integrationKey,
+    provider: ref.provider,
+    environment: environment.name,
+    ...(ref.endUser === null ? {} : { endUser: presentEndUser(ref.endUser) }),
+    ...(ref.tags === undefined ? {} : { tags: ref.tags }),
+    ...(error === null ? {} : { error: { ...error } }),
+  };
+}
+
+const presentEndUser = ({ id, email, organization, tags }: EndUser): JsonObject => ({
+  endUserId: id,
+  endUserEmail: email,
+  ...(organization === null ? {} : { organizationId: organization.id }),
+  tags,
+});

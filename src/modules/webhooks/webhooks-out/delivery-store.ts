@@ -1,0 +1,296 @@
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  numberOrNull,
+  textOrNull,
+  ViewTables,
+  where,
+  type Row,
+  type Where,
+} from '../../../control-plane/view-tables.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import type { Micros } from '../../../kernel/time.ts';
+import type { WebhookOut } from './events.ts';
+
+export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** What is known of one message to one endpoint, without its body. */
+export interface Delivery {
+  readonly messageId: string;
+  readonly endpointId: string;
+  readonly environmentUid: string;
+  readonly integration: string | null;
+  readonly connectionId: string | null;
+  readonly runId: string | null;
+  readonly kind: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly nextAttemptAt: Micros | null;
+  readonly status: number | null;
+  readonly errorCode: string | null;
+  readonly replayOf: string | null;
+  /** Where the message with the body lies. */
+  readonly partition: number;
+  readonly offset: number;
+  readonly createdAt: Micros;
+  readonly changedAt: Micros;
+}
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly at: Micros;
+  readonly isDelivered: boolean;
+  readonly status: number | null;
+  readonly latencyMs: number | null;
+  readonly errorCode: string | null;
+  readonly nextAttemptAt: Micros | null;
+}
+
+export interface DeliveryFilter {
+  readonly state?: DeliveryState | undefined;
+  readonly kind?: string | undefined;
+  readonly endpointId?: string | undefined;
+  readonly integration?: string | undefined;
+  readonly connectionId?: string | undefined;
+  /** Created at or after, and before. */
+  readonly since?: Micros | undefined;
+  readonly until?: Micros | undefined;
+  readonly ids?: readonly string[] | undefined;
+  /** Those that repeat no other. */
+  readonly isFirst?: boolean;
+  /** Those that repeat no other, and that no later one has delivered or is about to. */
+  readonly isOpen?: boolean;
+}
+
+export type DeliveryName = Pick<Delivery, 'messageId' | 'endpointId'>;
+/** Where a page begins: after this one. */
+export type DeliveryPlace = DeliveryName & Pick<Delivery, 'createdAt'>;
+
+export const layout = {
+  version: 1,
+  tables: `
+  CREATE TABLE deliveries (
+    message_id TEXT NOT NULL, endpoint_id TEXT NOT NULL, environment_uid TEXT NOT NULL,
+    integration TEXT, connection_id TEXT, run_id TEXT, kind TEXT NOT NULL, state TEXT NOT NULL,
+    attempts INTEGER NOT NULL, next_attempt_at INTEGER, status INTEGER, error_code TEXT, replay_of TEXT,
+    line TEXT NOT NULL, partition INTEGER NOT NULL, place INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL,
+    PRIMARY KEY (message_id, endpoint_id)
+  ) WITHOUT ROWID;
+  -- What a dispatcher still has to send, in order.
+  CREATE INDEX deliveries_pending ON deliveries (partition, line, place) WHERE state = 'pending';
+  -- The order of lists.
+  CREATE INDEX deliveries_list ON deliveries (environment_uid, created_at, message_id, endpoint_id);
+  CREATE INDEX deliveries_replays ON deliveries (replay_of) WHERE replay_of IS NOT NULL;
+  CREATE TABLE attempts (
+    message_id TEXT NOT NULL, endpoint_id TEXT NOT NULL, place INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    at INTEGER NOT NULL, is_delivered INTEGER NOT NULL, status INTEGER, latency_ms INTEGER, error_code TEXT,
+    next_attempt_at INTEGER,
+    PRIMARY KEY (message_id, endpoint_id, place)
+  ) WITHOUT ROWID;
+  CREATE INDEX deliveries_age ON deliveries (created_at);
+`,
+};
+
+/** What names an endpoint: `connection` is one of each connection. */
+export type EndpointRef = Pick<
+  WebhookOut,
+  'environment_id' | 'endpoint_id' | 'integration' | 'connection_id'
+>;
+
+/** What has its own places and its own order among deliveries: an endpoint, or the address of one connection. */
+export function lineOf(endpointRef: EndpointRef): string {
+  const endpoint = joinKey(endpointRef.environment_id, endpointRef.endpoint_id);
+  return endpointRef.endpoint_id === 'connection'
+    ? joinKey(endpoint, endpointRef.integration ?? '', endpointRef.connection_id ?? '')
+    : endpoint;
+}
+
+/** The tables of deliveries and their attempts; `put` takes in a step that the log holds. */
+export class DeliveryStore {
+  readonly #tables: ViewTables;
+
+  constructor(database: DatabaseSync) {
+    this.#tables = new ViewTables(database);
+  }
+
+  put(step: WebhookOut, partition: number, offset: number): void {
+    if (step.action === 'created') this.#create(step, partition, offset);
+    else this.#step(step, offset);
+  }
+
+  get({ messageId, endpointId }: DeliveryName): Delivery | null {
+    const sql = 'SELECT * FROM deliveries WHERE message_id = ? AND endpoint_id = ?';
+    const row = this.#tables.one(sql, messageId, endpointId);
+    return row === null ? null : deliveryOf(row);
+  }
+
+  /** To every endpoint, and what repeated it. */
+  ofMessage(environmentUid: string, messageId: string): Delivery[] {
+    const sql = `SELECT * FROM deliveries WHERE environment_uid = ? AND (message_id = ? OR replay_of = ?)
+      ORDER BY created_at, message_id, endpoint_id`;
+    return this.#tables.all(sql, environmentUid, messageId, messageId).map(deliveryOf);
+  }
+
+  attemptsOf({ messageId, endpointId }: DeliveryName): Attempt[] {
+    const sql = 'SELECT * FROM attempts WHERE message_id = ? AND endpoint_id = ? ORDER BY place';
+    return this.#tables.all(sql, messageId, endpointId).map(attemptOf);
+  }
+
+  /** Newest first. */
+  list(
+    environmentUid: string,
+    filter: DeliveryFilter,
+    page: { readonly before?: DeliveryPlace | undefined; readonly limit: number },
+  ): Delivery[] {
+    const { before, limit } = page;
+    return this.#page(environmentUid, filter, { newestFirst: true, beyond: before, limit });
+  }
+
+  oldest(
+    environmentUid: string,
+    filter: DeliveryFilter,
+    page: { readonly after?: DeliveryPlace | undefined; readonly limit: number },
+  ): Delivery[] {
+    const { after, limit } = page;
+    return this.#page(environmentUid, filter, { newestFirst: false, beyond: after, limit });
+  }
+
+  /** Lines with something to send before the offset of the partition. */
+  pendingLines(partition: number, before: number): { line: string; last: number }[] {
+    const sql = `SELECT line, max(place) AS last FROM deliveries
+      WHERE state = 'pending' AND partition = ? AND place < ? GROUP BY line`;
+    const rows = this.#tables.all(sql, partition, before);
+    return rows.map((row) => ({ line: String(row['line']), last: Number(row['last']) }));
+  }
+
+  /** What the line still has to send up to the offset, in order. */
+  pending(
+    partition: number,
+    line: string,
+    upTo: number,
+    page: { readonly after: number; readonly limit: number },
+  ): Delivery[] {
+    const sql = `SELECT * FROM deliveries WHERE state = 'pending' AND partition = ? AND line = ?
+      AND place > ? AND place <= ? ORDER BY place LIMIT ?`;
+    const { after, limit } = page;
+    return this.#tables.all(sql, partition, line, after, upTo, limit).map(deliveryOf);
+  }
+
+  /** Forgets what is older than the log keeps. */
+  forgetBefore(at: Micros): void {
+    const old = 'SELECT message_id FROM deliveries WHERE created_at < ? LIMIT 1000';
+    if (this.#tables.one(old, at) === null) return;
+    this.#tables.run(`DELETE FROM attempts WHERE message_id IN (${old})`, at);
+    this.#tables.run(`DELETE FROM deliveries WHERE message_id IN (${old})`, at);
+  }
+
+  #create(step: WebhookOut, partition: number, offset: number): void {
+    const sql = `INSERT OR IGNORE INTO deliveries VALUES
+      (?, ?, ?, ?, ?, ?, ?, 'pending', 0, NULL, NULL, NULL, ?, ?, ?, ?, ?, ?)`;
+    const { message_id, endpoint_id, environment_id, integration, connection_id, run_id } = step;
+    const names = [message_id, endpoint_id, environment_id, integration, connection_id, run_id];
+    const position = [lineOf(step), partition, offset];
+    const times = [step.occurred_at, step.occurred_at];
+    this.#tables.run(sql, ...names, step.event_kind, step.replay_of, ...position, ...times);
+  }
+
+  #step(step: WebhookOut, offset: number): void {
+    const state = stateAfter(step);
+    const { message_id, endpoint_id, attempt, status, error_code, occurred_at } = step;
+    const name = [message_id, endpoint_id];
+    if (step.action === 'attempt_succeeded' || step.action === 'attempt_failed') {
+      const sql = 'INSERT OR IGNORE INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+      const isDelivered = step.action === 'attempt_succeeded' ? 1 : 0;
+      const outcome = [isDelivered, status, step.latency_ms, error_code, step.next_attempt_at];
+      this.#tables.run(sql, ...name, offset, attempt, occurred_at, ...outcome);
+    }
+    if (state === null) return;
+    // Once it was delivered, nothing takes that away.
+    const sql = `UPDATE deliveries SET state = ?, attempts = max(attempts, ?), next_attempt_at = ?,
+      status = ?, error_code = ?, changed_at = ?
+      WHERE message_id = ? AND endpoint_id = ? AND (state = 'pending' OR ? = 'delivered')`;
+    const values = [state, attempt, step.next_attempt_at, status, error_code, occurred_at];
+    this.#tables.run(sql, ...values, ...name, state);
+  }
+
+  #page(
+    environmentUid: string,
+    filter: DeliveryFilter,
+    page: { newestFirst: boolean; beyond: DeliveryPlace | undefined; limit: number },
+  ): Delivery[] {
+    const { newestFirst, beyond: from, limit } = page;
+    const columns = ['created_at', 'message_id', 'endpoint_id'];
+    const beyond = from === undefined ? null : [from.createdAt, from.messageId, from.endpointId];
+    const order = { columns, newestFirst, beyond, limit };
+    return this.#tables.page('deliveries', meant(environmentUid, filter), order).map(deliveryOf);
+  }
+}
+
+/** Null where the step says nothing of the state. A failed attempt without a next one is the last. */
+function stateAfter({ action, next_attempt_at: next }: WebhookOut): DeliveryState | null {
+  switch (action) {
+    case 'attempt_succeeded':
+      return 'delivered';
+    case 'attempt_failed':
+      return next === null ? 'failed' : 'pending';
+    case 'exhausted':
+      return 'failed';
+    case 'cancelled':
+      return 'cancelled';
+    default:
+      return null;
+  }
+}
+
+function meant(environmentUid: string, filter: DeliveryFilter): Where {
+  const { ids, isFirst = false, isOpen = false } = filter;
+  const found = where({
+    'environment_uid = ?': environmentUid,
+    'state = ?': filter.state,
+    'kind = ?': filter.kind,
+    'endpoint_id = ?': filter.endpointId,
+    'integration = ?': filter.integration,
+    'connection_id = ?': filter.connectionId,
+    'created_at >= ?': filter.since,
+    'created_at < ?': filter.until,
+    'message_id IN (SELECT value FROM json_each(?))': ids && JSON.stringify(ids),
+  });
+  if (isFirst || isOpen) found.conditions.push('replay_of IS NULL');
+  if (isOpen) found.conditions.push(notRecovered);
+  return found;
+}
+
+const notRecovered = `NOT EXISTS (SELECT 1 FROM deliveries AS later
+  WHERE later.replay_of = deliveries.message_id AND later.endpoint_id = deliveries.endpoint_id
+  AND later.state IN ('pending', 'delivered'))`;
+
+const deliveryOf = (row: Row): Delivery => ({
+  messageId: String(row['message_id']),
+  endpointId: String(row['endpoint_id']),
+  environmentUid: String(row['environment_uid']),
+  integration: textOrNull(row['integration']),
+  connectionId: textOrNull(row['connection_id']),
+  runId: textOrNull(row['run_id']),
+  kind: String(row['kind']),
+  state: row['state'] as DeliveryState,
+  attempts: Number(row['attempts']),
+  nextAttemptAt: numberOrNull(row['next_attempt_at']),
+  status: numberOrNull(row['status']),
+  errorCode: textOrNull(row['error_code']),
+  replayOf: textOrNull(row['replay_of']),
+  partition: Number(row['partition']),
+  offset: Number(row['place']),
+  createdAt: Number(row['created_at']),
+  changedAt: Number(row['changed_at']),
+});
+
+const attemptOf = (row: Row): Attempt => ({
+  attempt: Number(row['attempt']),
+  at: Number(row['at']),
+  isDelivered: row['is_delivered'] === 1,
+  status: numberOrNull(row['status']),
+  latencyMs: numberOrNull(row['latency_ms']),
+  errorCode: textOrNull(row['error_code']),
+  nextAttemptAt: numberOrNull(row['next_attempt_at']),
+});

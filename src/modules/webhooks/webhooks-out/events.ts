@@ -1,0 +1,49 @@
+import type { PublicFields } from '../../../kernel/public-fields.ts';
+import type { Micros } from '../../../kernel/time.ts';
+
+export const webhookKinds = ['auth', 'sync', 'async_action', 'forward', 'test'] as const;
+export type WebhookKind = (typeof webhookKinds)[number];
+/**
+ * Where a message goes: `primary` and `secondary` are addresses of the environment, `connection` is the
+ * connection's own in place of all others, anything else is the id of a webhook endpoint.
+ */
+export type EndpointId = string;
+export type DeliveryAction =
+  'created' | 'attempt_succeeded' | 'attempt_failed' | 'exhausted' | 'replayed' | 'cancelled';
+
+/** A value of `svc.webhooks-out.v1` after the common fields. Mirrors schemas/webhooks/webhook-out.v1.avsc. */
+export interface DeliveryStep {
+  /** The same at every endpoint and in every attempt: receivers de-duplicate on it. */
+  readonly message_id: string;
+  readonly endpoint_id: EndpointId;
+  readonly action: DeliveryAction;
+  readonly event_kind: WebhookKind;
+  /** On `created` only: the bytes to send, sealed under the key of the environment. */
+  readonly body: Uint8Array | null;
+  /** On `created` only, where no connection keeps the URL: sealed as the body is. */
+  readonly address: Uint8Array | null;
+  /** On `created` of a forwarded webhook only: the provider's headers as JSON, sealed as the body is. */
+  readonly headers: Uint8Array | null;
+  /** From 1; 0 on `created`. */
+  readonly attempt: number;
+  readonly status: number | null;
+  readonly latency_ms: number | null;
+  readonly next_attempt_at: Micros | null;
+  readonly error_code: string | null;
+  readonly replay_of: string | null;
+}
+
+/** The whole value. */
+export type WebhookOut = PublicFields & DeliveryStep;
+
+/** What the sealed address is bound to. */
+export const addressContext = (environmentUid: string, messageId: string): string =>
+  `${environmentUid}/webhook-out-address/${messageId}`;
+
+/** What the sealed headers are bound to. */
+export const headersContext = (environmentUid: string, messageId: string): string =>
+  `${environmentUid}/webhook-out-headers/${messageId}`;
+
+/** What the sealed body is bound to. */
+export const deliveryContext = (environmentUid: string, messageId: string): string =>
+  `${environmentUid}/webhook-out/${messageId}`;

@@ -1,0 +1,152 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import { stableJson, type Json } from '../../../kernel/stable-json.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import {
+  openUrl,
+  urlOfConnection,
+  urlOfEndpoint,
+  urlOfEnvironment,
+} from '../../connections/credentials/webhook-urls.ts';
+import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
+import type { WebhookEndpoint } from '../webhook-endpoints/state.ts';
+import {
+  addressContext,
+  deliveryContext,
+  headersContext,
+  type DeliveryStep,
+  type EndpointId,
+  type WebhookKind,
+} from './events.ts';
+
+type View = Pick<ControlPlane, 'view'>;
+
+/** The connection that a webhook is about; without an id the webhook is attributed to none. */
+export interface Addressed extends Pick<Connection, 'integrationKey' | 'webhookUrlOverride'> {
+  readonly connectionId: string | null;
+}
+
+/** A message before it is sealed and addressed. */
+export interface Payload {
+  readonly messageId: string;
+  readonly payload: Json;
+  /** Of a forwarded webhook: what of the provider's headers goes along. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The message that this one repeats. */
+  readonly replayOf?: string;
+}
+
+/** Where webhooks of the kind about the connection go; empty when nothing is configured. */
+export function endpointsOf(
+  control: View,
+  { uid, webhookUrls }: Pick<Environment, 'uid' | 'webhookUrls'>,
+  kind: WebhookKind,
+  { webhookUrlOverride, integrationKey, connectionId }: Addressed,
+): EndpointId[] {
+  if (webhookUrlOverride !== null) return ['connection'];
+  const { primary, secondary } = webhookUrls;
+  const subject: Subject = { kind, integrationKey, connectionId };
+  return [
+    ...(primary === null ? [] : ['primary']),
+    ...(secondary === null ? [] : ['secondary']),
+    ...listEndpoints(control, uid)
+      .filter((endpoint) => wants(endpoint, subject))
+      .map(({ id }) => id),
+  ];
+}
+
+/** The address of an endpoint as configured now; null when it is not any more. */
+export async function urlOf(
+  { control, vault }: { readonly control: View; readonly vault: Vault },
+  endpointId: EndpointId,
+  environment: Environment,
+  connection: Pick<Connection, 'environmentUid' | 'uid' | 'webhookUrlOverride'> | null,
+): Promise<string | null> {
+  if (endpointId === 'connection') {
+    if (connection === null) return null;
+    return openUrl(vault, urlOfConnection(connection), connection.webhookUrlOverride);
+  }
+  if (endpointId === 'primary' || endpointId === 'secondary') {
+    const owner = urlOfEnvironment(environment.uid, endpointId);
+    return openUrl(vault, owner, environment.webhookUrls[endpointId]);
+  }
+  const path = [environment.uid, endpointId];
+  const endpoint = control.view.find<WebhookEndpoint>('webhook-endpoint', path);
+  if (endpoint?.isEnabled !== true) return null;
+  return openUrl(vault, urlOfEndpoint(environment.uid, endpoint.id), endpoint.url);
+}
+
+const quiet = {
+  attempt: 0,
+  status: null,
+  latency_ms: null,
+  next_attempt_at: null,
+  error_code: null,
+} as const;
+
+/** One `created` message per payload and endpoint: what the dispatcher sends, at least once. */
+export async function deliveriesOf(
+  deps: { readonly control: View; readonly vault: Vault },
+  ref: {
+    readonly environment: Environment;
+    readonly connection: Addressed;
+    /** In clear; there is no connection whose URL a delivery could look up: it carries it. */
+    readonly address?: string | null;
+    readonly kind: WebhookKind;
+    readonly runId?: string;
+    /** These and no others; those that want it when absent. */
+    readonly endpoints?: readonly EndpointId[];
+  },
+  payloads: readonly Payload[],
+): Promise<PublicMessage[]> {
+  const { environment, connection, kind, address: url = null } = ref;
+  const { uid } = environment;
+  const endpoints = ref.endpoints ?? endpointsOf(deps.control, environment, kind, connection);
+  if (endpoints.length === 0) return [];
+  await deps.vault.ready(uid);
+  const seal = (text: string, context: (uid: string, messageId: string) => string, id: string) =>
+    deps.vault.sealBytes(uid, Buffer.from(text), context(uid, id));
+  return payloads.flatMap(({ messageId, payload, headers, replayOf = null }) => {
+    const sealed = {
+      body: seal(stableJson(payload), deliveryContext, messageId),
+      address: url === null ? null : seal(url, addressContext, messageId),
+      headers:
+        headers === undefined ? null : seal(JSON.stringify(headers), headersContext, messageId),
+    };
+    return endpoints.map((endpoint) => {
+      const about = { message_id: messageId, endpoint_id: endpoint, event_kind: kind };
+      return deliveryMessage(
+        { ...ref, environmentUid: uid },
+        { ...quiet, ...about, ...sealed, action: 'created', replay_of: replayOf },
+      );
+    });
+  });
+}
+
+/** A step of a delivery, on the partition of its connection: deliveries of one connection keep their order. */
+export function deliveryMessage(
+  ref: {
+    readonly environmentUid: string;
+    readonly connection: Pick<Addressed, 'integrationKey' | 'connectionId'>;
+    readonly runId?: string;
+  },
+  step: DeliveryStep,
+): PublicMessage {
+  const { environmentUid, connection, runId } = ref;
+  const { integrationKey, connectionId } = connection;
+  return {
+    topic: 'svc.webhooks-out.v1',
+    key: joinKey(environmentUid, step.message_id),
+    partitionBy: joinKey(environmentUid, integrationKey, connectionId ?? '-'),
+    type: `svc.webhook.${step.action}`,
+    environmentUid,
+    // A test belongs to none.
+    ...(integrationKey === '' ? {} : { integration: integrationKey }),
+    ...(connectionId === null ? {} : { connectionId }),
+    ...(runId === undefined ? {} : { runId }),
+    value: { ...step },
+  };
+}

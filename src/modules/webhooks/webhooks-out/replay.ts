@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import type { IdempotentCall } from '../../../http/define-route.ts';
+import type { Services } from '../../../http/services.ts';
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { Json } from '../../../kernel/stable-json.ts';
+import type { Micros } from '../../../kernel/time.ts';
+import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Delivery, DeliveryFilter, DeliveryPlace } from './delivery-store.ts';
+import {
+  addressContext,
+  deliveryContext,
+  headersContext,
+  type DeliveryStep,
+  type WebhookOut,
+} from './events.ts';
+import { deliveryMessage } from './outbox.ts';
+
+type Deps = Pick<Services, 'deliveries' | 'publisher' | 'vault'>;
+
+export interface Ordering {
+  readonly actor: string;
+  readonly idempotency?: IdempotentCall;
+}
+
+/** What was sent again, or would be. */
+export interface Replayed {
+  readonly matched: number;
+  /** Ids of the new messages; of a dry run those that would be repeated. At most 100. */
+  readonly messageIds: readonly string[];
+  readonly replayed: number;
+  /** Whose body the log has let go of. */
+  readonly gone: number;
+  /** There are more that match: ask again from the time of the last. */
+  readonly hasMore: boolean;
+  readonly lastCreatedAt: Micros | null;
+}
+
+const pageMax = 200;
+const shownMax = 100;
+
+/** The body as it was sent; null when the log has let go of it. @throws GatewayError `not_found` (the key is gone) */
+export async function bodyOf(
+  { deliveries, vault }: Pick<Deps, 'deliveries' | 'vault'>,
+  delivery: Delivery,
+): Promise<Json> {
+  const created = await deliveries.created(delivery);
+  if (created?.body == null) return null;
+  const { environment_id: uid, message_id: id } = created;
+  await vault.ready(uid);
+  const bytes = vault.openBytes(uid, created.body, deliveryContext(uid, id));
+  return JSON.parse(Buffer.from(bytes).toString()) as Json;
+}
+
+/**
+ * Sends what matches once more, oldest first: each as a message of its own that names the one it repeats, with
+ * the same body, and with the same `webhook-id` on the wire.
+ */
+export async function replayMatching(
+  deps: Deps,
+  environmentUid: string,
+  filter: DeliveryFilter,
+  options: Ordering & { readonly isDryRun: boolean; readonly limit: number },
+): Promise<Replayed> {
+  const { tables } = deps.deliveries;
+  await deps.deliveries.caughtUp();
+  const messageIds: string[] = [];
+  const counts = { matched: 0, replayed: 0, gone: 0 };
+  let after: DeliveryPlace | undefined;
+  for (;;) {
+    const limit = Math.min(pageMax, options.limit - counts.matched);
+    const page = limit === 0 ? [] : tables.oldest(environmentUid, filter, { after, limit });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    after = last;
+    counts.matched += page.length;
+    const made = options.isDryRun ? null : await repeat(deps, page, options);
+    counts.replayed += made?.ids.length ?? 0;
+    counts.gone += made?.gone ?? 0;
+    const ids = made?.ids ?? page.map(({ messageId }) => messageId);
+    messageIds.push(...ids.slice(0, shownMax - messageIds.length));
+  }
+  const rest = tables.oldest(environmentUid, filter, { after, limit: 1 });
+  const lastCreatedAt = after?.createdAt ?? null;
+  return { ...counts, messageIds, hasMore: rest.length > 0, lastCreatedAt };
+}
+
+/** Sends these once more. */
+export async function repeat(
+  { deliveries, publisher, vault }: Deps,
+  input: readonly Delivery[],
+  { actor, idempotency }: Ordering,
+): Promise<{ readonly ids: string[]; readonly gone: number }> {
+  const messages: PublicMessage[] = [];
+  const ids: string[] = [];
+  let gone = 0;
+  // With the same key the same messages come of it, which are then known.
+  const request = idempotency?.idempotencyKey ?? randomUUID();
+  for (const delivery of input) {
+    const created = await deliveries.created(delivery);
+    if (created?.body == null) {
+      gone += 1;
+      continue;
+    }
+    const { messageId, endpointId, environmentUid } = delivery;
+    const id = uuidV5(environmentUid, `replay/${request}/${messageId}/${endpointId}`);
+    await vault.ready(environmentUid);
+    messages.push(...repeatedMessages(vault, created, id));
+    ids.push(id);
+  }
+  if (messages.length > 0) await publisher.publish(messages, actor);
+  return { ids, gone };
+}
+
+function repeatedMessages(vault: Vault, created: WebhookOut, id: string): PublicMessage[] {
+  const { environment_id: uid, message_id, endpoint_id, event_kind, run_id } = created;
+  const again = (sealed: Uint8Array | null, context: (uid: string, id: string) => string) =>
+    sealed === null
+      ? null
+      : vault.sealBytes(
+          uid,
+          vault.openBytes(uid, sealed, context(uid, message_id)),
+          context(uid, id),
+        );
+  const ref = {
+    environmentUid: uid,
+    connection: { integrationKey: created.integration ?? '', connectionId: created.connection_id },
+    ...(run_id === null ? {} : { runId: run_id }),
+  };
+  const quiet = { attempt: 0, status: null, latency_ms: null, next_attempt_at: null };
+  const step: Omit<DeliveryStep, 'message_id' | 'action' | 'replay_of'> = {
+    ...quiet,
+    endpoint_id,
+    event_kind,
+    error_code: null,
+    body: null,
+    address: null,
+    headers: null,
+  };
+  return [
+    deliveryMessage(ref, { ...step, message_id, action: 'replayed', replay_of: null }),
+    deliveryMessage(ref, {
+      ...step,
+      message_id: id,
+      action: 'created',
+      body: again(created.body, deliveryContext),
+      address: again(created.address, addressContext),
+      headers: again(created.headers, headersContext),
+      replay_of: created.replay_of ?? message_id,
+    }),
+  ];
+}

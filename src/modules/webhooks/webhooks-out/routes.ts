@@ -1,0 +1,233 @@
+import { z } from 'zod';
+import { json, type Responses } from '../../../http/responses.ts';
+import { defineRoute, type AnyRoute, type RouteInput } from '../../../http/define-route.ts';
+import { connectionId, integrationKey, listOf, text, wholeNumber } from '../../../http/fields.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { isoMicros } from '../../../kernel/time.ts';
+import { deliveryStates, type Delivery, type DeliveryFilter } from './delivery-store.ts';
+import { webhookKinds } from './events.ts';
+import { presentAttempt, presentDelivery } from './presenter.ts';
+import { bodyOf, repeat, replayMatching, type Ordering, type Replayed } from './replay.ts';
+import { messageShape, messagesShape, replayedShape, sentShape } from './shapes.ts';
+
+const scopes = ['environment:*'];
+const pageSizeDefault = 100;
+const replayLimitDefault = 1_000;
+const replayLimitMax = 10_000;
+
+const replayAnswers: Responses = {
+  200: json('What would be sent again.', replayedShape),
+  202: json('What is sent again.', replayedShape),
+};
+
+/** A time, as microseconds since the epoch. */
+const timestamp = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value) * 1000);
+
+const conditions = {
+  kind: z.enum(webhookKinds).optional(),
+  state: z.enum(deliveryStates).optional(),
+  endpoint_id: text(1, 64).optional(),
+  provider_config_key: integrationKey.optional(),
+  connection_id: connectionId.optional(),
+  since: timestamp.optional(),
+  until: timestamp.optional(),
+};
+const conditionsShape = z.strictObject(conditions);
+const path = z.strictObject({ id: text(1, 64) });
+
+function filterOf(input: z.output<typeof conditionsShape>): DeliveryFilter {
+  const { kind, state, since, until } = input;
+  return {
+    kind,
+    state,
+    since,
+    until,
+    endpointId: input.endpoint_id,
+    integration: input.provider_config_key,
+    connectionId: input.connection_id,
+  };
+}
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/webhook-messages',
+  credential: 'environment',
+  scopes,
+  summary: 'Webhooks to the application, one line for each endpoint, newest first.',
+  query: conditionsShape.extend({
+    cursor: text(1, 512).optional(),
+    limit: wholeNumber(1, 1000).optional(),
+  }),
+  answers: { 200: json('A page.', messagesShape) },
+  errors: ['invalid_cursor_value'],
+  async handle({ query, caller, services: { deliveries } }) {
+    const { cursor, limit = pageSizeDefault, ...wanted } = query;
+    const before = cursor === undefined ? undefined : placeOf(cursor);
+    await deliveries.caughtUp();
+    const found = deliveries.tables.list(caller.environmentUid, filterOf(wanted), {
+      before,
+      limit: limit + 1,
+    });
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const next = last === undefined ? null : cursorOf(last);
+    return { status: 200, body: { data: page.map(presentDelivery), next_cursor: next } };
+  },
+});
+
+const cursorShape = z.tuple([z.number(), z.string(), z.string()]);
+
+const cursorOf = ({ createdAt, messageId, endpointId }: Delivery): string =>
+  Buffer.from(JSON.stringify([createdAt, messageId, endpointId])).toString('base64url');
+
+function placeOf(cursor: string) {
+  try {
+    const input: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [createdAt, messageId, endpointId] = cursorShape.parse(input);
+    return { createdAt, messageId, endpointId };
+  } catch (cause) {
+    throw new GatewayError('invalid_cursor_value', {}, { cause });
+  }
+}
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/webhook-messages/{id}',
+  credential: 'environment',
+  scopes,
+  summary: 'One webhook with its body, and its attempts at each endpoint.',
+  params: path,
+  answers: { 200: json('The webhook.', messageShape) },
+  errors: ['not_found'],
+  async handle({ params, caller, services }) {
+    const { deliveries } = services;
+    const found = await requireMessage(services, caller.environmentUid, params.id);
+    const [first] = found;
+    const shown = found.map((delivery) => {
+      const attempts = deliveries.tables.attemptsOf(delivery).map(presentAttempt);
+      return { ...presentDelivery(delivery), attempt_list: attempts };
+    });
+    const payload = first === undefined ? null : await bodyOf(services, first);
+    const body = { id: params.id, kind: first?.kind ?? null, payload, deliveries: shown };
+    return { status: 200, body: { data: body }, headers: { 'cache-control': 'no-store' } };
+  },
+});
+
+const resend = defineRoute({
+  method: 'POST',
+  path: '/webhook-messages/{id}/resend',
+  credential: 'environment',
+  scopes,
+  summary: 'Sends one webhook once more, to all endpoints that it went to or to one of them.',
+  params: path,
+  body: z.strictObject({ endpoint_id: text(1, 64).optional() }),
+  answers: { 202: json('Ids of the new messages.', sentShape) },
+  errors: ['not_found'],
+  async handle(input) {
+    const { params, body, caller, services } = input;
+    const existing = await requireMessage(services, caller.environmentUid, params.id);
+    const wanted = existing.filter(
+      ({ messageId, endpointId }) =>
+        messageId === params.id &&
+        (body.endpoint_id === undefined || body.endpoint_id === endpointId),
+    );
+    if (wanted.length === 0) {
+      const message = `The webhook ${params.id} did not go to the endpoint "${body.endpoint_id ?? ''}".`;
+      throw new GatewayError('not_found', { message });
+    }
+    const { ids } = await repeat(services, wanted, orderingOf(input));
+    return { status: 202, body: { data: { message_ids: ids } } };
+  },
+});
+
+const orders = {
+  dry_run: z.boolean().optional(),
+  limit: z.number().int().min(1).max(replayLimitMax).optional(),
+};
+
+const recover = defineRoute({
+  method: 'POST',
+  path: '/webhook-messages/recover',
+  credential: 'environment',
+  scopes,
+  summary: 'Sends once more what failed since a time and was not recovered yet.',
+  body: z.strictObject({ since: timestamp, endpoint_id: text(1, 64).optional(), ...orders }),
+  answers: replayAnswers,
+  errors: [],
+  async handle(input) {
+    const { since, endpoint_id: endpointId } = input.body;
+    const filter = { since, endpointId, state: 'failed', isOpen: true } as const;
+    return answerReplay(input, filter);
+  },
+});
+
+const replay = defineRoute({
+  method: 'POST',
+  path: '/webhook-messages/replay',
+  credential: 'environment',
+  scopes,
+  summary: 'Sends once more what is named, or what matches the filter from a time on.',
+  body: z
+    .strictObject({ ids: listOf(text(1, 64)).optional(), ...conditions, ...orders })
+    .refine(({ ids, since }) => ids !== undefined || since !== undefined, {
+      message: 'Name messages with ids, or a time with since.',
+      path: ['since'],
+    }),
+  answers: replayAnswers,
+  errors: [],
+  async handle(input) {
+    const { ids, dry_run: _dryRun, limit: _limit, ...wanted } = input.body;
+    const filter = filterOf(wanted);
+    return answerReplay(
+      input,
+      ids === undefined ? { ...filter, isFirst: true } : { ...filter, ids },
+    );
+  },
+});
+
+async function answerReplay(
+  input: Ordered & {
+    readonly body: { readonly dry_run?: boolean | undefined; readonly limit?: number | undefined };
+  },
+  filter: DeliveryFilter,
+) {
+  const { body, caller, services } = input;
+  const { dry_run: isDryRun = false, limit = replayLimitDefault } = body;
+  const options = { ...orderingOf(input), isDryRun, limit };
+  const done = await replayMatching(services, caller.environmentUid, filter, options);
+  return { status: isDryRun ? 200 : 202, body: { data: presentReplayed(done, isDryRun) } };
+}
+
+const presentReplayed = (done: Replayed, isDryRun: boolean) => ({
+  dry_run: isDryRun,
+  matched: done.matched,
+  replayed: done.replayed,
+  gone: done.gone,
+  message_ids: done.messageIds,
+  has_more: done.hasMore,
+  last_created_at: done.lastCreatedAt === null ? null : isoMicros(done.lastCreatedAt),
+});
+
+type Ordered = Pick<
+  RouteInput<undefined, undefined, undefined, undefined>,
+  'caller' | 'services' | 'idempotency'
+>;
+
+const orderingOf = ({ caller, idempotency }: Ordered): Ordering => ({
+  actor: caller.actor,
+  ...(idempotency === undefined ? {} : { idempotency }),
+});
+
+/** The message at each endpoint, then what repeated it. @throws GatewayError `not_found` */
+async function requireMessage(
+  { deliveries }: Ordered['services'],
+  environmentUid: string,
+  id: string,
+): Promise<Delivery[]> {
+  await deliveries.caughtUp();
+  const found = deliveries.tables.ofMessage(environmentUid, id);
+  if (found.length > 0) return found;
+  throw new GatewayError('not_found', { message: `No webhook ${id} of the last 30 days.` });
+}
+
+export const webhookMessageRoutes: readonly AnyRoute[] = [list, get, resend, recover, replay];

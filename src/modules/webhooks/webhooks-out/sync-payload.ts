@@ -1,0 +1,87 @@
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import type { Environment } from '../../access/environments/state.ts';
+import { millis, type RunChanged } from '../../functions/runs/events.ts';
+import type { Payload } from './outbox.ts';
+
+/** Of a run. */
+type RunPayload = Payload & { readonly payload: JsonObject };
+
+type Flags = Environment['webhookFlags'];
+
+/**
+ * The webhooks of the end of a run of a sync, or of what it did with a webhook (contract/webhooks-out.md section
+ * 2.2): one per model on success, one in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
+ */
+export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): RunPayload[] {
+  if (end.action === 'cancelled') return [];
+  const runId = end.run_id ?? '';
+  if (end.action !== 'succeeded') {
+    if (!flags.onSyncError) return [];
+    const model = end.models.join(',');
+    const payload = { ...commonParts(end, model, hasCheckpoints), ...failureParts(end) };
+    return [{ messageId: uuidV5(runId, model), payload }];
+  }
+  return end.models.flatMap((model) => {
+    const {
+      added = 0,
+      updated = 0,
+      deleted = 0,
+    } = end.counts.find((count) => count.model === model) ?? {};
+    if (added + updated + deleted === 0 && !flags.onSyncCompletionAlways) return [];
+    const startedAt = startOf(end);
+    const payload = {
+      ...commonParts(end, model, hasCheckpoints),
+      success: true,
+      modifiedAfter: startedAt,
+      queryTimeStamp: startedAt,
+      responseResults: { added, updated, deleted },
+    };
+    return [{ messageId: uuidV5(runId, model), payload }];
+  });
+}
+
+/** The webhook of an asynchronous action's last attempt (section 2.3). */
+export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[] {
+  if (!flags.onAsyncActionCompletion) return [];
+  const id = end.run_id ?? '';
+  const payload = {
+    type: 'async_action',
+    from: 'svc',
+    connectionId: end.connection_id,
+    providerConfigKey: end.integration,
+    payload: { id, statusUrl: `/action/${id}` },
+  };
+  return [{ messageId: uuidV5(id, 'async_action'), payload }];
+}
+
+function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
+  const from = parsed(end.checkpoint_from);
+  const json = parsed(end.checkpoint_to);
+  // What a webhook does has progress of its own.
+  const isShown = end.kind === 'sync' && (hasCheckpoints || from !== null || json !== null);
+  return {
+    type: 'sync',
+    from: 'svc',
+    connectionId: end.connection_id,
+    providerConfigKey: end.integration,
+    syncName: end.function,
+    syncVariant: end.variant,
+    syncType: end.kind === 'webhook' ? 'WEBHOOK' : end.is_initial ? 'INITIAL' : 'INCREMENTAL',
+    model,
+    ...(isShown ? { checkpoints: { from, to: json } } : {}),
+  };
+}
+
+function failureParts(end: RunChanged): JsonObject {
+  return {
+    success: false,
+    error: { type: 'script_error', description: end.error_message ?? 'The sync failed.' },
+    startedAt: startOf(end),
+    failedAt: isoMillis(millis(end.occurred_at)),
+  };
+}
+
+const startOf = (end: RunChanged): string => isoMillis(millis(end.started_at ?? end.occurred_at));
+const parsed = (json: string | null): Json => (json === null ? null : (JSON.parse(json) as Json));

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { openInProcessCoordination } from '../../../../../../src/adapters/coordination/in-process.ts';
+import {
+  openRevocations,
+  notifyRevoked,
+} from '../../../../../../src/modules/access/api-keys/revocations.ts';
+
+describe('a deleted key', () => {
+  it('is known to every node that listens when it is told', async () => {
+    const coordination = openInProcessCoordination();
+    await using one = await openRevocations(coordination);
+    await using other = await openRevocations(coordination);
+    await notifyRevoked(coordination, 'gone');
+    expect([one.has('gone'), other.has('gone'), one.has('kept')]).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { authModes } from '../../../../../../src/modules/connections/providers/definition.ts';
+import { loadCatalogue } from '../../../../../../src/modules/connections/providers/load-catalogue.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-providers-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const minimal = (more = '') => `
+crm:
+  display_name: CRM
+  categories: [crm]
+  auth_mode: NONE
+  docs: https://docs.example
+${more}`;
+
+const mistakesOf = (text: string) => {
+  const overlayPath = write('own.yaml', text);
+  try {
+    loadCatalogue({ overlayPath });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+};
+
+describe('the built-in catalogue', () => {
+  const catalogue = loadCatalogue({ overlayPath: null });
+
+  it('is in order of names and covers every mode and kind of pagination', () => {
+    const names = catalogue.all().map(({ name }) => name);
+    expect(names).toEqual([...names].sort());
+    const modes = new Set(catalogue.all().map(({ auth_mode }) => auth_mode));
+    expect(modes).toEqual(new Set(authModes));
+    const types = new Set(catalogue.all().flatMap(({ proxy }) => proxy?.paginate?.type ?? []));
+    expect(types).toEqual(new Set(['cursor', 'link', 'offset']));
+  });
+
+  it('describes at least 150 APIs, not counting second ways into the same one', () => {
+    const documented = new Set(catalogue.all().map(({ docs }) => docs));
+    expect(documented.size).toBeGreaterThanOrEqual(150);
+  });
+
+  it('resolves aliases: own fields win over those of the target', () => {
+    const sandbox = catalogue.find('salesforce-sandbox');
+    expect(sandbox?.proxy).toEqual(catalogue.find('salesforce')?.proxy);
+    expect(sandbox?.display_name).toBe('Salesforce (sandbox)');
+    expect(sandbox).not.toHaveProperty('alias');
+  });
+
+  it('knows nothing by names of the prototype', () => {
+    expect(catalogue.find('constructor')).toBeNull();
+  });
+});
+
+describe('an overlay', () => {
+  it('adds, replaces and aliases definitions, as YAML or JSON, file or folder', () => {
+    write('a.yaml', minimal());
+    const own = { alias: 'github', display_name: 'GitHub Enterprise' };
+    write('b.json', JSON.stringify({ 'github-own': own, slack: { alias: 'crm' } }));
+    write('readme.txt', 'not read');
+    const catalogue = loadCatalogue({ overlayPath: folder });
+    expect(catalogue.find('crm')?.display_name).toBe('CRM');
+    expect(catalogue.find('github-own')?.proxy).toEqual(catalogue.find('github')?.proxy);
+    expect(catalogue.find('slack')?.auth_mode).toBe('NONE');
+    expect(loadCatalogue({ overlayPath: join(folder, 'a.yaml') }).find('crm')).not.toBeNull();
+  });
+
+  it.each([
+    ['an unknown field', minimal('  proxi: {}'), 'own.yaml: crm: Unrecognized key: "proxi"'],
+    [
+      'an unknown inner field',
+      minimal('  proxy: {base: x}'),
+      'own.yaml: crm: proxy: Unrecognized key',
+    ],
+    ['a wrong type', minimal('  scope_separator: 3'), 'own.yaml: crm: scope_separator: '],
+    [
+      'a field of a mode that is not offered',
+      minimal('  client_registration: dynamic'),
+      'own.yaml: crm: Unrecognized key: "client_registration"',
+    ],
+    ['a missing field', 'crm: {display_name: CRM}', 'own.yaml: crm: auth_mode: '],
+    ['an unknown mode', minimal().replace('NONE', 'MAGIC'), 'own.yaml: crm: auth_mode: '],
+    ['a bad name', minimal().replace('crm:', 'C_R_M:'), 'own.yaml: C_R_M: a name has'],
+    ['an alias of nothing', 'x: {alias: nobody}', 'own.yaml: x: alias: names no provider'],
+    ['an alias of a later one', `x: {alias: crm}\n${minimal()}`, 'own.yaml: x: alias: names no'],
+    ['no map', '- a\n- b', 'own.yaml: expected a map'],
+    ['no definition', 'crm: 3', 'own.yaml: crm: expected a definition'],
+    ['broken YAML', 'a: [', 'own.yaml: '],
+    [
+      'a value that nothing supplies',
+      minimal('  proxy: {base_url: "https://${connectionConfig.site}.example"}'),
+      'own.yaml: crm: proxy.base_url: ${connectionConfig.site} is not in connection_config',
+    ],
+    [
+      'such a value deep inside',
+      minimal('  token_params: {a: {b: "${connectionConfig.site}"}}'),
+      'own.yaml: crm: token_params.a.b: ${connectionConfig.site} is not in connection_config',
+    ],
+    [
+      'a credential that nobody is asked for',
+      minimal('  token_params: {a: "${credentials.gone}"}').replace('NONE', 'TWO_STEP'),
+      'own.yaml: crm: token_params.a: ${credentials.gone} is not in credentials',
+    ],
+    [
+      'an unknown token',
+      minimal('  proxy: {base_url: "https://a.example", headers: {a: "${magic}"}}'),
+      'own.yaml: crm: proxy.headers.a: ${magic} is not a token',
+    ],
+    [
+      'no key field',
+      minimal().replace('NONE', 'API_KEY'),
+      'own.yaml: crm: credentials.apiKey: needed by the mode API_KEY',
+    ],
+    [
+      'an issuer of a mode whose callbacks name none',
+      minimal('  authorization_issuer: https://a.example').replace('NONE', 'OAUTH1'),
+      'own.yaml: crm: authorization_issuer: only the mode OAUTH2 has one',
+    ],
+    [
+      'a script that nobody wrote',
+      minimal('  post_connection_script: magic'),
+      'own.yaml: crm: post_connection_script: no script "magic" here',
+    ],
+    [
+      'two ways to verify',
+      minimal('  credentials_verification_script: x\n  proxy: {verification: {endpoints: [/me]}}'),
+      'own.yaml: crm: proxy.verification: excludes',
+    ],
+  ])('with %s is refused, naming file, provider and field', (_what, text, expected) => {
+    expect(mistakesOf(text)).toContain(expected);
+  });
+
+  it('reports every mistake at once', () => {
+    const lines = mistakesOf('a: {display_name: 3}\nb: {alias: nobody}').split('\n');
+    expect(lines.filter((line) => line.includes(': a: ')).length).toBeGreaterThan(1);
+    expect(lines.filter((line) => line.includes(': b: '))).toHaveLength(1);
+  });
+
+  it('that does not exist is named', () => {
+    expect(() => loadCatalogue({ overlayPath: join(folder, 'gone') })).toThrow(
+      /gone: no such file/,
+    );
+  });
+});

@@ -1,0 +1,147 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  interpolate,
+  isKnownToken,
+  type TemplateValues,
+} from '../../../../../../src/modules/connections/providers/interpolate.ts';
+import type { OutgoingCall } from '../../../../../../src/modules/connections/providers/outgoing-call.ts';
+
+const callOf = (method: string, url: string, more: Partial<OutgoingCall> = {}): OutgoingCall => ({
+  method,
+  url: new URL(url),
+  endpoint: '/as/written',
+  body: '',
+  contentType: '',
+  ...more,
+});
+
+const valuesOf = (
+  credentials: Record<string, string>,
+  more: Partial<TemplateValues> = {},
+): TemplateValues => ({
+  connectionConfig: {},
+  metadata: {},
+  credentials,
+  now: 0,
+  random: 'random',
+  ...more,
+});
+
+/** PKCS 8 of the 32 bytes of an Ed25519 key (RFC 8410). */
+const ed25519Pem = (seed: string): string => {
+  const der = Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex').toString('base64');
+  return `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----`;
+};
+
+describe('signatures in templates', () => {
+  it('hmacSha1Hex has the value of the example that a provider publishes', () => {
+    const form = { contentType: 'application/x-www-form-urlencoded' };
+    const call = callOf('POST', 'https://api-XXXXXXXX.duosecurity.com/accounts/v1/account/list', {
+      ...form,
+      body: 'username=root&realname=First+Last',
+    });
+    const signed =
+      '${hmacSha1Hex(Tue, 21 Aug 2012 17:29:18 -0000\n${method}\n${host}\n${path}\n${params}, ${password})}';
+    const values = valuesOf({ password: 'Zh5eGmUq9zpfQnyUIu5OL9iWoMMv5ZNmk3zLJ4Ep' }, { call });
+    expect(interpolate(signed, values)).toBe('2d97d6166319781b5a3a07af39d366f491234edc');
+  });
+
+  it('ed25519Sign has the value of the second example of RFC 8032', () => {
+    const seed = '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb';
+    const signature =
+      '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da' +
+      '085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00';
+    const values = valuesOf({ key: ed25519Pem(seed) });
+    const base64 = Buffer.from(signature, 'hex').toString('base64');
+    expect(interpolate('${ed25519Sign(r, ${credentials.key})}', values)).toBe(base64);
+  });
+
+  it('fingerprint is the digest of the public key, also where line breaks were lost', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const spki = publicKey.export({ type: 'spki', format: 'der' });
+    const digest = createHash('sha256').update(spki).digest('base64');
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    for (const key of [pem, pem.replaceAll('\n', '\\n')]) {
+      expect(interpolate('${fingerprint(${credentials.key})}', valuesOf({ key }))).toBe(
+        `SHA256:${digest}`,
+      );
+    }
+  });
+
+  it.each([
+    [
+      'the plainest request of the test suite',
+      callOf('GET', 'https://example.amazonaws.com/'),
+      'us-east-1, service',
+      'SignedHeaders=host;x-amz-date, Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31',
+    ],
+    [
+      'the worked example',
+      callOf('GET', 'https://iam.amazonaws.com/?Version=2010-05-08&Action=ListUsers', {
+        contentType: 'application/x-www-form-urlencoded; charset=utf-8',
+      }),
+      'us-east-1, iam, iam.amazonaws.com',
+      'SignedHeaders=content-type;host;x-amz-date, Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7',
+    ],
+  ])('awsSigV4 has the value of %s', (_, call, where, expected) => {
+    const values = valuesOf(
+      { id: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' },
+      { call, now: Date.UTC(2015, 7, 30, 12, 36, 0) },
+    );
+    const signed = `\${awsSigV4(\${credentials.id}, \${credentials.secret}, ${where})}`;
+    expect(interpolate(signed, values)).toContain(expected);
+  });
+
+  it.each(['${ed25519Sign(a, ${credentials.key})}', '${fingerprint(${credentials.key})}'])(
+    '%s with a key that cannot sign says so, and nothing of the key',
+    (template) => {
+      const failing = () => interpolate(template, valuesOf({ key: 'no key at all' }));
+      expect(failing).toThrow(
+        expect.objectContaining({
+          code: 'invalid_credentials',
+          message: expect.not.stringContaining('no key at all') as string,
+        }) as Error,
+      );
+    },
+  );
+
+  it('is unresolved without its values, and without a call to sign', () => {
+    expect(interpolate('${hmacSha1Hex(a, ${credentials.gone})}', valuesOf({}))).toBeNull();
+    expect(interpolate('${hmacSha1Hex(a)}', valuesOf({}))).toBeNull();
+    expect(interpolate('${awsSigV4(a, b, c, d)}', valuesOf({}))).toBeNull();
+    expect(interpolate('${method}', valuesOf({}))).toBeNull();
+  });
+
+  it('takes commas of values and of messages for what they are', () => {
+    const values = valuesOf({ message: 'a, b', key: 'k, 1' });
+    const direct = interpolate('${hmacSha1Hex(a, b, ${credentials.key})}', values);
+    expect(interpolate('${hmacSha1Hex(${credentials.message}, ${credentials.key})}', values)).toBe(
+      direct,
+    );
+  });
+});
+
+describe('tokens of the outgoing call', () => {
+  const json = { contentType: 'application/json', body: '{"b":2,"a":"x y","deep":{"c":1}}' };
+  const call = callOf('POST', 'https://api.example:8443/v1/items?z=1&a=%2B&a=(1)', json);
+
+  it.each([
+    ['${method} ${host}', 'POST api.example:8443'],
+    ['${path}', '/v1/items'],
+    ['${endpoint}', '/as/written'],
+    ['${contentType}', 'application/json'],
+    ['${urlCanonicalParams}', 'a=%281%29&a=%2B&z=1'],
+    ['${bodyCanonicalParams}', json.body],
+    ['${params}', 'a=%281%29&a=%2B&a=x%20y&b=2&z=1'],
+    ['${sha256Hex(${bodyCanonicalParams})}', createHash('sha256').update(json.body).digest('hex')],
+  ])('%s gives %s', (template, expected) => {
+    expect(interpolate(template, valuesOf({}, { call }))).toBe(expected);
+  });
+
+  it('are known to the check of the catalogue', () => {
+    const tokens = ['method', 'params', 'hmacSha1Hex()', 'ed25519Sign()', 'awsSigV4()'];
+    expect(tokens.filter((token) => !isKnownToken(token))).toEqual([]);
+    expect(isKnownToken('magic()')).toBe(false);
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { PublicMessage } from '../../../../../../src/control-plane/entity.ts';
+import { inTrace, traceOf } from '../../../../../../src/control-plane/trace.ts';
+import { createRunLogs } from '../../../../../../src/modules/functions/runs/run-log.ts';
+import { systemClock } from '../../../../../../src/kernel/time.ts';
+import { silent } from '../../../../../support/control.ts';
+
+const of = {
+  operationId: 'r1',
+  operationType: 'sync:run',
+  environmentUid: 'env',
+  integration: 'crm',
+  connectionId: 'acme',
+  runId: 'r1',
+};
+
+describe('the log of a run', () => {
+  it('holds the operation from its begin to its end, with its messages between', async () => {
+    const sent: PublicMessage[] = [];
+    const publisher = {
+      publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
+    };
+    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    const operation = logs.begin(of, 'Sync started');
+    operation.write('warn', 'careful', '{"n":1}');
+    operation.write(
+      'info',
+      'Bearer abcdef123456 sent',
+      '{"access_token":"t","n":"password=x"}',
+      'user',
+    );
+    operation.write('warn', 'much', JSON.stringify('x'.repeat(20_000)));
+    operation.end('failed', 'no');
+    await logs.flush();
+    expect(sent.map(({ topic, key }) => `${topic} ${key}`)).toEqual(
+      Array(5).fill('svc.logs.v1 env/r1'),
+    );
+    expect(
+      sent.map(({ value }) => [value?.['level'], value?.['message'], value?.['state']]),
+    ).toEqual([
+      ['info', 'Sync started', 'running'],
+      ['warn', 'careful', null],
+      ['info', 'Bearer [removed] sent', null],
+      ['warn', 'much', null],
+      ['error', 'no', 'failed'],
+    ]);
+    const contexts = sent.map(({ value }) => value?.['context'] as string | null);
+    expect(contexts[1]).toBe('{"n":1}');
+    expect(contexts[2]).toBe('{"access_token":"[removed]","n":"password=[removed]"}');
+    expect(sent.map(({ value }) => value?.['source'])).toContain('user');
+    const begun = sent[0]?.value?.['started_at'];
+    expect(sent.map(({ value }) => value?.['started_at'])).toEqual([
+      begun,
+      null,
+      null,
+      null,
+      begun,
+    ]);
+    expect(Buffer.byteLength(contexts[3] ?? '')).toBeLessThanOrEqual(16 * 1024);
+    expect(() => JSON.parse(contexts[3] ?? '') as unknown).not.toThrow();
+  });
+
+  it('belongs to the trace in which it began, whatever it travels with', async () => {
+    const sent: PublicMessage[] = [];
+    const publisher = {
+      publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
+    };
+    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    const traces = [traceOf(undefined), traceOf(undefined)];
+    const [one, other] = traces.map((trace) =>
+      inTrace(trace, () => logs.begin(of, 'Sync started')),
+    );
+    inTrace(traces[1]!, () => one!.end('success', 'done'));
+    other!.end('success', 'done');
+    await logs.flush();
+    expect(sent.map(({ trace }) => trace)).toEqual([...traces, ...traces]);
+  });
+
+  it('fails nobody when the log cannot be written', async () => {
+    const logs = createRunLogs({
+      publisher: { publish: () => Promise.reject(new Error('down')) },
+      logger: silent,
+      clock: systemClock,
+    });
+    logs.begin(of, 'Sync started').end('success', 'done');
+    await logs[Symbol.asyncDispose]();
+  });
+});
+
+describe('entries', () => {
+  const noted = { state: 'success', text: 'done', contextJson: '{}', tookMs: 1 } as const;
+
+  it('go out at once when there are enough, and together when a batch is on its way', async () => {
+    const sizes: number[] = [];
+    const begun = Promise.withResolvers<undefined>();
+    const stored = Promise.withResolvers<undefined>();
+    const publisher = {
+      publish: async (messages: readonly PublicMessage[]) => {
+        sizes.push(messages.length);
+        begun.resolve(undefined);
+        await stored.promise;
+        return [];
+      },
+    };
+    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    for (let n = 0; n < 1_000; n += 1) logs.note(of, noted);
+    await begun.promise;
+    for (let n = 0; n < 3; n += 1) {
+      logs.note(of, noted);
+      await Promise.resolve();
+    }
+    stored.resolve(undefined);
+    await logs.flush();
+    expect(sizes).toEqual([1_000, 3]);
+  });
+});

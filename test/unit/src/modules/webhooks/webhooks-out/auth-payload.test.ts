@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import {
+  authEventOf,
+  type CredentialsChanged,
+} from '../../../../../../src/modules/webhooks/webhooks-out/auth-payload.ts';
+
+const changed = (more: Partial<CredentialsChanged>): CredentialsChanged => ({
+  event_id: 'ev1',
+  action: 'refresh_failed',
+  environment_id: 'e1',
+  integration: 'crm',
+  connection_id: 'acme',
+  connection_uid: 'u1',
+  auth_mode: 'API_KEY',
+  attempt: 1,
+  error_code: null,
+  provider_status: null,
+  recovers: false,
+  ...more,
+});
+
+describe('what the application is told of a key that was tried', () => {
+  it('is a failed refresh while the provider refuses it', () => {
+    const refused = { error_code: 'connection_test_failed', provider_status: 401 };
+    expect(authEventOf(changed(refused))).toEqual({
+      operation: 'refresh',
+      error: {
+        type: 'connection_test_failed',
+        description: 'The provider refused the credentials (401).',
+      },
+    });
+  });
+
+  it('is a refresh that went well once it is taken again', () => {
+    const taken = { action: 'tested', recovers: true };
+    expect(authEventOf(changed(taken))).toEqual({ operation: 'refresh', error: null });
+  });
+});
