@@ -7,8 +7,10 @@ import { catalogue, type ErrorCode } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
 import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
 import type { Cleanup } from '../ports/event-log.ts';
+import { cliPage } from './cli-page.ts';
 import { loadConfig } from './config.ts';
 import { configurationPage } from './configuration-page.ts';
+import { providerWebhooksPage } from './provider-webhooks-page.ts';
 import { version } from './version.ts';
 
 /**
@@ -141,8 +143,10 @@ function asyncapiPage(): string {
 /** Every generated page, by its file in the folder. */
 export const pages = (): Readonly<Record<string, string>> => ({
   'asyncapi.json': asyncapiPage(),
+  'cli.md': cliPage(hint),
   'configuration.md': configurationPage(table, hint),
   'errors.md': errorsPage(),
+  'provider-webhooks.md': providerWebhooksPage(table, hint),
   'topics.md': topicsPage(),
 });
 
