@@ -1,84 +1,47 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAuthenticator, type Authenticator } from '../../src/http/authenticate.ts';
 import type { AnyRoute } from '../../src/http/define-route.ts';
+import { authorize, checkScope } from '../../src/http/request-pipeline.ts';
 import { routes, streamRoutes } from '../../src/http/routes.ts';
-import { holdsScope } from '../../src/http/authenticate.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
 import { environmentScopes, passes, served, table, wildcards } from '../support/access/table.ts';
 import type { Call, Row } from '../support/access/row.ts';
 import { ask, missing, openAccessWorld, type AccessWorld } from '../support/access/world.ts';
+import { startApi, type Api } from '../support/api.ts';
 import type { Answer } from '../support/gateway.ts';
 
-let world: AccessWorld;
-beforeAll(async () => {
-  world = await openAccessWorld();
-});
-afterAll(() => world[Symbol.asyncDispose]());
-
 type Served = Row & { readonly call: Call };
+type Declared = Pick<
+  AnyRoute,
+  'credential' | 'scopes' | 'takesConnectToken' | 'tokenIn' | 'isUnlimited'
+> & { readonly endpoint: string };
 
-/** Status, and of refusals the code. */
-const outcomeOf = ({ status, body }: Answer): string =>
-  [401, 403].includes(status) ? `${status} ${body.error.code as string}` : String(status);
-
-const sentBy = ({ call }: Served) => call.send(call.on === 'present' ? world.present : missing());
-
-/** What every endpoint answers to the key, as one object, so that a difference names the endpoint. */
-async function outcomes(key: string | null, rows: readonly Served[] = served) {
-  const found: Record<string, string> = {};
-  for (const row of rows) {
-    found[row.endpoint] = outcomeOf(await ask(world, row.endpoint, sentBy(row), key));
-  }
-  return found;
-}
-
-function expected(
-  of: (row: Served) => string,
-  rows: readonly Served[] = served,
-): Record<string, string> {
-  return Object.fromEntries(rows.map((row) => [row.endpoint, of(row)]));
-}
-
-/** Endpoints of an environment that ask for a scope. */
-const scoped = served.filter(({ takes, scopes }) => takes === 'environment' && scopes.length > 0);
-
-/** What the endpoints answer to a key that has just these scopes, made for those that share them. */
-async function outcomesByKey(scopesOf: (row: Served) => readonly string[]) {
-  const found: Record<string, string> = {};
-  for (const rows of Map.groupBy(scoped, (row) => scopesOf(row).join()).values()) {
-    const key = await world.makeKey(rows.flatMap((row, at) => (at === 0 ? scopesOf(row) : [])));
-    Object.assign(found, await outcomes(key.secret, rows));
-    await key.remove();
-  }
-  return found;
-}
+const inCode: readonly Declared[] = [
+  ...routes.map(({ method, path, ...route }) => ({ endpoint: `${method} ${path}`, ...route })),
+  ...streamRoutes.flatMap(({ methods, path, ...route }) =>
+    methods.map((method) => ({ endpoint: `${method} ${path}`, ...route })),
+  ),
+];
 
 const admitted = ({ call }: Served): string => String(call.status);
 const forbidden = '403 forbidden';
 
 /** To whoever the endpoint is not for: some take no header at all, and some look for a token in the query. */
-const refusedTo = (refusal: string) => (row: Served) => {
-  if (row.takes === 'none') return admitted(row);
-  return row.tokenIn === 'query' ? '401 missing_public_key' : refusal;
-};
+const refusedTo =
+  (refusal: string, admission = admitted) =>
+  (row: Served) => {
+    if (row.takes === 'none') return admission(row);
+    return row.tokenIn === 'query' ? '401 missing_public_key' : refusal;
+  };
 
-/** To a key of the environment with the scope. */
-const toScope = (scope: string) => (row: Served) => {
-  const isAdmitted = row.takes === 'environment' && passes(scope, row.scopes);
-  return isAdmitted ? admitted(row) : refusedTo(forbidden)(row);
-};
-
-const withKey = (prefix: string) => prefix + randomBytes(32).toString('base64url');
+const expected = (of: (row: Served) => string, rows: readonly Served[] = served) =>
+  Object.fromEntries(rows.map((row) => [row.endpoint, of(row)]));
 
 describe('the table of who may call what', () => {
-  type Declared = Pick<AnyRoute, 'credential' | 'scopes' | 'takesConnectToken' | 'tokenIn'>;
-  const inCode: readonly (Declared & { readonly endpoint: string })[] = [
-    ...routes.map(({ method, path, ...route }) => ({ endpoint: `${method} ${path}`, ...route })),
-    ...streamRoutes.flatMap(({ methods, path, ...route }) =>
-      methods.map((method) => ({ endpoint: `${method} ${path}`, ...route })),
-    ),
-  ];
-
   it('names every endpoint once', () => {
     const names = table.map(({ endpoint }) => endpoint);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
@@ -98,22 +61,6 @@ describe('the table of who may call what', () => {
     expect(row?.scopes.map((scope) => `${route.credential}:${scope}`)).toEqual(route.scopes);
   });
 
-  it.each([...environmentScopes, ...wildcards])(
-    'lets the scope %s pass as the gateway does',
-    (scope) => {
-      const ofEnvironment = inCode.filter(({ credential }) => credential === 'environment');
-      const decided = ofEnvironment.map(({ endpoint, scopes }) => {
-        const held = [`environment:${scope}`];
-        return [endpoint, scopes.length === 0 || scopes.some((one) => holdsScope(held, one))];
-      });
-      const demanded = ofEnvironment.map(({ endpoint }) => {
-        const row = served.find((one) => one.endpoint === endpoint);
-        return [endpoint, passes(scope, row?.scopes ?? [])];
-      });
-      expect(decided).toEqual(demanded);
-    },
-  );
-
   it('knows every scope of the specification, and no endpoint wants another', () => {
     const wanted = new Set(
       table.filter(({ takes }) => takes === 'environment').flatMap(({ scopes }) => scopes),
@@ -124,76 +71,262 @@ describe('the table of who may call what', () => {
   });
 });
 
-describe('whoever has no key that is known', () => {
-  it.each([
-    ['no header', null, '401 missing_auth_header'],
-    ['a key that nobody has', withKey('svc_env_'), '401 unknown_account'],
-    ['an account key that nobody has', withKey('svc_acct_'), '401 unknown_account'],
-    ['a key of another form', 'a-secret', '401 invalid_secret_key_format'],
-  ])('is told so with %s', async (_what, key, refusal) => {
-    expect(await outcomes(key)).toEqual(expected(refusedTo(refusal)));
+/** The whole table, each endpoint for each credential, asked of the request pipeline in process. */
+describe('the request pipeline', () => {
+  let api: Api;
+  let authenticator: Authenticator;
+  let environmentId: number | undefined;
+  beforeAll(async () => {
+    api = await startApi();
+    const listed = await api.call('GET', '/environments', { key: api.keys.account });
+    const all = listed.at('data') as { id: number; name: string }[];
+    environmentId = all.find(({ name }) => name === 'dev')?.id;
+    authenticator = await openAuthenticator(api.services);
+  });
+  afterAll(async () => {
+    await authenticator[Symbol.asyncDispose]();
+    await api[Symbol.asyncDispose]();
   });
 
-  it('is told so with a header that is no bearer token', async () => {
-    const found: Record<string, string> = {};
-    for (const row of served) {
-      const sent = sentBy(row);
-      const headers = { ...sent.headers, authorization: 'Basic YTpi' };
-      found[row.endpoint] = outcomeOf(await ask(world, row.endpoint, { ...sent, headers }, null));
+  interface Sent {
+    readonly authorization?: string;
+    /** Of the query. */
+    readonly token?: string;
+  }
+
+  const passed = 'passes';
+
+  async function decision(route: Declared, { authorization, token }: Sent): Promise<string> {
+    const request = new IncomingMessage(new Socket());
+    if (authorization !== undefined) request.headers = { authorization };
+    const search = token === undefined ? '' : `connect_session_token=${token}`;
+    const call = { route, request, search, address: '127.0.0.1', setHeader: () => undefined };
+    try {
+      checkScope(route, await authorize(call, api.services, authenticator));
+      return passed;
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      return `${error.status} ${error.code}`;
     }
-    expect(found).toEqual(expected(refusedTo('401 malformed_auth_header')));
+  }
+
+  /**
+   * What it decides for every endpoint, as one object, so that a difference names the endpoint. All at once: an
+   * unknown credential is looked for in the log, which takes a moment.
+   */
+  async function decisionsOn(sentTo: (route: Declared) => Sent): Promise<Record<string, string>> {
+    const deciding = inCode.map(async (route) => [
+      route.endpoint,
+      await decision(route, sentTo(route)),
+    ]);
+    return Object.fromEntries(await Promise.all(deciding)) as Record<string, string>;
+  }
+
+  const decisionsFor = (secret: string) =>
+    decisionsOn(() => ({ authorization: `Bearer ${secret}` }));
+  const refused = (refusal: string) => expected(refusedTo(refusal, () => passed));
+  const decided = (isAdmitted: (row: Served) => boolean) =>
+    expected((row) => (isAdmitted(row) ? passed : refusedTo(forbidden, () => passed)(row)));
+  const unknown = (prefix: string) => prefix + randomBytes(32).toString('base64url');
+
+  async function makeKey(scopes: readonly string[]) {
+    const account = { key: api.keys.account };
+    const body = {
+      environment_id: environmentId,
+      display_name: randomUUID(),
+      scopes: scopes.map((scope) => `environment:${scope}`),
+    };
+    const made = await api.call('POST', '/environment/api-keys', { ...account, body });
+    const named = { environment_id: environmentId, key_id: made.at('data.id') };
+    return {
+      secret: made.at('data.secret') as string,
+      async [Symbol.asyncDispose]() {
+        await api.call('DELETE', '/environment/api-keys', { ...account, body: named });
+      },
+    };
+  }
+
+  async function makeToken(): Promise<string> {
+    const made = await api.call('POST', '/connect/sessions', { body: { end_user: { id: 'u' } } });
+    return made.at('data.token') as string;
+  }
+
+  it.each([
+    ['no header', undefined, '401 missing_auth_header'],
+    ['a header that is no bearer token', 'Basic YTpi', '401 malformed_auth_header'],
+    ['a key of another form', 'Bearer a-secret', '401 invalid_secret_key_format'],
+    ['a key that nobody has', `Bearer ${unknown('svc_env_')}`, '401 unknown_account'],
+    ['an account key that nobody has', `Bearer ${unknown('svc_acct_')}`, '401 unknown_account'],
+  ])('refuses %s', async (_what, authorization, refusal) => {
+    const sent = authorization === undefined ? {} : { authorization };
+    expect(await decisionsOn(() => sent)).toEqual(refused(refusal));
   });
 
-  it('is told so with a key that was deleted a moment ago', async () => {
-    const key = await world.makeKey(['*']);
-    const readable = served.filter(({ endpoint }) => endpoint === 'GET /connections');
-    expect(await outcomes(key.secret, readable)).toEqual({ 'GET /connections': '200' });
-    await key.remove();
-    expect(await outcomes(key.secret)).toEqual(expected(refusedTo('401 unknown_account')));
+  it('refuses a key that was deleted a moment ago', async () => {
+    const key = await makeKey(['*']);
+    expect(await decisionsFor(key.secret)).toEqual(decided(({ takes }) => takes === 'environment'));
+    await key[Symbol.asyncDispose]();
+    expect(await decisionsFor(key.secret)).toEqual(refused('401 unknown_account'));
+  });
+
+  it('lets a key of the account pass to every endpoint of the account, and to none of an environment', async () => {
+    const found = await decisionsFor(api.keys.account);
+    expect(found).toEqual(decided(({ takes }) => takes === 'account'));
+  });
+
+  it.each([
+    ...['*', ...environmentScopes, ...wildcards].map((scope) => [`the scope ${scope}`, [scope]]),
+    ['several scopes', ['connections:read', 'records:read', 'actions:execute', 'proxy']],
+    ...environmentScopes.map((scope) => [
+      `every scope but ${scope}`,
+      environmentScopes.filter((one) => one !== scope),
+    ]),
+  ] as [string, readonly string[]][])(
+    'lets a key with %s pass where the table says so',
+    async (_what, scopes) => {
+      await using key = await makeKey(scopes);
+      const isAdmitted = ({ takes, scopes: wanted }: Served) =>
+        takes === 'environment' && scopes.some((scope) => passes(scope, wanted));
+      expect(await decisionsFor(key.secret)).toEqual(decided(isAdmitted));
+    },
+  );
+
+  /** In the header, or in the query where the endpoint looks there. */
+  const decisionsOfToken = (token: string) =>
+    decisionsOn(({ tokenIn }) =>
+      tokenIn === 'query' ? { token } : { authorization: `Bearer ${token}` },
+    );
+
+  it('lets a connect token pass to what is for it, and to the list of integrations', async () => {
+    const of = (row: Served) => {
+      const isAdmitted = row.withConnectToken && passes('integrations:list', row.scopes);
+      return isAdmitted || row.takes === 'none' ? passed : forbidden;
+    };
+    expect(await decisionsOfToken(await makeToken())).toEqual(expected(of));
+  });
+
+  const closedTo = (refusal: string) =>
+    expected((row) => (row.takes === 'none' ? passed : refusal));
+
+  it.each([
+    ['that nobody has', '0'.repeat(64), '401 unknown_connect_session_token'],
+    ['of another form', 'g'.repeat(64), '401 invalid_connect_session_token_format'],
+  ])('refuses a connect token %s', async (_what, digits, refusal) => {
+    const found = await decisionsOfToken(`svc_connect_session_${digits}`);
+    expect(found).toEqual(closedTo(refusal));
+  });
+
+  it('refuses the token of a session that has ended', async () => {
+    const token = await makeToken();
+    const ended = await api.call('DELETE', '/connect/session', { key: token });
+    expect(ended.status).toBe(204);
+    expect(await decisionsOfToken(token)).toEqual(closedTo('401 unknown_connect_session_token'));
   });
 });
 
-describe('a key', () => {
-  it('with Full access may call every endpoint of its environment, and none of the account', async () => {
-    expect(await outcomes(world.crm.gateway.key)).toEqual(expected(toScope('*')));
+/** One key that may call it and one that may not, for each endpoint. */
+describe('an endpoint', () => {
+  let world: AccessWorld;
+  beforeAll(async () => {
+    world = await openAccessWorld();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
 
-  it('of the account may call every endpoint of the account, and none of an environment', async () => {
-    const of = (row: Served) =>
-      row.takes === 'account' ? admitted(row) : refusedTo(forbidden)(row);
-    expect(await outcomes(world.crm.gateway.accountKey)).toEqual(expected(of));
-  });
+  /** Status, and of refusals the code. */
+  const outcomeOf = ({ status, body }: Answer): string =>
+    [401, 403].includes(status) ? `${status} ${body.error.code as string}` : String(status);
 
-  it('with one scope alone may call what asks for it', async () => {
+  const sentBy = ({ call }: Served) => call.send(call.on === 'present' ? world.present : missing());
+
+  async function outcomes(key: string | null, rows: readonly Served[]) {
+    const found: Record<string, string> = {};
+    for (const row of rows) {
+      found[row.endpoint] = outcomeOf(await ask(world, row.endpoint, sentBy(row), key));
+    }
+    return found;
+  }
+
+  /** What endpoints answer to a key that has just these scopes, made for those that share them. */
+  async function outcomesByKey(scopesOf: (row: Served) => readonly string[]) {
+    const found: Record<string, string> = {};
+    for (const rows of Map.groupBy(scoped, (row) => scopesOf(row).join()).values()) {
+      const key = await world.makeKey(rows.flatMap((row, at) => (at === 0 ? scopesOf(row) : [])));
+      Object.assign(found, await outcomes(key.secret, rows));
+      await key.remove();
+    }
+    return found;
+  }
+
+  const taking = (kind: Row['takes']) => served.filter(({ takes }) => takes === kind);
+  const [ofEnvironment, ofAccount, ofConnect] = [
+    taking('environment'),
+    taking('account'),
+    taking('connect'),
+  ];
+  const scoped = ofEnvironment.filter(({ scopes }) => scopes.length > 0);
+  const unscoped = ofEnvironment.filter(({ scopes }) => scopes.length === 0);
+
+  it('of an environment takes a key with its scope alone, or any key where it asks for none', async () => {
     const found = await outcomesByKey(({ scopes }) => scopes.slice(0, 1));
     expect(found).toEqual(expected(admitted, scoped));
+    const { key } = world.crm.gateway;
+    expect(await outcomes(key, unscoped)).toEqual(expected(admitted, unscoped));
   });
 
-  it('with every scope but those that an endpoint asks for may not call it', async () => {
+  it('of an environment refuses a key with every other scope, and a key of the account where it asks for none', async () => {
     const found = await outcomesByKey(({ scopes }) =>
       environmentScopes.filter((scope) => !passes(scope, scopes)),
     );
-    expect(found).toEqual(expected(refusedTo(forbidden), scoped));
+    const refusal = refusedTo(forbidden);
+    expect(found).toEqual(expected(refusal, scoped));
+    const { accountKey } = world.crm.gateway;
+    expect(await outcomes(accountKey, unscoped)).toEqual(expected(refusal, unscoped));
   });
 
-  it('with several scopes may call what asks for one of them', async () => {
-    const scopes = ['connections:read', 'records:read', 'actions:execute', 'proxy'];
-    const key = await world.makeKey(scopes);
-    const of = (row: Served) =>
-      scopes.some((scope) => passes(scope, row.scopes)) && row.takes === 'environment'
-        ? admitted(row)
-        : refusedTo(forbidden)(row);
-    expect(await outcomes(key.secret)).toEqual(expected(of));
+  it('of the account takes a key of the account, and refuses one of an environment', async () => {
+    const { key, accountKey } = world.crm.gateway;
+    expect(await outcomes(accountKey, ofAccount)).toEqual(expected(admitted, ofAccount));
+    expect(await outcomes(key, ofAccount)).toEqual(expected(() => forbidden, ofAccount));
+  });
+
+  it('of a connect session takes its token, and refuses a key of the environment', async () => {
+    const found: Record<string, string> = {};
+    for (const row of ofConnect) {
+      const sent = sentBy(row);
+      const token = await world.makeToken();
+      const isInHeader = row.tokenIn === 'header';
+      const path = isInHeader ? sent.path : `${sent.path}?connect_session_token=${token}`;
+      const answer = await ask(world, row.endpoint, { ...sent, path }, isInHeader ? token : null);
+      found[row.endpoint] = outcomeOf(answer);
+    }
+    expect(found).toEqual(expected(admitted, ofConnect));
+    const refusals = await outcomes(world.crm.gateway.key, ofConnect);
+    expect(refusals).toEqual(expected(refusedTo(forbidden), ofConnect));
+  });
+
+  it('that takes no credential answers without one, and with any', async () => {
+    const rows = taking('none');
+    for (const key of [null, world.crm.gateway.key]) {
+      expect(await outcomes(key, rows)).toEqual(expected(admitted, rows));
+    }
+  });
+
+  it('refuses a key that was deleted a moment ago', async () => {
+    const key = await world.makeKey(['*']);
+    const [row] = served.filter(({ endpoint }) => endpoint === 'GET /connections');
+    expect(await outcomes(key.secret, [row!])).toEqual({ 'GET /connections': '200' });
     await key.remove();
+    const after = await outcomes(key.secret, [row!]);
+    expect(after).toEqual({ 'GET /connections': '401 unknown_account' });
   });
 
-  it('without the scope is refused before its body is read', async () => {
+  it('refuses a key without the scope before it reads the body', async () => {
     // Nothing but reading is open to it.
     const key = await world.makeKey(['variables:read']);
     const { url } = world.crm.gateway;
-    for (const { endpoint, takes } of served) {
+    for (const { endpoint } of ofEnvironment) {
       const [method = '', path = ''] = endpoint.split(' ');
-      if (takes !== 'environment' || method === 'GET') continue;
+      if (method === 'GET') continue;
       const answer = await fetch(`${url}${path.replace(/\{\w+\}/g, 'x')}`, {
         method,
         headers: { authorization: `Bearer ${key.secret}`, 'content-type': 'text/plain' },
@@ -202,46 +335,5 @@ describe('a key', () => {
       expect([endpoint, answer.status]).toEqual([endpoint, 403]);
     }
     await key.remove();
-  });
-});
-
-describe('a connect token', () => {
-  /** In the header, or in the query where the endpoint looks there. */
-  const askWith = (row: Served, token: string): Promise<Answer> => {
-    const sent = sentBy(row);
-    if (row.tokenIn === 'header') return ask(world, row.endpoint, sent, token);
-    const path = `${sent.path}?connect_session_token=${token}`;
-    return ask(world, row.endpoint, { ...sent, path }, null);
-  };
-  const outcomesWith = async (token: () => Promise<string>) => {
-    const found: Record<string, string> = {};
-    for (const row of served) found[row.endpoint] = outcomeOf(await askWith(row, await token()));
-    return found;
-  };
-
-  it('opens what is for it, and lists integrations; no endpoint of keys', async () => {
-    const of = (row: Served) => {
-      const isAdmitted = row.withConnectToken && passes('integrations:list', row.scopes);
-      return isAdmitted || row.takes === 'none' ? admitted(row) : forbidden;
-    };
-    expect(await outcomesWith(() => world.makeToken())).toEqual(expected(of));
-  });
-
-  it.each([
-    ['that nobody has', '0'.repeat(64), '401 unknown_connect_session_token'],
-    ['of another form', 'g'.repeat(64), '401 invalid_connect_session_token_format'],
-  ])('%s opens nothing', async (_what, digits, refusal) => {
-    const of = (row: Served) => (row.takes === 'none' ? admitted(row) : refusal);
-    const token = async () => `svc_connect_session_${digits}`;
-    expect(await outcomesWith(token)).toEqual(expected(of));
-  });
-
-  it('of a session that has ended opens nothing', async () => {
-    const token = await world.makeToken();
-    const ended = await world.crm.gateway.call('DELETE', '/connect/session', { key: token });
-    expect(ended.status).toBe(204);
-    const of = (row: Served) =>
-      row.takes === 'none' ? admitted(row) : '401 unknown_connect_session_token';
-    expect(await outcomesWith(async () => token)).toEqual(expected(of));
   });
 });
