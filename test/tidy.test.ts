@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientOperations, operationsFile, pages } from '../src/app/generate.ts';
 import { topics } from '../streams/topics.ts';
-import { rowsOfFunctions } from './support/contract/rows.ts';
+import { rowsOfFunctions, sectionsOfRows } from './support/contract/rows.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -62,7 +62,7 @@ describe('the house rules', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"');
   });
 
-  it('each row of the contract of functions has a test of its name', () => {
+  it('each row of functions has a test of its name, and a heading in the reference', () => {
     const places = tracked.filter((file) =>
       /^test\/(?!support\/contract\/rows\.ts).*\.ts$/.test(file),
     );
@@ -71,6 +71,13 @@ describe('the house rules', () => {
     const missing = rowsOfFunctions.filter((row) => !named.some((line) => line.includes(row)));
     expect(missing).toEqual([]);
     expect(new Set(rowsOfFunctions).size).toBe(rowsOfFunctions.length);
+    const page = textOf('docs/reference/functions.md');
+    const unnamed = rowsOfFunctions.filter((row) => {
+      const [number = ''] = row.split(' ');
+      const heading = sectionsOfRows[number] ?? sectionsOfRows[number.split('.')[0] ?? ''];
+      return heading === undefined || !new RegExp(`^#+ ${heading}$`, 'm').test(page);
+    });
+    expect(unnamed).toEqual([]);
   });
 
   it('each wing and each noun says on one page what it is', () => {

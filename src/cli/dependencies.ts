@@ -18,7 +18,7 @@ const lockFiles: readonly (readonly [string, PackageManager])[] = [
 
 /**
  * Sees to it that the project's package.json names this package and the exact zod that functions run
- * with; what differs is written and installed, unless updates are off (contract/cli.md section 2).
+ * with; what differs is written and installed, unless updates are off (docs/reference/cli.md#project).
  */
 export function alignDependencies(
   root: string,

@@ -31,7 +31,7 @@ const defaultHost = 'http://localhost:3003';
 // eslint-disable-next-line no-restricted-properties -- settings of the command line are read here only
 export const processVariables = (): Variables => process.env;
 
-/** Variables of the process win over the project's `.env` (contract/cli.md section 1). */
+/** Variables of the process win over the project's `.env` (docs/reference/cli.md#variables). */
 export function readEnvironment(directory: string, variables: Variables): Environment {
   const file = join(directory, '.env');
   const hasEnvFile = existsSync(file);

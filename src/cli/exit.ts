@@ -1,4 +1,4 @@
-/** Exit codes of the command line (contract/cli.md section 1). */
+/** Exit codes of the command line (docs/reference/cli.md#exit-codes). */
 export const exitCodes = {
   success: 0,
   /** Wrong use, not a project, and whatever has no code of its own. */

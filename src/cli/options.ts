@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CommandFailure } from './exit.ts';
 
-/** Options that every command takes (contract/cli.md section 1). */
+/** Options that every command takes (docs/reference/cli.md#invocation). */
 const globalOptions = {
   'auto-confirm': { type: 'boolean' },
   debug: { type: 'boolean' },

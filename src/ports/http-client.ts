@@ -50,8 +50,8 @@ const passingCodes = new Set([
 ]);
 
 /**
- * Whether a failure of this code may pass, so that the request is worth repeating (specification section
- * 4.2, contract/webhooks-out.md section 3).
+ * Whether a failure of this code may pass, so that the request is worth repeating
+ * (docs/reference/functions.md#retries, docs/reference/webhooks-out.md#delivery).
  */
 export const mayPass = (code: string): boolean => passingCodes.has(code);
 

@@ -121,7 +121,7 @@ export type WireBody =
       readonly fields: readonly (readonly [string, { value: Json } | { base64: string }])[];
     };
 
-/** One provider call (contract/functions.md section 5.1). */
+/** One provider call (docs/reference/functions.md#configuration). */
 export interface HttpCall {
   readonly method: string;
   readonly endpoint: string;

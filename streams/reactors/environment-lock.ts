@@ -14,9 +14,9 @@ export interface EnvironmentLockDeps {
 }
 
 /**
- * Turns of environments whose asynchronous actions run one at a time, on whatever node (contract/functions.md section
- * 16). Who comes lets a process that waits already go first. While the nodes cannot reach one another, each keeps to its
- * own turns.
+ * Turns of environments whose asynchronous actions run one at a time, on whatever node
+ * (docs/reference/functions.md#limits). Who comes lets a process that waits already go first. While the nodes cannot
+ * reach one another, each keeps to its own turns.
  */
 export class EnvironmentLocks {
   readonly #deps: EnvironmentLockDeps;

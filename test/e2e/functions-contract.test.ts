@@ -26,7 +26,7 @@ import { childPids } from '../support/sandbox-processes.ts';
 import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/crm-world.ts';
 
 /**
- * The rows of contract/functions.md, by section, on one gateway: each is a function of its own, deployed as a bundle.
+ * The rows of docs/reference/functions.md on one gateway: each is a function of its own, deployed as a bundle.
  * Rows about compiling are tested in test/unit/src/cli/compiler, about schedules in
  * test/unit/src/modules/functions/syncs and functions, about limits in test/unit/src/adapters/sandbox/limits.test.ts, about
  * validation in validation.test.ts beside it, about webhooks and events (§13, §14) in
@@ -110,7 +110,7 @@ const run = (name: string, input?: unknown, more: Record<string, string> = {}) =
     body: { action_name: name, ...(input === undefined ? {} : { input }) },
   });
 
-describe('contract/functions.md, in an action', () => {
+describe('the rows of functions, in an action', () => {
   it.each(actionRows.map((row, index): [string, number, ActionRow] => [row.row, index, row]))(
     '%s',
     async (_row, index, { input, expected }) => {
@@ -127,7 +127,7 @@ describe('contract/functions.md, in an action', () => {
   });
 });
 
-describe('contract/functions.md, in a sync', () => {
+describe('the rows of functions, in a sync', () => {
   it.each(syncRows.map((row, index) => [row.row, index, row] as const))(
     '%s',
     (_row, index, { expected, fails = false }) => {
@@ -137,7 +137,7 @@ describe('contract/functions.md, in a sync', () => {
   );
 });
 
-describe('contract/functions.md §15', () => {
+describe('§15 on the API', () => {
   it.each([
     [
       '§15 ActionError with a payload',
@@ -248,7 +248,7 @@ describe('contract/functions.md §15', () => {
   });
 });
 
-describe('contract/functions.md §7.1, what does not fit its schema', () => {
+describe('§7.1 what does not fit its schema', () => {
   const set = (validation: string) =>
     world.gateway.call('PATCH', `/environments/${world.environmentId}`, {
       key: world.gateway.accountKey,
@@ -274,7 +274,7 @@ describe('contract/functions.md §7.1, what does not fit its schema', () => {
   });
 });
 
-describe('contract/functions.md §14, on the API', () => {
+describe('§14 on the API', () => {
   const deploy = (functions: object[], integrationId = integration) => {
     const of = functions.map((one) => ({ ...one, integrationId }));
     const scope = { kind: 'function', integrationId, name: 'hook', type: 'on-event' };

@@ -50,7 +50,7 @@ interface OnEventArtifact {
 
 export type Artifact = SyncArtifact | ActionArtifact | OnEventArtifact;
 
-/** One entry of `.svc/svc.json` (contract/cli.md section 3). */
+/** One entry of `.svc/svc.json` (docs/reference/cli.md#svcjson). */
 export interface IntegrationArtifacts {
   readonly providerConfigKey: string;
   readonly syncs: readonly SyncArtifact[];

@@ -129,7 +129,7 @@ const openContext = (
     sourcesContent: false,
     charset: 'utf8',
     logLevel: 'silent',
-    // The user's own tsconfig.json has no say (contract/cli.md section 2).
+    // The user's own tsconfig.json has no say.
     tsconfigRaw: {},
     plugins: [guardImports(root)],
   });

@@ -3,7 +3,7 @@ import { batch, http, type HandleCall } from './handle-calls.ts';
 import { problemAt, type Problem } from './problem.ts';
 
 /**
- * Rules about the order of calls in a sync's `exec`, by place in the file (contract/cli.md 4.4): they
+ * Rules about the order of calls in a sync's `exec`, by place in the file (docs/reference/cli.md#compilation): they
  * catch what is wrong however the code branches, and nothing cleverer.
  */
 export function orderProblems(root: string, calls: readonly HandleCall[]): Problem[] {

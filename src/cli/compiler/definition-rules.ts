@@ -18,7 +18,7 @@ const modelName = /^[A-Z][a-zA-Z0-9_]+$/;
 const modelNameCharsMax = 255;
 const descriptionCharsMax = 2000;
 
-/** Rules that need the values of the definitions, not only their text (contract/cli.md 4.4). */
+/** Rules that need the values of the definitions, not only their text (docs/reference/cli.md#compilation). */
 export function definitionProblems(root: string, all: readonly Loaded[]): Problem[] {
   return [
     ...all.flatMap((one) => [...commonProblems(root, one), ...syncProblems(root, one)]),

@@ -29,7 +29,7 @@ export function problemAt(root: string, node: ts.Node, message: string): Problem
   };
 }
 
-/** One problem as it is printed (contract/cli.md 4.4). */
+/** One problem as it is printed (docs/reference/cli.md#compilation). */
 export function formatProblem(problem: Problem, label: 'err' | 'warn' = 'err'): string {
   const column = problem.column === undefined ? '' : `:${problem.column}`;
   const text = problem.message.split('\n').join('\n  ');

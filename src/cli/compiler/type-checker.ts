@@ -5,7 +5,7 @@ import ts from 'typescript';
 import type { OwnPackage } from '../package.ts';
 import { inProject, type Problem } from './problem.ts';
 
-/** What the user's files are checked with, whatever their tsconfig.json says (contract/cli.md section 2). */
+/** What the user's files are checked with, whatever their tsconfig.json says. */
 export const compilerOptions = {
   module: ts.ModuleKind.Node16,
   moduleResolution: ts.ModuleResolutionKind.Node16,

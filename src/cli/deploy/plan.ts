@@ -14,7 +14,7 @@ const nameColumns = 32;
 export const isDestructive = (plan: DeployPlan): boolean =>
   plan.deleted.length > 0 || plan.deletedModels.length > 0;
 
-/** What the deployment would do, for a person (contract/cli.md 4.6). */
+/** What the deployment would do, for a person (docs/reference/cli.md#deployment). */
 export function planLines(plan: DeployPlan, paint: Output['paint']): string[] {
   const { created, updated, deleted } = plan;
   if (created.length + deleted.length + plan.deletedModels.length === 0) {

@@ -177,7 +177,7 @@ function asAdded(record: JsonObject): JsonObject {
   };
 }
 
-/** Deeply; lists are replaced (contract/functions.md section 7.4). */
+/** Deeply; lists are replaced. */
 function merged(into: JsonObject, changes: JsonObject): JsonObject {
   const entries = Object.entries(changes).map(([key, value]): [string, Json] => {
     const before = into[key];

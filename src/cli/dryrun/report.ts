@@ -32,7 +32,7 @@ function batchMessages({ kind, model, variant, records }: Batch): string[] {
 export const outputText = (output: Json | undefined): string =>
   output === undefined || output === null ? 'no output' : pretty(output);
 
-/** Why a dry run did not end well, for a person (contract/cli.md 4.5). */
+/** Why a dry run did not end well, for a person (docs/reference/cli.md#dry-runs). */
 export function failureLines({ failure, violation }: DryRunResult): string[] {
   const head = 'An error occurred during execution';
   if (violation !== null) {

@@ -10,7 +10,7 @@ export interface Violation {
   readonly value: Json;
 }
 
-/** A check against a function's JSON Schema, draft 7 (contract/functions.md section 7.1). */
+/** A check against a function's JSON Schema, draft 7. */
 export function schemaCheck(schema: JsonObject): (value: Json | undefined) => readonly string[] {
   // JSON Schema is what zod makes of the function's own schemas: it reads it back.
   const parser = z.fromJSONSchema(schema, {

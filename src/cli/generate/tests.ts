@@ -10,7 +10,7 @@ export const testPath = ({ integrationKey, name }: Entry): string =>
 export const hasMocks = (root: string, { integrationKey, name }: Entry): boolean =>
   existsSync(join(root, mocksPath(integrationKey, name)));
 
-/** The test that replays a function's saved mocks (contract/cli.md 4.8). */
+/** The test that replays a function's saved mocks. */
 export function testText(entry: Entry): string {
   return `import { expect, it } from 'vitest';
 import { replay } from 'svc/testing';

@@ -24,7 +24,7 @@ export interface SavedCall {
   readonly answer: Json;
 }
 
-/** `<integration>/tests/<name>.test.json` (contract/cli.md 4.5). */
+/** `<integration>/tests/<name>.test.json` (docs/reference/cli.md#saved-answers). */
 export interface Mocks {
   /** Absent when the function was given none. */
   readonly input?: Json;

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 
 /**
- * The deep merge of contract/functions.md section 7.4: objects merge recursively, everything else (arrays
+ * The deep merge of docs/reference/functions.md#records: objects merge recursively, everything else (arrays
  * and null too) replaces what was there, absent fields stay. Both arguments are left as they were.
  */
 export function merge(kept: JsonObject, input: JsonObject): JsonObject {

@@ -29,7 +29,7 @@ export function markSeen(passes: readonly Pass[], position: number): void {
 }
 
 /**
- * Opens a pass. One that is still open goes on (contract/functions.md section 8), and so does one that another run has
+ * Opens a pass. One that is still open goes on (docs/reference/functions.md#records), and so does one that another run has
  * ended without coming to its own end: whoever resumes from its checkpoint does not save again what it had saved. The pass
  * over a whole run goes on in its later attempts, and in a run that resumes from a checkpoint.
  */

@@ -10,12 +10,12 @@ export interface CircuitEvents {
   readonly onChange: () => void;
 }
 
-/** How long after it may be tried an open circuit is forgotten (contract/webhooks-out.md section 3). */
+/** How long after it may be tried an open circuit is forgotten. */
 const forgottenMs = 3_600_000;
 
 /**
  * Keeps attempts from a URL that keeps failing: five failures within 10 s open it for a minute, then one
- * attempt decides whether it closes (contract/webhooks-out.md section 3).
+ * attempt decides whether it closes (docs/reference/webhooks-out.md#circuit-breaker).
  */
 export class Circuit {
   readonly #clock: Pick<Clock, 'now'>;

@@ -26,9 +26,9 @@ export interface CircuitsDeps {
 }
 
 /**
- * The circuits of an environment's URLs (contract/webhooks-out.md section 3): endpoints with the same URL share one, and
- * an endpoint whose URL is changed has that of the new one. Processes publish what they see, so that failures
- * count together. A message that is lost costs attempts: each process then finds out for itself.
+ * The circuits of an environment's URLs (docs/reference/webhooks-out.md#circuit-breaker): endpoints with the same URL
+ * share one, and an endpoint whose URL is changed has that of the new one. Processes publish what they see, so that
+ * failures count together. A message that is lost costs attempts: each process then finds out for itself.
  */
 export class Circuits implements AsyncDisposable {
   readonly #deps: CircuitsDeps;

@@ -1,6 +1,6 @@
 import type { WebhookOut } from '../../../src/modules/webhooks/webhooks-out/events.ts';
 
-/** Names of contract/webhooks-out.md section 3. @param body null where it was not opened */
+/** Names of docs/reference/webhooks-out.md#operations-in-the-log. @param body null where it was not opened */
 export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {
   if (kind !== 'auth') return kind;
   const fields = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);

@@ -1,6 +1,6 @@
 import { nobody } from './row-functions.ts';
 
-/** A row of contract/functions.md that an action can show: what its body returns. */
+/** A row of an action (see rows.ts): what its body returns. */
 export interface ActionRow {
   /** Section and row. */
   readonly row: string;

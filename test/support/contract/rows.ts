@@ -1,7 +1,32 @@
+/** What the numbers of the rows stand for: headings of docs/reference/functions.md. */
+export const sectionsOfRows: Readonly<Record<string, string>> = {
+  '§1': 'Modules',
+  '§2': 'Definition',
+  '§3': 'Sandbox',
+  '§4': 'Handle',
+  '§5.1': 'Configuration',
+  '§5.2': 'Bodies',
+  '§5.3': 'Responses',
+  '§5.4': 'Requests',
+  '§5.5': 'Retries',
+  '§6': 'Pagination',
+  '§7': 'Records',
+  '§8': 'Records',
+  '§9': 'Checkpoints',
+  '§10': 'Handle',
+  '§11': 'Log',
+  '§12': 'Schedule',
+  '§12.3': 'Life of a run',
+  '§12.6': 'Variants',
+  '§13': 'Webhooks',
+  '§14': 'On-event functions',
+  '§15': 'Actions',
+  '§16': 'Limits',
+};
+
 /**
- * The rows of contract/functions.md by short names of our own: each is the name, or stands in the name, of a test.
- * Rows that only point at another section, and those of section 17 and 18 (counts of use, and warnings of what other
- * rows say), are not repeated.
+ * What docs/reference/functions.md promises, by short names: each is the name, or stands in the name, of a test. A
+ * number without a heading of its own belongs to the one before its dot.
  */
 export const rowsOfFunctions: readonly string[] = [
   '§1 what is imported from svc',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** A row of contract/functions.md that a sync can show: what its body returns, kept in the metadata of the connection. */
+/** A row of a sync (see rows.ts): what its body returns, kept in the metadata of the connection. */
 export interface SyncRow {
   /** Section and row. */
   readonly row: string;

@@ -76,7 +76,7 @@ class InstalledApp {
   }
 }
 
-/** An app of its own (contract/auth-modes.md section 4.7). */
+/** An app of its own (docs/reference/auth-modes.md#app). */
 export function appRules(stage: Stage): Rules {
   const app = new InstalledApp(stage);
   return {

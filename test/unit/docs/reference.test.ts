@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -79,22 +79,33 @@ function anchorsOf(file: string): Set<string> {
   );
 }
 
-it('each link to a heading leads to one', () => {
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--', 'docs/*.md'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  const broken = files
+const filesOf = (...patterns: readonly string[]): string[] =>
+  execFileSync('git', ['ls-files', '--cached', '--', ...patterns], { cwd: root, encoding: 'utf8' })
     .split('\n')
-    .filter((file) => file !== '')
-    .flatMap((file) =>
-      [...textOf(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
-        .map(([, page = '', anchor = '']) => ({
-          target: page === '' ? file : join(file, '..', page),
-          anchor,
-        }))
-        .filter(({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).has(anchor))
-        .map(({ target, anchor }) => `${file}: ${target}#${anchor}`),
-    );
+    .filter((file) => file !== '' && existsSync(join(root, file)));
+
+it('each comment that cites the reference names a page and a heading of it', () => {
+  const broken = filesOf('src/*.ts', 'streams/*.ts', 'test/*.ts').flatMap((file) =>
+    [...textOf(file).matchAll(/\bdocs\/(reference\/[\w-]+\.md)(?:#([\w-]+))?/g)]
+      .filter(([, page = '', anchor]) => {
+        const target = `docs/${page}`;
+        if (!existsSync(join(root, target))) return true;
+        return anchor !== undefined && !anchorsOf(target).has(anchor);
+      })
+      .map(([cited]) => `${file}: ${cited}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it('each link to a heading leads to one', () => {
+  const broken = filesOf('docs/*.md').flatMap((file) =>
+    [...textOf(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+      .map(([, page = '', anchor = '']) => ({
+        target: page === '' ? file : join(file, '..', page),
+        anchor,
+      }))
+      .filter(({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).has(anchor))
+      .map(({ target, anchor }) => `${file}: ${target}#${anchor}`),
+  );
   expect(broken).toEqual([]);
 });

@@ -14,7 +14,7 @@ export function definitionOf(exported: unknown): Given & { type: FunctionDefinit
   return exported as Given & { type: FunctionDefinition['type'] };
 }
 
-/** The definition as data; schemas by `z.toJSONSchema` for draft 7 (contract/cli.md section 3). */
+/** The definition as data; schemas by `z.toJSONSchema` for draft 7. */
 export function describeDefinition(exported: unknown): FunctionDefinition {
   const input = definitionOf(exported);
   const models = Object.entries((input['models'] ?? {}) as Given);

@@ -1,7 +1,7 @@
 import type { HttpAnswer, InvalidCode, RunFailure } from '../../../ports/sandbox.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
 
-/** JSON text of a payload that leaves the run in an error (contract/functions.md section 16). */
+/** JSON text of a payload that leaves the run in an error. */
 const payloadCharsMax = 99_000;
 const stackLinesMax = 10;
 
@@ -43,7 +43,7 @@ export function invalidError(code: InvalidCode, message: string, payload: object
   return error;
 }
 
-/** As the common HTTP client's errors look (contract/functions.md section 5.3). */
+/** As the common HTTP client's errors look (docs/reference/functions.md#responses). */
 export function httpError(reply: Reply, data: unknown, config: object): Error {
   const { status, statusText, headers } = reply;
   const code = status >= 500 ? 'ERR_BAD_RESPONSE' : 'ERR_BAD_REQUEST';

@@ -8,7 +8,7 @@ import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 /**
- * What a function finds beside the language (contract/functions.md section 3). Taken away: everything
+ * What a function finds beside the language (docs/reference/functions.md#sandbox). Taken away: everything
  * that makes code of text, shares memory, or gets memory past the limit.
  */
 export function installGlobals(): void {

@@ -8,7 +8,7 @@ import { Blob, bytesOfBlob, encodeForm, FormData, Headers } from './form.ts';
 import { bytesOf, latin1Encode, toText, utf8Encode } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
-/** What a function writes (contract/functions.md section 5.1); anything may be in it. */
+/** What a function writes (docs/reference/functions.md#configuration); anything may be in it. */
 export type Config = Readonly<Record<string, unknown>>;
 
 export interface Response {

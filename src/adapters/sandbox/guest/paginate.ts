@@ -5,7 +5,7 @@ import type { Config, Response } from './http.ts';
 import { toText } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
-/** Settings of one call: the provider's, overlaid by the caller's (contract/functions.md section 6). */
+/** Settings of one call: the provider's, overlaid by the caller's (docs/reference/functions.md#pagination). */
 interface Settings extends PaginateDefinition {
   readonly type: 'cursor' | 'link' | 'offset';
   readonly on_page?: (page: { nextPageParam: unknown; response: Response }) => unknown;

@@ -8,9 +8,9 @@ import { log } from './log.ts';
 import { quicklyValid } from './quick-validate.ts';
 
 /**
- * Holds what a function takes and gives against the schemas of its definition, as JSON (contract/functions.md section
- * 7.1). With `warn` what does not fit is counted, and said in one line each at the end; with `error` it is
- * refused.
+ * Holds what a function takes and gives against the schemas of its definition, as JSON
+ * (docs/reference/functions.md#definition). With `warn` what does not fit is counted, and said in one line each at the
+ * end; with `error` it is refused.
  */
 
 /** Paths named in one line. */

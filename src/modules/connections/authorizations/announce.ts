@@ -22,7 +22,7 @@ type Failed = Pick<
 
 /**
  * Tells the application that a person came back from the provider, and no connection came of it
- * (contract/webhooks-out.md section 2.1). The answer to the person does not depend on it.
+ * (docs/reference/webhooks-out.md#auth). The answer to the person does not depend on it.
  */
 export async function announceFailure(
   deps: Deps,

@@ -90,7 +90,7 @@ export async function beginAttempt(
   };
 }
 
-/** Without a redirect they go into the token calls, now and at every renewal (contract/auth-modes.md section 4.3). */
+/** Without a redirect they go into the token calls, now and at every renewal (docs/reference/auth-modes.md#oauth2_cc). */
 function tokenParamsOf(
   { auth_mode: mode }: Provider,
   { authorizationParams }: IntegrationDefaults,

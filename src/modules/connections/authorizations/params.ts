@@ -18,7 +18,7 @@ const dropped = 'webhook_url';
 
 /**
  * The configuration that a person gives (`params[name]=value`), against the provider's fields
- * (contract/providers-format.md section 3); other names are data. A field that is not given takes its default.
+ * (docs/reference/provider-format.md#field-schemas); other names are data. A field that is not given takes its default.
  * @param existing what is configured already: by the application, or in the connection that is authorized again
  * @throws GatewayError `invalid_query_params` naming each field
  */

@@ -10,7 +10,7 @@ import { connectionRef } from './entity.ts';
 import { importConnection, type ConnectionImport } from './handlers.ts';
 import type { Connection } from './state.ts';
 
-/** What functions can be deployed for (contract/functions.md section 14). */
+/** What functions can be deployed for (docs/reference/functions.md#on-event-functions). */
 export type LifecycleEvent =
   'post-connection-creation' | 'validate-connection' | 'pre-connection-deletion';
 

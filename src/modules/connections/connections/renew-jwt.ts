@@ -11,7 +11,7 @@ import type { Connection } from './state.ts';
 type Deps = Pick<Services, 'control' | 'vault' | 'providers' | 'http' | 'clock'>;
 
 /**
- * Gives the connection of an app a new JWT, and leaves its tokens (contract/auth-modes.md section 4.7); any other is
+ * Gives the connection of an app a new JWT, and leaves its tokens (docs/reference/auth-modes.md#app); any other is
  * given back as it is. The provider is not asked, so that nobody has to take turns.
  * @throws GatewayError `invalid_credentials` (the key of the app cannot sign), `unknown_connection`
  */

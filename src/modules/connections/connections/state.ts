@@ -12,10 +12,10 @@ export interface EndUser {
   readonly organization: { readonly id: string; readonly displayName: string | null } | null;
 }
 
-/** Credentials as the API returns them (contract/auth-modes.md section 2): `type` and the mode's fields. */
+/** Credentials as the API returns them (docs/reference/auth-modes.md#credentials): `type` and the mode's fields. */
 export type Credentials = { readonly type: string } & JsonObject;
 
-/** What is known of renewing the credentials (design section 5, contract/auth-modes.md section 3). */
+/** What is known of renewing the credentials (design section 5, docs/reference/auth-modes.md#freshness-and-refresh). */
 export interface RefreshState {
   /** Said in the log before the provider is asked; without an outcome the request counts as sent. */
   readonly intent: {
@@ -95,8 +95,8 @@ export interface Connection {
 
 /**
  * When the credentials of a connection that nobody fetches are to be renewed, so that its refresh token does not
- * lapse, or tried where they never expire (contract/auth-modes.md section 3): a day after the last fetch and when
- * they have expired; once a day after that. Null: never.
+ * lapse, or tried where they never expire (docs/reference/auth-modes.md#freshness-and-refresh): a day after the last
+ * fetch and when they have expired; once a day after that. Null: never.
  */
 export function unusedRefreshAt(connection: Connection): Instant | null {
   const { expiresAt, lastFetchedAt, createdAt, isDeleting, refresh, isTested } = connection;

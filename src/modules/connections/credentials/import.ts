@@ -6,7 +6,7 @@ import { authModeRules } from './modes/registry.ts';
 
 /**
  * Credentials of a `POST /connections` body: checked against the provider's mode, and completed by the
- * provider where the mode imports something that a token is fetched with (contract/auth-modes.md section 2).
+ * provider where the mode imports something that a token is fetched with (docs/reference/auth-modes.md#credentials).
  * @throws GatewayError `invalid_body` with issues under `credentials`, or why the provider gave no token
  */
 export async function importCredentials(context: ModeContext, body: unknown): Promise<Obtained> {

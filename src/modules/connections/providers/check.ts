@@ -4,7 +4,7 @@ import { patternOf } from './pattern.ts';
 import { isPostConnectionScript } from './post-connection.ts';
 
 /**
- * What the shape alone does not say of a definition (contract/providers-format.md section 5): every
+ * What the shape alone does not say of a definition (docs/reference/provider-format.md#templates): every
  * template can be filled, and the mode has what it needs.
  * @returns `field: problem` of each mistake
  */

@@ -20,7 +20,7 @@ export const authModes = [
 ] as const;
 export type AuthMode = (typeof authModes)[number];
 
-/** A field that a connection or its credentials need (contract/providers-format.md section 3). */
+/** A field that a connection or its credentials need (docs/reference/provider-format.md#field-schemas). */
 export interface FieldSchema {
   readonly type: 'string';
   readonly title: string;
@@ -41,7 +41,7 @@ export interface FieldSchema {
   readonly visible_when?: { readonly field: string; readonly equals: string };
 }
 
-/** How a provider's tokens are signed by this service (contract/auth-modes.md section 4.4). */
+/** How a provider's tokens are signed by this service (docs/reference/auth-modes.md#jwt). */
 export interface SigningRules {
   readonly protocol: 'RSA' | 'EC' | 'HMAC' | 'WSSE';
   readonly hmac_secret_encoding?: 'hex' | 'utf8';
@@ -55,7 +55,7 @@ export interface TokenTemplate {
   readonly payload?: JsonObject;
 }
 
-/** One call of a token exchange of several (contract/auth-modes.md section 4.5). */
+/** One call of a token exchange of several (docs/reference/auth-modes.md#two_step). */
 export interface TokenStep {
   readonly token_url: string;
   readonly token_params?: JsonObject;
@@ -118,7 +118,7 @@ export interface ProxyDefinition {
   };
 }
 
-/** One entry of the catalogue with its name; fields as in contract/providers-format.md section 2. */
+/** One entry of the catalogue with its name; fields as in docs/reference/provider-format.md#top-level-fields. */
 export interface Provider {
   readonly name: string;
   readonly display_name: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 
 /**
- * The body of a call (contract/functions.md section 5.2): objects and lists become JSON, or a form where
+ * The body of a call (docs/reference/functions.md#bodies): objects and lists become JSON, or a form where
  * the header says so; text and bytes go out as they are. `injected` is merged into objects. Sets
  * `content-type` where the caller gave none.
  */

@@ -11,7 +11,7 @@ const formats: Readonly<Record<NonNullable<FieldSchema['format']>, RegExp>> = {
 };
 
 /**
- * Values against the field schemas of a provider (contract/providers-format.md section 3): required unless
+ * Values against the field schemas of a provider (docs/reference/provider-format.md#field-schemas): required unless
  * optional, pattern, format, enum; no others.
  * @param isPatch only what is sent is checked, and an empty value clears an optional field.
  * @throws GatewayError `invalid_body` with issues under `name`

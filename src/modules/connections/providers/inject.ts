@@ -30,7 +30,7 @@ export interface OpenedIntegration {
   readonly integrationConfig?: Readonly<Record<string, string>>;
 }
 
-/** A call to a provider as its caller writes it (contract/functions.md section 5.1). */
+/** A call to a provider as its caller writes it (docs/reference/functions.md#configuration). */
 export interface ProviderCall {
   readonly provider: Provider;
   readonly connection: OpenedConnection;
@@ -64,7 +64,7 @@ const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie'];
 /**
  * URL, headers and body of a call with the credentials of the connection injected: first what the mode
  * says, then the provider's headers and query, then the caller's; the later wins, but a `user-agent` of
- * the provider stays (contract/providers-format.md section 4).
+ * the provider stays (docs/reference/provider-format.md#proxy).
  * @throws GatewayError `missing_api_url`, `unsupported_provider`, `unsupported_auth`,
  *   `invalid_query_params`, `invalid_headers`, `url_not_allowed` (an endpoint that leaves the base path)
  */
@@ -185,7 +185,7 @@ export function baseUrlOf(
   return base;
 }
 
-/** The value of a generic provider's key; its template names `${apiKey}` (providers-format section 3). */
+/** The value of a generic provider's key; its template names `${apiKey}` (docs/reference/provider-format.md#field-schemas). */
 function genericKey(call: CallParties, values: TemplateValues): string | null {
   return interpolate(call.integration.integrationConfig?.['valueTemplate'] ?? '${apiKey}', values);
 }

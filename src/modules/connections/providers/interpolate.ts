@@ -4,7 +4,7 @@ import { isoMillis, type Instant } from '../../../kernel/time.ts';
 import { callValue, isCallToken, type OutgoingCall } from './outgoing-call.ts';
 import { templateFunctions, type TemplateFunction } from './template-functions.ts';
 
-/** What the tokens of a template stand for (contract/providers-format.md section 5). */
+/** What the tokens of a template stand for (docs/reference/provider-format.md#templates). */
 export interface TemplateValues {
   readonly connectionConfig: JsonObject;
   readonly metadata: JsonObject;

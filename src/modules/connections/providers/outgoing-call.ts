@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../kernel/stable-json.ts';
 import { percentEncoded } from './url.ts';
 
-/** A call as it will be sent, for templates that sign it (contract/providers-format.md section 5). */
+/** A call as it will be sent, for templates that sign it (docs/reference/provider-format.md#templates). */
 export interface OutgoingCall {
   readonly method: string;
   readonly url: URL;

@@ -133,7 +133,7 @@ async function atlassianCloudId(asking: Asking): Promise<JsonObject> {
   const [root = ''] = (asking.provider.proxy?.base_url ?? '').split('/ex/');
   const sites = await asking.get(`${root}/oauth/token/accessible-resources`);
   const account = accountOf(asking, sites, { cloudId: 'id', siteUrl: 'url' });
-  // The name by which webhooks of Jira find the connection (contract/webhooks-in.md section 3).
+  // The name by which webhooks of Jira find the connection.
   return { ...account, baseUrl: account['siteUrl'] ?? '' };
 }
 

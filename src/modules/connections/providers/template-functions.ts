@@ -8,7 +8,7 @@ interface FunctionValues {
   readonly call?: OutgoingCall | undefined;
 }
 
-/** A function of templates (contract/providers-format.md section 5). */
+/** A function of templates (docs/reference/provider-format.md#templates). */
 export interface TemplateFunction {
   /**
    * How the argument is split at its commas: not at all, at the last one (before it a message that may hold

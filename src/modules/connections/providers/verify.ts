@@ -13,7 +13,7 @@ export const isVerifiable = ({ auth_mode: mode, proxy }: Provider): boolean =>
 
 /**
  * Tries the credentials on the provider's verification endpoints, in order: any answer in 200 to 299
- * passes. Without such endpoints nothing is tried (contract/auth-modes.md section 3).
+ * passes. Without such endpoints nothing is tried (docs/reference/auth-modes.md#verification).
  * @throws GatewayError `connection_test_failed`, or why the call cannot be built
  */
 export async function verifyCredentials(

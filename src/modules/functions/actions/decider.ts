@@ -82,7 +82,7 @@ function queued(command: Extract<ActionCommand, { type: 'Queue' }>): ActionEvent
   ];
 }
 
-/** When it must have started (contract/functions.md section 16). */
+/** When it must have started (docs/reference/functions.md#limits). */
 function startBy(run: Pick<ActionRun, 'kind' | 'isAsync'>, at: Instant): Instant {
   switch (kindOf(run)) {
     case 'action':

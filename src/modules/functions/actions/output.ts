@@ -1,7 +1,7 @@
 import { GatewayError, type ErrorDetails } from '../../../kernel/errors.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 
-/** Bytes of an error's payload as JSON (contract/functions.md section 15). */
+/** Bytes of an error's payload as JSON. */
 const payloadBytesMax = 99_000;
 
 /** Text of the body that the end of an action leaves behind: its output, or the whole error. */

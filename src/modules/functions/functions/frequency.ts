@@ -6,9 +6,9 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
-/** A month of a frequency is 30 days, whatever the calendar says (contract/functions.md 12.2). */
+/** A month of a frequency is 30 days, whatever the calendar says. */
 const monthMs = 30 * dayMs;
-/** Documented maximum of a frequency (contract/functions.md 12.2). */
+/** Documented maximum of a frequency. */
 const frequencyMaxMs = 31 * dayMs;
 
 /** Every spelling of a unit, plural and singular: `every 3 week` and `every day` are both fine. */
@@ -33,7 +33,7 @@ function spellings(ms: number, ...names: readonly string[]): [string, number][] 
 
 /**
  * Milliseconds between two runs: `every <n> <unit>`, `every <unit>`, `<n><unit>` or one of the words
- * `half day`, `half hour`, `quarter hour` (contract/functions.md 12.2). Case does not matter.
+ * `half day`, `half hour`, `quarter hour` (docs/reference/functions.md#schedule). Case does not matter.
  * @throws GatewayError `sync_interval_invalid` when it cannot be read or is longer than 31 days;
  *   `sync_interval_too_short` below 30 seconds
  */

@@ -54,7 +54,7 @@ export interface DryRunRequest {
 export interface RunsClient {
   /**
    * Runs an action and resolves with its output; of a run that was there before, with the output that is kept.
-   * @throws GatewayError as contract/functions.md section 15 and design section 10 say; an ActionError is
+   * @throws GatewayError as docs/reference/functions.md#actions says; an ActionError is
    *   `action_script_failure` with the thrown payload in `details.payload`.
    */
   triggerAction(request: ActionRequest, signal: AbortSignal): Promise<Json | undefined>;

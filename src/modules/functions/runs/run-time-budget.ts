@@ -6,7 +6,7 @@ const usedShare = 0.8;
 
 /**
  * The time that one run of a sync may take. Once four fifths of it are used, a checkpoint that is saved ends the run
- * well, and the next one goes on from there at once (contract/functions.md section 9).
+ * well, and the next one goes on from there at once (docs/reference/functions.md#checkpoints).
  */
 export class RunTimeBudget {
   readonly #clock: Clock;

@@ -66,7 +66,7 @@ export interface Installation {
 
 /**
  * Verifies and attributes a webhook by the provider's rules.
- * @throws GatewayError the rejection (contract/webhooks-in.md section 2)
+ * @throws GatewayError the rejection (docs/reference/webhooks-in.md#answers)
  */
 export async function evaluate(incoming: Incoming, context: Surroundings): Promise<Verdict> {
   const { rules } = context;

@@ -1,4 +1,4 @@
-/** Headers of the provider that do not go along begin so (contract/webhooks-out.md section 3). */
+/** Headers of the provider that do not go along begin so (docs/reference/webhooks-out.md#forward). */
 const notForwarded = [
   'host',
   'authorization',

@@ -18,8 +18,8 @@ type Deps = Pick<
 >;
 
 /**
- * Gives the connection that waits for the installation its half of the app (contract/webhooks-in.md section 3). One
- * that has it already is left alone: the provider repeats itself.
+ * Gives the connection that waits for the installation its half of the app
+ * (docs/reference/webhooks-in.md#installations). One that has it already is left alone: the provider repeats itself.
  * @throws GatewayError `webhook_no_connection_or_existing_installation_id`, or what the provider refused with
  */
 export async function install(

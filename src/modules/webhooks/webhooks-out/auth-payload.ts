@@ -49,7 +49,7 @@ const refused = {
 } as const;
 
 const testFailed = 'connection_test_failed';
-/** Names of contract/webhooks-out.md section 2.1. */
+/** Names of docs/reference/webhooks-out.md#auth. */
 const errorTypes: Readonly<Record<string, string>> = {
   OAUTH2_CC: 'client_credentials_fetch_error',
   TWO_STEP: 'two_step_credentials_fetch_error',
@@ -72,7 +72,7 @@ function refreshError(change: CredentialsChanged): NonNullable<AuthEvent['error'
   };
 }
 
-/** Whether the environment wants to hear of it (contract/webhooks-out.md section 1). */
+/** Whether the environment wants to hear of it (docs/reference/webhooks-out.md#destinations). */
 export function isAuthWanted(
   { operation }: AuthEvent,
   { onAuthCreation, onAuthRefreshError }: Environment['webhookFlags'],
@@ -81,7 +81,7 @@ export function isAuthWanted(
   return operation === 'refresh' ? onAuthRefreshError : true;
 }
 
-/** The body of an auth webhook (contract/webhooks-out.md section 2.1). */
+/** The body of an auth webhook (docs/reference/webhooks-out.md#auth). */
 export function authPayload(
   event: AuthEvent,
   environment: Pick<Environment, 'name'>,

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Headers of one attempt (contract/webhooks-out.md section 3; Standard Webhooks beside them). */
+/** Headers of one attempt (docs/reference/webhooks-out.md#headers). */
 export type SignedHeaders = Readonly<Record<string, string>>;
 
 export interface SigningKeys {

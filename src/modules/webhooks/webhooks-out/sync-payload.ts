@@ -11,8 +11,8 @@ type RunPayload = Payload & { readonly payload: JsonObject };
 type Flags = Environment['webhookFlags'];
 
 /**
- * The webhooks of the end of a run of a sync, or of what it did with a webhook (contract/webhooks-out.md section
- * 2.2): one per model on success, one in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
+ * The webhooks of the end of a run of a sync, or of what it did with a webhook (docs/reference/webhooks-out.md#sync): one
+ * per model on success, one in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
  */
 export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): RunPayload[] {
   if (end.action === 'cancelled') return [];
@@ -42,7 +42,7 @@ export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: bool
   });
 }
 
-/** The webhook of an asynchronous action's last attempt (section 2.3). */
+/** The webhook of an asynchronous action's last attempt. */
 export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[] {
   if (!flags.onAsyncActionCompletion) return [];
   const id = end.run_id ?? '';

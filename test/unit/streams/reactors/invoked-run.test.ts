@@ -79,7 +79,7 @@ const told = async (topic: string, id: string): Promise<string[]> => {
     .map(({ action, error_code }) => (error_code ? `${action} ${error_code}` : action));
 };
 
-describe('functions on validate-connection (contract/functions.md §14)', () => {
+describe('functions on validate-connection (§14)', () => {
   it('§14 validate-connection refuses a new connection: it is deleted, and nobody hears of it', async () => {
     await using _ = await deployed('validate-connection', {
       a: `async (svc) => { if ((await svc.getConnection()).credentials.apiKey !== 'good') throw new svc.ActionError({ message: 'wrong plan' }); }`,

@@ -16,7 +16,7 @@ const fields = {
   scope: z.array(z.string().min(1).max(1024)).max(100).optional(),
 };
 
-/** An ES256 token for the store's API (contract/auth-modes.md section 4.6). */
+/** An ES256 token for the store's API. */
 export const appStore: AuthModeRules = {
   mode: 'APP_STORE',
   integration: null,

@@ -11,7 +11,7 @@ import { addressOf, tokenValues } from './token-request.ts';
 
 const id = z.string().min(1).max(255);
 
-/** An app installed at the provider: its JWT gives tokens of the installation (contract/auth-modes.md 4.7). */
+/** An app installed at the provider: its JWT gives tokens of the installation (docs/reference/auth-modes.md#app). */
 export const app: AuthModeRules = {
   mode: 'APP',
   integration: appNeeds,

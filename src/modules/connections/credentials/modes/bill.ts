@@ -7,12 +7,12 @@ import { answerWithout } from './provider-auth-error.ts';
 import { strict } from './shapes.ts';
 import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
 
-/** A session ends unused after that long (contract/auth-modes.md section 1). */
+/** A session ends unused after that long. */
 const lifetimeMs = 35 * 60_000;
 const field = z.string().min(1).max(1024);
 const fields = { username: field, password: field, organization_id: field, dev_key: field };
 
-/** A login whose session goes into the provider's own headers (contract/auth-modes.md section 4.6). */
+/** A login whose session goes into the provider's own headers. */
 export const bill: AuthModeRules = {
   mode: 'BILL',
   integration: null,

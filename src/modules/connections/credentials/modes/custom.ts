@@ -12,7 +12,7 @@ import { strict } from './shapes.ts';
 
 const id = z.string().min(1).max(255);
 
-/** A user's token and an app's installation in one connection (contract/auth-modes.md section 4.7). */
+/** A user's token and an app's installation in one connection (docs/reference/auth-modes.md#custom). */
 export const custom: AuthModeRules = {
   mode: 'CUSTOM',
   integration: appWithClient,
@@ -100,7 +100,7 @@ async function renewedUser(user: unknown, context: ModeContext): Promise<Obtaine
   }
 }
 
-/** The earlier end counts (contract/auth-modes.md section 5). */
+/** The earlier end counts. */
 function combined(app: Obtained, user: Obtained | null): Obtained {
   const ends = [app.expiresAt, user?.expiresAt ?? null].filter((end) => end !== null);
   return {

@@ -36,7 +36,7 @@ export function durationMs(value: unknown): number | null {
   return Number(parts[1]) * (unit === 'ms' ? 1 : (unitMs[unit.charAt(0)] ?? 1000));
 }
 
-/** `expires_at`: a date, epoch milliseconds or seconds, or days:hours:minutes from now (auth-modes.md section 3). */
+/** `expires_at` (docs/reference/auth-modes.md#expiry): a date, a number, or days:hours:minutes from now. */
 export function atTime(value: unknown, now: Instant): Instant | null {
   if (typeof value === 'number' && Number.isFinite(value)) return epochMs(value);
   if (typeof value !== 'string' || value === '') return null;

@@ -11,10 +11,10 @@ import { answerWithout } from './provider-auth-error.ts';
 import { addressOf, requestToken, headersOf, tokenValues } from './token-request.ts';
 
 const jwtSeconds = 600;
-/** The token's end when the provider does not say it (contract/auth-modes.md section 1). */
+/** The token's end when the provider does not say it. */
 const lifetimeMs = 3_600_000;
 
-/** The app's own JWT: RS256, issuer = app, ten minutes (contract/auth-modes.md section 4.7). */
+/** The app's own JWT: RS256, issuer = app, ten minutes. */
 async function appJwt(context: ModeContext, appId: string): Promise<string> {
   const { privateKey = '' } = requireClient(context);
   const issuedAt = Math.floor(context.clock.now() / 1000);

@@ -6,7 +6,7 @@ import { providerFields, typed } from './shapes.ts';
 import { signTemplate } from './signed-token.ts';
 import { tokenValues } from './token-request.ts';
 
-/** A token that this service signs with the person's key (contract/auth-modes.md section 4.4). */
+/** A token that this service signs with the person's key (docs/reference/auth-modes.md#jwt). */
 export const jwt: AuthModeRules = {
   mode: 'JWT',
   integration: null,

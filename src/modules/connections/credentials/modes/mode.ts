@@ -106,7 +106,7 @@ export interface CredentialForm {
 }
 
 /**
- * One authentication mode (contract/auth-modes.md): what it needs from the integration and from the person,
+ * One authentication mode (docs/reference/auth-modes.md): what it needs from the integration and from the person,
  * how credentials are obtained, refreshed, put into a call and tested.
  */
 export interface AuthModeRules {

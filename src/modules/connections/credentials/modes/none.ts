@@ -4,7 +4,7 @@ import { strict } from './shapes.ts';
 
 const nothing: Obtained = { credentials: null, expiresAt: null };
 
-/** Nothing stored, nothing injected (contract/auth-modes.md section 4.7). */
+/** Nothing stored, nothing injected. */
 export const none: AuthModeRules = {
   mode: 'NONE',
   integration: null,

@@ -21,7 +21,7 @@ import { addressOf, requestToken, paramsOf, tokenValues } from './token-request.
 
 const field = z.string().min(1).max(2048);
 
-/** Request token, consent, access token; every call is signed (RFC 5849; contract/auth-modes.md section 4.2). */
+/** Request token, consent, access token; every call is signed (RFC 5849). */
 export const oauth1: AuthModeRules = {
   mode: 'OAUTH1',
   integration: oauthClient('OAUTH1', { isRequired: true }),

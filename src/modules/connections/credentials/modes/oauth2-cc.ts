@@ -20,12 +20,12 @@ import {
   type TokenRequest,
 } from './token-request.ts';
 
-/** A token whose answer names no end is asked for again after that long (contract/auth-modes.md section 1). */
+/** A token whose answer names no end is asked for again after that long. */
 const lifetimeMs = 55 * 60_000;
 const assertionSeconds = 300;
 const pem = z.string().min(1).max(10_000).optional();
 
-/** Client credentials (RFC 6749 section 4.4; contract/auth-modes.md section 4.3). */
+/** Client credentials (RFC 6749 section 4.4; docs/reference/auth-modes.md#oauth2_cc). */
 export const oauth2Cc: AuthModeRules = {
   mode: 'OAUTH2_CC',
   integration: null,

@@ -41,7 +41,7 @@ export const oauth2Import = {
     .optional(),
 };
 
-/** Authorization code with PKCE (RFC 6749, RFC 7636; contract/auth-modes.md section 4.1). */
+/** Authorization code with PKCE (RFC 6749, RFC 7636; docs/reference/auth-modes.md#oauth2). */
 export const oauth2: AuthModeRules = {
   mode: 'OAUTH2',
   integration: oauthClient('OAUTH2', { isRequired: true }),

@@ -22,7 +22,7 @@ export const present = (value: Record<string, unknown>): JsonObject =>
 const fieldBytesMax = 10_000;
 
 /**
- * The provider's own credential fields (contract/providers-format.md section 3): required unless optional or
+ * The provider's own credential fields (docs/reference/provider-format.md#field-schemas): required unless optional or
  * automated, pattern, format, enum. `visible_when` makes a field needed only when another has its value.
  */
 export function providerFields(

@@ -10,7 +10,7 @@ const lifetimeMsDefault = 300_000;
 const field = z.string().min(1).max(1024);
 const fields = { type: z.literal('SIGNATURE'), username: field, password: field };
 
-/** WSSE UsernameToken (contract/auth-modes.md section 4.4). */
+/** WSSE UsernameToken (docs/reference/auth-modes.md#signature). */
 export const signature: AuthModeRules = {
   mode: 'SIGNATURE',
   integration: null,

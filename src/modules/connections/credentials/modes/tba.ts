@@ -16,7 +16,7 @@ const override = z
   })
   .optional();
 
-/** A token given once, every call signed with realm = account (contract/auth-modes.md section 4.2). */
+/** A token given once, every call signed with realm = account (docs/reference/auth-modes.md#tba). */
 export const tba: AuthModeRules = {
   mode: 'TBA',
   integration: oauthClient('TBA', { isRequired: false }),

@@ -63,7 +63,7 @@ export function tokenValues(
 
 /**
  * An address of the provider with its templates filled in, their values percent-encoded unless the definition
- * says that they are not (contract/providers-format.md section 5).
+ * says that they are not (docs/reference/provider-format.md#templates).
  * @throws GatewayError `missing_api_url` naming what is missing
  */
 export function addressOf(

@@ -20,12 +20,12 @@ import {
   type TokenAnswer,
 } from './token-request.ts';
 
-/** A token whose end nobody names is taken to last (contract/auth-modes.md section 4.5). */
+/** A token whose end nobody names is taken to last. */
 const foreverMs = 99 * 365 * 86_400_000;
 /** A token is taken to end that long before its own `exp`. */
 const jwtMarginMs = 15 * 60_000;
 
-/** A first call, or several, give a token (contract/auth-modes.md section 4.5). */
+/** A first call, or several, give a token (docs/reference/auth-modes.md#two_step). */
 export const twoStep: AuthModeRules = {
   mode: 'TWO_STEP',
   integration: null,

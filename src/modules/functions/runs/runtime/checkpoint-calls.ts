@@ -7,7 +7,7 @@ import type { RuntimeDeps } from './deps.ts';
 
 type Calls = Pick<HostCalls, 'getCheckpoint' | 'saveCheckpoint' | 'clearCheckpoint'>;
 
-/** Progress that outlives the run (contract/functions.md section 9). */
+/** Progress that outlives the run (docs/reference/functions.md#checkpoints). */
 export function checkpointCalls({ checkpoint, timeline, slot }: RuntimeDeps): Calls {
   return {
     getCheckpoint: async () => JSON.stringify(await checkpoint.get()),

@@ -6,7 +6,7 @@ import { secretsOfCredentials } from '../given-secrets.ts';
 import type { ConnectionName, RuntimeDeps } from './deps.ts';
 import type { SeenConnections } from './seen-connections.ts';
 
-/** How long a run may see an integration as it was (contract/functions.md section 16). */
+/** How long a run may see an integration as it was. */
 const integrationMs = 10 * 60_000;
 
 type Calls = Pick<

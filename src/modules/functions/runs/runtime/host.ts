@@ -19,7 +19,7 @@ export interface RuntimeHost extends AsyncDisposable {
 }
 
 /**
- * Everything that a function of this run can cause (contract/functions.md section 4). Once the signal is
+ * Everything that a function of this run can cause (docs/reference/functions.md#handle). Once the signal is
  * aborted, every call is refused with its reason.
  */
 export function createRuntimeHost(deps: RuntimeDeps): RuntimeHost {

@@ -38,7 +38,7 @@ type Attempt =
   | { readonly reply: null; readonly failure: HttpFailure; readonly url: string };
 
 /**
- * Asks until an answer is final (contract/functions.md section 5.5). The connection is read again before
+ * Asks until an answer is final (docs/reference/functions.md#retries). The connection is read again before
  * every attempt; after a 401 its credentials are renewed, and a 401 that they cannot be renewed after is final.
  */
 async function callProvider(call: Call, deps: CallDeps): Promise<HostAnswer> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../kernel/time.ts';
 import type { ConnectionName, RunConnection, RunConnections } from './deps.ts';
 
-/** How long a run may see a connection as it was (contract/functions.md section 16). */
+/** How long a run may see a connection as it was. */
 const viewMs = 60_000;
 
 interface View {

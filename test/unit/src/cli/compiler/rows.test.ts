@@ -44,7 +44,7 @@ for await (const row of svc.listRecords<Row>('Item')) await svc.log(row.name, ro
 await svc.log(found.get('1')?.name, others.get('1')?.name);
 `;
 
-/** Rows of contract/functions.md that the compiler shows, on one project. */
+/** Rows of docs/reference/functions.md that the compiler shows, on one project. */
 const files = {
   'r/actions/inline.ts': `import { createAction } from 'svc';
 import * as z from 'zod';
