@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { routes, streamRoutes } from '../src/http/routes.ts';
+import { routes, streamRoutes } from '../src/api/routes.ts';
 import { codeOf, statusOf, type RouteError } from '../src/http/route-errors.ts';
 
 interface Demand {

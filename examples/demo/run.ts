@@ -191,8 +191,10 @@ async function demo(): Promise<void> {
   await run(gateway, receiver);
   console.log('Where each part can be seen:');
   console.log('  the functions       examples/npm-releases');
-  console.log('  topics              streams/topics.ts, written by streams/owners');
-  console.log('  tables              streams/projections, read by src/modules/records');
+  console.log(
+    '  topics              streams/topics.ts, written by streams/owner and src/modules/records/owner',
+  );
+  console.log('  tables              src/modules/records/projection, driven by streams/projector');
   console.log('  the same by hand    npm start, then the quickstart of README.md');
 }
 

@@ -2,8 +2,8 @@ import {
   connectProjectionStore,
   type TableQuestions,
 } from '../adapters/projection-store/store-rpc.ts';
-import { createHealthServer } from '../http/health-server.ts';
-import { routes, streamRoutes } from '../http/routes.ts';
+import { createHealthServer } from '../api/health-server.ts';
+import { routes, streamRoutes } from '../api/routes.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Services } from '../http/services.ts';
 import { bootstrap } from '../modules/access/environments/bootstrap.ts';

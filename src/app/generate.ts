@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isPublicTopic, topics, typedTopicCleanup } from '../../streams/topics.ts';
 import { openapiDocument } from '../http/openapi/document.ts';
 import { clientTypes } from '../http/openapi/typescript.ts';
-import { routes, streamRoutes } from '../http/routes.ts';
+import { routes, streamRoutes } from '../api/routes.ts';
 import { catalogue, type ErrorCode } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
 import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';

@@ -10,7 +10,7 @@ import { createKey } from '../modules/access/api-keys/handlers.ts';
 import { listKeys } from '../modules/access/api-keys/queries.ts';
 import { createAuditRecorder } from '../modules/access/audit/recorder.ts';
 import { openVault } from '../modules/connections/credentials/open-vault.ts';
-import { startControlOwners } from '../../streams/owners/control/start.ts';
+import { startControlOwners } from '../../streams/owner/start.ts';
 import { openProcessContext } from './process-context.ts';
 import type { Config } from './config.ts';
 import { foldersOf } from './folders.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/time.ts';
 import type { Connection } from '../modules/connections/connections/state.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
 import type { Codec, Schemas } from '../ports/schemas.ts';
-import { connectionSearch } from './connection-search.ts';
+import { connectionSearch } from '../modules/connections/connections/search.ts';
 import type { ControlView, Found } from './control-plane.ts';
 import type { EntityKind, EntityRef } from './entity.ts';
 import { consume } from './consume.ts';

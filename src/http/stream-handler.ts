@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../kernel/errors.ts';
 import { uuidV4 } from '../kernel/ids.ts';
-import { anonymous, type Authenticator } from './authenticate.ts';
+import { anonymous, type Authenticator } from '../api/authenticate.ts';
 import type { Cancellation } from '../ports/http-client.ts';
 import { preflightHeaders } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { headersOfEveryAnswer } from './every-answer.ts';
 import { methodLabel } from './method-label.ts';
-import { authorize, checkScope } from './request-pipeline.ts';
+import { authorize, checkScope } from '../api/request-pipeline.ts';
 import type { Services } from './services.ts';
 import type { StreamCall, StreamRoute } from './stream-route.ts';
 

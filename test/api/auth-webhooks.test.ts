@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
 import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
-import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
-import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
-import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
+import { openOperatorRequests } from '../../src/modules/operations/consumer-groups/operator-requests.ts';
+import { startAuthWebhooks } from '../../src/modules/webhooks/webhooks-out/auth-webhook.ts';
+import { startWebhookDeliveries } from '../../src/modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { codeOf } from '../support/api.ts';
 import { providerOf, startAuthorizing, type AuthorizingApi } from '../support/authorizing.ts';
 import { movedClock } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-member-access -- a test looks into any answer */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routes } from '../../src/http/routes.ts';
+import { routes } from '../../src/api/routes.ts';
 import { served } from '../support/access/table.ts';
 import type { Sent } from '../support/access/row.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { parkTo } from '../../streams/reactors/dead-letters.ts';
+import { parkTo } from '../../src/modules/operations/dead-letters/park.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import {
   createRunsClient,

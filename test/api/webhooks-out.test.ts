@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
-import { startAuthWebhooks } from '../../streams/reactors/auth-webhook.ts';
-import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
+import { openOperatorRequests } from '../../src/modules/operations/consumer-groups/operator-requests.ts';
+import { startAuthWebhooks } from '../../src/modules/webhooks/webhooks-out/auth-webhook.ts';
+import { startWebhookDeliveries } from '../../src/modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { verifyDelivery } from '../../src/modules/webhooks/webhooks-out/signature.ts';
 import { codeOf, startApi, type Api, type ApiAnswer } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';

@@ -25,8 +25,8 @@ import {
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import type { RecordOwnersDeps } from '../../streams/owners/records/deps.ts';
-import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
+import type { RecordOwnersDeps } from '../../src/modules/records/owner/deps.ts';
+import { startRecordOwners, type RecordOwners } from '../../src/modules/records/owner/start.ts';
 import { startKafka } from '../services/kafka.ts';
 import { startRegistry } from '../services/registry.ts';
 import { openTestLog } from '../support/kafka-open.ts';

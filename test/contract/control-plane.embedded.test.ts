@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecuteOptions } from '../../src/control-plane/control-plane.ts';
-import { definitions } from '../../src/control-plane/definitions.ts';
+import { definitions } from '../../src/app/entities.ts';
 import type { AnyEntityDefinition } from '../../src/control-plane/entity.ts';
 import { commandsTopic, repliesTopic } from '../../src/control-plane/message-codec.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';

@@ -27,7 +27,7 @@ import {
   type ControlWorld,
 } from '../support/control.ts';
 import { openFakeTokenEndpoint, type FakeTokenEndpoint } from '../support/fake-token-endpoint.ts';
-import { startTokenRefreshes } from '../../streams/reactors/token-refresh.ts';
+import { startTokenRefreshes } from '../../src/modules/connections/connections/token-refresh.ts';
 import { givenOrders } from '../support/orders.ts';
 import { openHttpClient } from '../support/webhook-receiver.ts';
 

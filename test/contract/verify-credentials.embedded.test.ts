@@ -9,7 +9,7 @@ import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
 import { createPublisher } from '../../src/modules/functions/runs/publisher.ts';
 import { createRunLogs } from '../../src/modules/functions/runs/run-log.ts';
-import { startTokenRefreshes } from '../../streams/reactors/token-refresh.ts';
+import { startTokenRefreshes } from '../../src/modules/connections/connections/token-refresh.ts';
 import type { Played } from '../support/fake-auth/play.ts';
 import { openFakeAuth } from '../support/fake-auth/server.ts';
 import { aProvider, openControlWorld, silent } from '../support/control.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AnyRoute } from '../../src/http/define-route.ts';
-import { routes } from '../../src/http/routes.ts';
+import { routes } from '../../src/api/routes.ts';
 import { catalogue } from '../../src/kernel/errors.ts';
 import { checkAnswer } from '../support/answers.ts';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';

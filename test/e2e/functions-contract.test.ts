@@ -30,7 +30,7 @@ import { eventually, openCrmWorld, succeeded, type CrmWorld } from '../support/c
  * Rows about compiling are tested in test/unit/src/cli/compiler, about schedules in
  * test/unit/src/modules/functions/syncs and functions, about limits in test/unit/src/adapters/sandbox/limits.test.ts, about
  * validation in validation.test.ts beside it, about webhooks and events (§13, §14) in
- * test/unit/streams/reactors/invoked-run.test.ts.
+ * test/unit/src/modules/functions/runs/runner/invoked-run.test.ts.
  */
 
 const actionRows = [...moduleRows, ...environmentRows, ...handleRows, ...httpRows];

@@ -3,7 +3,7 @@
  * what its OpenAPI document allows, and what it does not. No 5xx, nothing that the document does not name, no way past the
  * credentials.
  */
-import { routes } from '../../src/http/routes.ts';
+import { routes } from '../../src/api/routes.ts';
 import { fuzzHttp1 } from './http1.ts';
 import { fuzzLeftovers } from './http1-leftovers.ts';
 import { openCrmWorld, succeeded } from '../support/crm-world.ts';

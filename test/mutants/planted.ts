@@ -11,7 +11,7 @@ export interface Planted {
 export const planted: readonly Planted[] = [
   {
     name: 'pass a key of the right kind whatever its scopes',
-    file: 'src/http/request-pipeline.ts',
+    file: 'src/api/request-pipeline.ts',
     from: 'if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;',
     to: 'if (caller.credential !== "none") return;',
     tests: ['test/api/access.test.ts'],
@@ -34,10 +34,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'project the changes of an owner that was fenced',
-    file: 'streams/projections/row-builder.ts',
+    file: 'src/modules/records/projection/row-builder.ts',
     from: 'if (change.owner_epoch < (this.#epochs.get(partition) ?? 0)) return;',
     to: '',
-    tests: ['test/unit/streams/projections/projector.test.ts'],
+    tests: ['test/unit/src/modules/records/projection/projector.test.ts'],
   },
   {
     name: 'let a fenced writer of the embedded log commit',
@@ -69,10 +69,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'delete at the end of a pass what was saved again unchanged',
-    file: 'streams/owners/records/delete-tracking.ts',
+    file: 'src/modules/records/owner/delete-tracking.ts',
     from: '    pass.marks.add(position);',
     to: '',
-    tests: ['test/unit/streams/owners/records'],
+    tests: ['test/unit/src/modules/records/owner'],
   },
   {
     name: 'refresh again what another node has refreshed meanwhile',

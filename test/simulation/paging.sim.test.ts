@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { records } from '../../streams/projections/records.ts';
+import { records } from '../../src/modules/records/projection/definition.ts';
 import { MemoryLog } from '../support/memory-log.ts';
 import type { ReadRecord } from '../support/projection.ts';
 import { parsePage, partitions, TestProjection } from '../support/projection.ts';

@@ -7,8 +7,8 @@ import type { PageQuery, RecordReader, TableSource } from '../../src/modules/rec
 import { createRecordSource } from '../../src/modules/records/source.ts';
 import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import { createActiveSource } from '../../streams/projections/active-source.ts';
-import { records } from '../../streams/projections/records.ts';
+import { createActiveSource } from '../../src/modules/records/projection/active-source.ts';
+import { records } from '../../src/modules/records/projection/definition.ts';
 import { eventually } from '../support/crm-world.ts';
 import { TestGenerations, TestOwner } from '../support/generations.ts';
 import { MemoryLog } from '../support/memory-log.ts';

@@ -1,5 +1,5 @@
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
-import { routes, streamRoutes } from '../../src/http/routes.ts';
+import { routes, streamRoutes } from '../../src/api/routes.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';

@@ -17,7 +17,7 @@ import type { RootKey } from '../../src/modules/connections/credentials/root-key
 import type { Provider } from '../../src/modules/connections/providers/definition.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import type { EventLog, TopicSpec } from '../../src/ports/event-log.ts';
-import { startControlOwners, type ControlOwnersDeps } from '../../streams/owners/control/start.ts';
+import { startControlOwners, type ControlOwnersDeps } from '../../streams/owner/start.ts';
 import { partitionsOf, topics } from '../../streams/topics.ts';
 
 export const partitions = 3;

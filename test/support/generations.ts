@@ -18,11 +18,11 @@ import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import {
   startRecordGenerations,
   type RecordGenerations,
-} from '../../streams/projections/record-generations.ts';
-import { startProjector } from '../../streams/projections/projector.ts';
-import { createPublication } from '../../streams/projections/publication.ts';
-import { records } from '../../streams/projections/records.ts';
-import { verifyGeneration } from '../../streams/projections/verify.ts';
+} from '../../src/modules/records/projection/generations.ts';
+import { startProjector } from '../../src/modules/records/projection/projector.ts';
+import { createPublication } from '../../streams/projector/publication.ts';
+import { records } from '../../src/modules/records/projection/definition.ts';
+import { verifyGeneration } from '../../src/modules/records/projection/verify.ts';
 import { silent } from './control.ts';
 import { MemoryLog } from './memory-log.ts';
 import { changeCodec, noVault, partitions } from './projection.ts';

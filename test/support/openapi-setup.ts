@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openapiDocument } from '../../src/http/openapi/document.ts';
-import { routes, streamRoutes } from '../../src/http/routes.ts';
+import { routes, streamRoutes } from '../../src/api/routes.ts';
 
 /** Before a project's tests: the document against which they hold every answer (`answers.ts`). */
 export default async function setup(): Promise<() => Promise<void>> {

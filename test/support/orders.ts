@@ -1,5 +1,5 @@
 import type { PartitionReset } from '../../src/modules/operations/consumer-groups/state.ts';
-import type { OperatorRequests } from '../../streams/reactors/reactor.ts';
+import type { OperatorRequests } from '../../streams/reactor/reactor.ts';
 
 export interface GivenOrders extends OperatorRequests {
   /** Asks for a move of the position of partition 0. */

@@ -15,9 +15,9 @@ import type { SourceDeps } from '../../src/modules/records/source.ts';
 import { createRecordSource } from '../../src/modules/records/source.ts';
 import { recordTables } from '../../src/modules/records/tables.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
-import type { Projector, ProjectorDeps } from '../../streams/projections/projector.ts';
-import { startProjector } from '../../streams/projections/projector.ts';
-import { records } from '../../streams/projections/records.ts';
+import type { Projector, ProjectorDeps } from '../../src/modules/records/projection/projector.ts';
+import { startProjector } from '../../src/modules/records/projection/projector.ts';
+import { records } from '../../src/modules/records/projection/definition.ts';
 import { MemoryLog } from './memory-log.ts';
 import type { RecordModel } from './record-model.ts';
 

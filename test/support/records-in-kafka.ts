@@ -10,7 +10,7 @@ import { recordsTopic } from '../../src/modules/records/stream-head.ts';
 import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import type { Cleanup, EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import { startRecordOwners } from '../../streams/owners/records/start.ts';
+import { startRecordOwners } from '../../src/modules/records/owner/start.ts';
 import { partitionsOf, topics } from '../../streams/topics.ts';
 import { ownPrefix, serviceUrl } from '../services/url.ts';
 import { silent } from './control.ts';

@@ -26,8 +26,8 @@ import type { RecordWriter, WriteOrigin } from '../../src/modules/records/writer
 import type { Cipher } from '../../src/ports/cipher.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
-import type { RecordOwnersDeps } from '../../streams/owners/records/deps.ts';
-import { startRecordOwners, type RecordOwners } from '../../streams/owners/records/start.ts';
+import type { RecordOwnersDeps } from '../../src/modules/records/owner/deps.ts';
+import { startRecordOwners, type RecordOwners } from '../../src/modules/records/owner/start.ts';
 import { partitionsOf, topics } from '../../streams/topics.ts';
 import { SimulatedLog, type Client } from './simulated-log.ts';
 

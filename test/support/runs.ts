@@ -41,12 +41,12 @@ import { syncRef } from '../../src/modules/functions/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
 import type { HttpClient } from '../../src/ports/http-client.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
-import { openOperatorRequests } from '../../streams/reactors/operator-requests.ts';
-import type { OperatorRequests } from '../../streams/reactors/reactor.ts';
+import { openOperatorRequests } from '../../src/modules/operations/consumer-groups/operator-requests.ts';
+import type { OperatorRequests } from '../../streams/reactor/reactor.ts';
 import {
   startFunctionRunner,
   type FunctionRunnerDeps,
-} from '../../streams/reactors/function-run.ts';
+} from '../../src/modules/functions/runs/runner/function-run.ts';
 import { uncounted } from './metrics.ts';
 import {
   aProvider,

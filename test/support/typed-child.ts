@@ -16,7 +16,7 @@ import {
   typedProgressTopic,
   type TypedTopicProgress,
 } from '../../src/modules/operations/typed-topics/progress.ts';
-import { typedTopicsGroup } from '../../streams/reactors/typed-topics/shared.ts';
+import { typedTopicsGroup } from '../../src/modules/operations/typed-topics/publishing/shared.ts';
 import { aProvider } from './control.ts';
 import { models, operation } from './crash-model.ts';
 import { eventually } from './crm-world.ts';

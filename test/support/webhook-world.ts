@@ -10,8 +10,8 @@ import type { WebhookOut } from '../../src/modules/webhooks/webhooks-out/events.
 import { deliveriesOf } from '../../src/modules/webhooks/webhooks-out/outbox.ts';
 import type { ConsumerGroupName } from '../../streams/consumer-groups.ts';
 import { consumerGroups } from '../../streams/consumer-groups.ts';
-import { startSyncWebhooks } from '../../streams/reactors/sync-webhook.ts';
-import { startWebhookDeliveries } from '../../streams/reactors/webhook-delivery.ts';
+import { startSyncWebhooks } from '../../src/modules/webhooks/webhooks-out/sync-webhook.ts';
+import { startWebhookDeliveries } from '../../src/modules/webhooks/webhooks-out/webhook-delivery.ts';
 import { silent } from './control.ts';
 import { openRunWorld, until, type RunWorld } from './runs.ts';
 import { openWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';

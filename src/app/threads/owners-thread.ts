@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { inProcessOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
-import { startControlOwners } from '../../../streams/owners/control/start.ts';
-import { followRetention } from '../../../streams/owners/records/retention-policies.ts';
-import { startRecordOwners } from '../../../streams/owners/records/start.ts';
+import { startControlOwners } from '../../../streams/owner/start.ts';
+import { followRetention } from '../../modules/records/owner/retention-policies.ts';
+import { startRecordOwners } from '../../modules/records/owner/start.ts';
 import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
 

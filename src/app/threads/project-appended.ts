@@ -8,20 +8,20 @@ import type { Logger } from 'pino';
 import { openCommandSender } from '../../control-plane/command-sender.ts';
 import { projectionRef } from '../../modules/operations/projections/entity.ts';
 import { followProjection } from '../../modules/operations/projections/consume.ts';
-import { appendedProjections } from '../../../streams/projections/all.ts';
+import { appendedProjections } from '../projections.ts';
 import {
   startAppendedProjector,
   type AppendedProjectorDeps,
-} from '../../../streams/projections/appended-projector.ts';
-import type { AnyAppendedProjection } from '../../../streams/projections/appended.ts';
-import type { Feed, FeedOptions } from '../../../streams/projections/generation-feed.ts';
-import { startGenerations, type Active } from '../../../streams/projections/generations.ts';
-import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
+} from '../../../streams/projector/appended-projector.ts';
+import type { AnyAppendedProjection } from '../../../streams/projector/appended.ts';
+import type { Feed, FeedOptions } from '../../../streams/projector/generation-feed.ts';
+import { startGenerations, type Active } from '../../../streams/projector/generations.ts';
+import { createSharedPublication } from '../../../streams/projector/shared-publication.ts';
 import {
   projectorGroup,
   startSharedProjector,
-} from '../../../streams/projections/shared-projector.ts';
-import { verifyAppended } from '../../../streams/projections/verify-appended.ts';
+} from '../../../streams/projector/shared-projector.ts';
+import { verifyAppended } from '../../../streams/projector/verify-appended.ts';
 import type { ThreadData } from './thread-context.ts';
 import { counted, nothingFed, reachOfOwn } from './project-records.ts';
 

@@ -4,24 +4,24 @@ import type { ProjectionNotifications } from '../../modules/records/projection-n
 import type { RecordReader } from '../../modules/records/reader.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Feed, Reach } from '../../../streams/projections/generation-feed.ts';
+import type { Feed, Reach } from '../../../streams/projector/generation-feed.ts';
 import type {
   RecordFeedOptions as FeedOptions,
   RecordGenerationsDeps,
-} from '../../../streams/projections/record-generations.ts';
-import { records } from '../../../streams/projections/records.ts';
+} from '../../modules/records/projection/generations.ts';
+import { records } from '../../modules/records/projection/definition.ts';
 import {
   startProjector,
   type Projector,
   type ProjectorDeps,
-} from '../../../streams/projections/projector.ts';
-import { createPublication } from '../../../streams/projections/publication.ts';
-import { createReadAtEnd } from '../../../streams/projections/read-at-end.ts';
+} from '../../modules/records/projection/projector.ts';
+import { createPublication } from '../../../streams/projector/publication.ts';
+import { createReadAtEnd } from '../../modules/records/projection/read-at-end.ts';
 import {
   projectorGroup,
   startSharedProjector,
-} from '../../../streams/projections/shared-projector.ts';
-import { createSharedPublication } from '../../../streams/projections/shared-publication.ts';
+} from '../../../streams/projector/shared-projector.ts';
+import { createSharedPublication } from '../../../streams/projector/shared-publication.ts';
 import type { ThreadContext, ThreadData } from './thread-context.ts';
 
 type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;

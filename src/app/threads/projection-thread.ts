@@ -10,13 +10,13 @@ import { followProjection } from '../../modules/operations/projections/consume.t
 import type { RecordChange } from '../../modules/records/events.ts';
 import { openProjectionNotifications } from '../../modules/records/projection-notifications.ts';
 import { createRecordSource } from '../../modules/records/source.ts';
-import { startRecordGenerations } from '../../../streams/projections/record-generations.ts';
-import { serializeInserts } from '../../../streams/projections/serialized-inserts.ts';
-import { records } from '../../../streams/projections/records.ts';
-import type { TableSet } from '../../../streams/projections/define.ts';
+import { startRecordGenerations } from '../../modules/records/projection/generations.ts';
+import { serializeInserts } from '../../../streams/projector/serialized-inserts.ts';
+import { records } from '../../modules/records/projection/definition.ts';
+import type { TableSet } from '../../../streams/projector/define.ts';
 import { openCoordination } from '../open-coordination.ts';
 import { openTables } from '../open-tables.ts';
-import { verifyGeneration } from '../../../streams/projections/verify.ts';
+import { verifyGeneration } from '../../modules/records/projection/verify.ts';
 import { projectAllAppended } from './project-appended.ts';
 import { projectRecords } from './project-records.ts';
 import { serveThread } from './serve-thread.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { content } from '../../http/responses.ts';
 import { openSse } from '../../http/sse.ts';
 import { functionName, modelName } from '../../http/fields.ts';
-import { checkHeaders, checkQuery } from '../../http/request-pipeline.ts';
+import { checkHeaders, checkQuery } from '../../api/request-pipeline.ts';
 import { errorAt } from '../../http/route-errors.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { catalogue, GatewayError } from '../../kernel/errors.ts';

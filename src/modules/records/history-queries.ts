@@ -2,7 +2,7 @@ import type { Services } from '../../http/services.ts';
 import { partitionOf } from '../../kernel/partition.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { SqlParams } from '../../ports/projection-store.ts';
-import { records } from '../../../streams/projections/records.ts';
+import { records } from './projection/definition.ts';
 import { activeGeneration } from '../operations/projections/queries.ts';
 import type { PageQuery } from './reader.ts';
 import { streamKey, streamNumber, type StreamId } from './stream.ts';
@@ -10,7 +10,7 @@ import { recordTables } from './tables.ts';
 
 type Deps = Pick<Services, 'control' | 'tables' | 'settings'>;
 
-/** Named SQL questions about the table `record_history` (streams/projections/records.ts). */
+/** Named SQL questions about the table `record_history` (src/modules/records/projection/definition.ts). */
 export interface HistoryTable {
   readonly key: string;
   readonly partition: number;

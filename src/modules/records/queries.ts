@@ -18,7 +18,7 @@ export const segmentPositions = 4096;
 /** Answers are cut above it, at the end of a block of rows. */
 export const answerBytesMax = 32 * 1024 ** 2;
 
-/** Named SQL questions about the tables of streams/projections/records.ts. */
+/** Named SQL questions about the tables of src/modules/records/projection/definition.ts. */
 export interface StreamTable {
   readonly key: string;
   readonly number: string;

@@ -1,4 +1,4 @@
-/** The tables of one generation of the records projection (streams/projections/records.ts). */
+/** The tables of one generation of the records projection (src/modules/records/projection/definition.ts). */
 export interface RecordTables {
   readonly generation: number;
   /** One row per position: pages. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import { content } from '../../../http/responses.ts';
 import { text, wholeNumber } from '../../../http/fields.ts';
-import { checkQuery } from '../../../http/request-pipeline.ts';
+import { checkQuery } from '../../../api/request-pipeline.ts';
 import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
 import { exportedEvent } from './presenter.ts';
 import { chainFrom } from './queries.ts';

@@ -2,7 +2,7 @@ import type { Services } from '../../../http/services.ts';
 import type { ControlView } from '../../../control-plane/control-plane.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
-import { audit } from '../../../../streams/projections/audit.ts';
+import { audit } from './projection.ts';
 import type { Environment } from '../environments/state.ts';
 import { tableOf } from '../../operations/projections/queries.ts';
 import type { AuditChain } from './state.ts';

@@ -67,7 +67,7 @@ export async function compileSource(
 
 /** Beside this file in the source and in the built package alike. */
 const workerUrl = new URL(
-  `../../cli/compiler/source-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
+  `../../../cli/compiler/source-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
   import.meta.url,
 );
 

@@ -1,4 +1,4 @@
-import type { RunStepShown } from '../../../../streams/projections/runs.ts';
+import type { RunStepShown } from './projection.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMicros } from '../../../kernel/time.ts';
 import { changesEnd, type ChangesEnd } from '../../records/readable.ts';

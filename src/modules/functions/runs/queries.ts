@@ -1,7 +1,7 @@
 import type { Services } from '../../../http/services.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
-import { runs } from '../../../../streams/projections/runs.ts';
+import { runs } from './projection.ts';
 import { tableOf } from '../../operations/projections/queries.ts';
 
 type Deps = Pick<Services, 'control' | 'tables'>;

@@ -1,7 +1,7 @@
 import type { Services } from '../../../http/services.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
-import { logs } from '../../../../streams/projections/logs.ts';
+import { logs } from './projection.ts';
 import { tableOf } from '../projections/queries.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { content } from '../../../http/responses.ts';
 import { openSse } from '../../../http/sse.ts';
 import { connectionId, functionName, integrationKey, listOf } from '../../../http/fields.ts';
-import { checkQuery } from '../../../http/request-pipeline.ts';
+import { checkQuery } from '../../../api/request-pipeline.ts';
 import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { splitKey } from '../../../kernel/ids.ts';

@@ -1,7 +1,7 @@
 import type { Services } from '../../../http/services.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
 import { partitionsOf, topics } from '../../../../streams/topics.ts';
-import type { ProjectionTables } from '../../../../streams/projections/define.ts';
+import type { ProjectionTables } from '../../../../streams/projector/define.ts';
 import type { Generation, Projection } from './state.ts';
 
 export interface PartitionFigures {

@@ -1,5 +1,5 @@
 import type { ControlView } from '../../../control-plane/control-plane.ts';
-import type { ProjectionTables } from '../../../../streams/projections/define.ts';
+import type { ProjectionTables } from '../../../../streams/projector/define.ts';
 import { untouched, type Projection } from './state.ts';
 
 /** Number of the generation that is read now. */

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openapiDocument } from '../../../../src/http/openapi/document.ts';
-import { routes, streamRoutes } from '../../../../src/http/routes.ts';
+import { routes, streamRoutes } from '../../../../src/api/routes.ts';
 import { codeOf, statusOf } from '../../../../src/http/route-errors.ts';
 
 interface Media {

@@ -6,7 +6,7 @@ import {
 } from '../../../../../src/adapters/projection-store/ddl.ts';
 import { databaseStatement } from '../../../../../src/adapters/projection-store/server-check.ts';
 import type { MigrationStep, ProjectionStore } from '../../../../../src/ports/projection-store.ts';
-import { records } from '../../../../../streams/projections/records.ts';
+import { records } from '../../../../../src/modules/records/projection/definition.ts';
 import {
   startClickHouseFront,
   type ClickHouseFront,

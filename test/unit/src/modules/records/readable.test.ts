@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changesEnd, createReadableRuns } from '../../../../../src/modules/records/readable.ts';
 import { changesEndOf } from '../../../../../src/modules/functions/runs/presenter.ts';
 import type { StepRow } from '../../../../../src/modules/functions/runs/queries.ts';
-import { createPublication } from '../../../../../streams/projections/publication.ts';
+import { createPublication } from '../../../../../streams/projector/publication.ts';
 
 const partitions = 3;
 const place = (partition: number, offset: number) => ({ model: 'Contact', partition, offset });

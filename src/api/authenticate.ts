@@ -1,0 +1,146 @@
+import { GatewayError } from '../kernel/errors.ts';
+import { authenticate, createUseNoter } from '../modules/access/api-keys/handlers.ts';
+import { isKeyFormat } from '../modules/access/api-keys/key-format.ts';
+import { openRevocations } from '../modules/access/api-keys/revocations.ts';
+import type { ApiKey } from '../modules/access/api-keys/state.ts';
+import { isConnectToken, sessionOf } from '../modules/connections/connect-sessions/handlers.ts';
+import type { Environment } from '../modules/access/environments/state.ts';
+import type { Caller } from '../http/define-route.ts';
+import type { Services } from '../http/services.ts';
+
+/** Callers kept by header: a look-up then costs no hash and no query. */
+const cachedMax = 10_000;
+
+export interface Authenticator extends AsyncDisposable {
+  /** Who sends this `Authorization` header, where that is known already; null: `callerOf` finds out. */
+  knownCaller(header: string | undefined): Caller | null;
+  /**
+   * Who sends this `Authorization` header.
+   * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
+   *   `unknown_account`, and as `sessionCallerOf`
+   */
+  callerOf(header: string | undefined): Promise<Caller>;
+  /**
+   * Who holds this token of a connect session.
+   * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token`
+   */
+  sessionCallerOf(token: string): Promise<Caller>;
+}
+
+export const anonymous: Caller = {
+  credential: 'none',
+  environmentUid: '',
+  keyId: '',
+  scopes: [],
+  actor: 'anonymous',
+  has: () => false,
+};
+
+interface Known {
+  readonly key: ApiKey;
+  readonly caller: Caller;
+}
+
+/**
+ * Answers from this node's view, and from what other nodes tell of deleted keys; any change of a key or an
+ * environment empties what is kept.
+ */
+export async function openAuthenticator(services: Services): Promise<Authenticator> {
+  const revocations = await openRevocations(services.coordination);
+  const cached = new Map<string, Known>();
+  const kinds = new Set(['api-key', 'account-key', 'environment']);
+  const stop = services.control.view.onChange((changed) => {
+    if (changed.some((ref) => kinds.has(ref.kind))) cached.clear();
+  });
+  const uses = createUseNoter(services);
+  const note = async (key: ApiKey) => {
+    try {
+      await uses.noteUsed(key);
+    } catch (error) {
+      services.logger.debug({ err: error, keyId: key.id }, 'use of a key not noted');
+    }
+  };
+  const knownCaller = (header: string | undefined): Caller | null => {
+    const existing = header === undefined ? undefined : cached.get(header);
+    if (existing === undefined || revocations.has(existing.key.id)) return null;
+    if (uses.isDue(existing.key)) void note(existing.key);
+    return existing.caller;
+  };
+  return {
+    knownCaller,
+    async callerOf(header) {
+      const existing = knownCaller(header);
+      if (existing !== null) return existing;
+      const secret = secretOf(header);
+      // Never kept: it ends within the hour, and nobody asks with it often.
+      if (isConnectToken(secret)) return sessionCaller(secret, services);
+      const found = await lookUp(secret, services);
+      if (revocations.has(found.key.id)) throw new GatewayError('unknown_account');
+      if (cached.size >= cachedMax) cached.clear();
+      if (header !== undefined) cached.set(header, found);
+      void note(found.key);
+      return found.caller;
+    },
+    sessionCallerOf: (token) => sessionCaller(token, services),
+    async [Symbol.asyncDispose]() {
+      stop();
+      await revocations[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/**
+ * Whether the scopes hold the wanted one: the same text, or `…:*` with the part before the star
+ * (contract/http.md section 0). A `_credentials` scope includes the plain one (spec section 5).
+ */
+export function holdsScope(granted: readonly string[], wanted: string): boolean {
+  return granted.some((scope) => {
+    if (scope === wanted || scope === `${wanted}_credentials`) return true;
+    return scope.endsWith(':*') && wanted.startsWith(scope.slice(0, -1));
+  });
+}
+
+function secretOf(header: string | undefined): string {
+  if (header === undefined) throw new GatewayError('missing_auth_header');
+  const secret = /^Bearer ([\x21-\x7e]+)$/i.exec(header)?.[1];
+  if (secret === undefined) throw new GatewayError('malformed_auth_header');
+  if (!isConnectToken(secret) && !isKeyFormat(secret))
+    throw new GatewayError('invalid_secret_key_format');
+  return secret;
+}
+
+/** A token carries one scope (contract/http.md section 0). */
+const sessionScopes = ['environment:integrations:list'];
+
+async function sessionCaller(token: string, services: Services): Promise<Caller> {
+  const session = await sessionOf(services, token);
+  return {
+    credential: 'connect',
+    environmentUid: session.environmentUid,
+    keyId: session.id,
+    session,
+    scopes: sessionScopes,
+    actor: `user:session-${session.id}`,
+    has: (scope) => sessionScopes.includes(scope),
+  };
+}
+
+async function lookUp(secret: string, services: Services): Promise<Known> {
+  const key = await authenticate(services, secret);
+  if (key === null || isOrphan(key, services)) throw new GatewayError('unknown_account');
+  const caller: Caller = {
+    credential: key.environmentUid === null ? 'account' : 'environment',
+    environmentUid: key.environmentUid ?? '',
+    keyId: key.id,
+    scopes: key.scopes,
+    actor: `key:${key.id}`,
+    has: (scope) => holdsScope(key.scopes, scope),
+  };
+  return { key, caller };
+}
+
+/** Whether the key outlives its environment, whose removal is under way. */
+function isOrphan({ environmentUid }: ApiKey, { control }: Services): boolean {
+  if (environmentUid === null) return false;
+  return control.view.find<Environment>('environment', [environmentUid])?.isDeleting ?? false;
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { headersOfEveryAnswer } from '../http/every-answer.ts';
+import { hostAndPort } from '../http/host-and-port.ts';
+import type { Services } from '../http/services.ts';
+import { healthResponse, readyResponse } from '../modules/operations/health/responses.ts';
+
+export interface HealthServerOptions {
+  /** Reasons why this process cannot do its work; none = ready. */
+  readonly readiness: () => readonly string[];
+  /** What `/metrics` answers. */
+  readonly scrape: Services['scrape'];
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+const requestTimeoutMs = 10_000;
+
+/**
+ * For processes without the API: `/health`, `/ready` and `/metrics` alone, answered as the API answers them, but to
+ * whoever reaches the port.
+ */
+export async function createHealthServer(
+  options: HealthServerOptions,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const { readiness, scrape, host, port } = options;
+  const server = createServer((request, response) => {
+    if (request.url?.split('?', 1)[0] === '/metrics') {
+      void answerMetrics(response, scrape);
+      return;
+    }
+    const { status, body } = answerTo(request.url ?? '/', readiness);
+    response.writeHead(status, { ...headersOfEveryAnswer, 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+  server.requestTimeout = requestTimeoutMs;
+  server.listen(port, host);
+  await once(server, 'listening');
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${hostAndPort(host, taken)}`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answerMetrics(response: ServerResponse, scrape: Services['scrape']): Promise<void> {
+  try {
+    const { text, mediaType } = await scrape();
+    response.writeHead(200, { ...headersOfEveryAnswer, 'content-type': mediaType }).end(text);
+  } catch {
+    // A thread that does not answer: /ready says which.
+    response.writeHead(503, headersOfEveryAnswer).end();
+  }
+}
+
+function answerTo(url: string, readiness: HealthServerOptions['readiness']) {
+  const [path] = url.split('?', 1);
+  if (path === '/health') return healthResponse;
+  if (path === '/ready') return readyResponse(readiness());
+  const message = 'This process has no API: it answers /health, /ready and /metrics.';
+  return { status: 404, body: { error: { code: 'not_found', message } } };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { json, nothing } from '../../http/responses.ts';
+import { defineRoute, type AnyRoute } from '../../http/define-route.ts';
+import { connectionId, integrationKey, jsonObject } from '../../http/fields.ts';
+import { errorAt } from '../../http/route-errors.ts';
+import { requireConnection } from '../../modules/connections/connections/queries.ts';
+import { rpcAnswerShape, rpcErrorShape } from './shapes.ts';
+
+const scopes = ['environment:mcp'];
+
+const message = jsonObject.meta({
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+});
+
+const post = defineRoute({
+  method: 'POST',
+  path: '/mcp',
+  credential: 'environment',
+  scopes,
+  summary: 'The actions of an integration as tools: JSON-RPC of the Model Context Protocol.',
+  headers: z.object({
+    'provider-config-key': integrationKey,
+    'connection-id': connectionId,
+    'mcp-protocol-version': z.string().max(64).optional(),
+  }),
+  body: z.union([message, z.array(message).min(1).max(100)]),
+  answers: {
+    200: json('The answers.', rpcAnswerShape),
+    202: nothing('Nothing was asked: the messages were notifications.'),
+    400: json('A message, or the version, is not of the protocol.', rpcErrorShape),
+  },
+  errors: [errorAt(400, 'unknown_connection')],
+  async handle({ headers, body, caller, services, signal }) {
+    const { environmentUid, actor } = caller;
+    const connection = await requireConnection(
+      services.control,
+      environmentUid,
+      headers['provider-config-key'],
+      headers['connection-id'],
+      { status: 400, integrationCode: 'unknown_connection' },
+    );
+    const request = {
+      body,
+      protocolVersion: headers['mcp-protocol-version'],
+      version: services.settings.version,
+    };
+    // Loaded with the first call: the protocol's library takes a tenth of a second of every start.
+    const { answerMessage } = await import('./server.ts');
+    return answerMessage({ services, connection, actor, signal }, request);
+  },
+});
+
+const refusal = {
+  jsonrpc: '2.0',
+  error: { code: -32_000, message: 'Method not allowed.' },
+  id: null,
+};
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/mcp',
+  credential: 'environment',
+  scopes,
+  summary: 'There is no stream of events: always refused.',
+  answers: { 405: json('Send POST.', rpcErrorShape) },
+  errors: [],
+  async handle() {
+    return { status: 405, body: refusal, headers: { allow: 'OPTIONS, POST' } };
+  },
+});
+
+export const mcpRoutes: readonly AnyRoute[] = [post, get];

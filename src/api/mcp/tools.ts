@@ -1,0 +1,60 @@
+import { McpError, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Services } from '../../http/services.ts';
+import { GatewayError } from '../../kernel/errors.ts';
+import type { Json } from '../../kernel/stable-json.ts';
+import type { Connection } from '../../modules/connections/connections/state.ts';
+import { toolParameters } from '../../modules/functions/functions/presenter.ts';
+import { listFunctions } from '../../modules/functions/functions/queries.ts';
+
+/** For whom tools are listed and called. */
+export interface ToolCaller {
+  readonly services: Pick<Services, 'control' | 'runs'>;
+  readonly connection: Connection;
+  readonly actor: string;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** Of JSON-RPC: a code that an implementation may give its own errors. */
+const toolFailed = -32_000;
+
+/** The enabled actions of the integration, but for those whose input is no object (contract/http.md section 12). */
+export function listTools({ services, connection }: ToolCaller): Tool[] {
+  const { environmentUid, integrationKey } = connection;
+  const found = listFunctions(services.control, environmentUid, { integrationKey, kind: 'action' });
+  return found.flatMap((action) => {
+    const parameters = toolParameters(action);
+    if (!action.isEnabled || parameters === null) return [];
+    const { properties, required } = parameters;
+    // Properties are schemas: the function was compiled with them.
+    const inputSchema = { type: 'object', properties, required } as Tool['inputSchema'];
+    return [{ name: action.name, description: action.description, inputSchema }];
+  });
+}
+
+/**
+ * Runs the action and resolves with its output as JSON text.
+ * @throws McpError with the code of the gateway's error in its data
+ */
+export async function callTool(
+  { services, connection, actor, signal }: ToolCaller,
+  name: string,
+  input: Readonly<Record<string, unknown>> | undefined,
+): Promise<CallToolResult> {
+  const { environmentUid, integrationKey, connectionId } = connection;
+  const ref = { environmentUid, integrationKey, connectionId, actor };
+  try {
+    // It came as JSON.
+    const request = { ...ref, name, input: input as Json | undefined };
+    const output = await services.runs.triggerAction(request, signal);
+    return { content: [{ type: 'text', text: JSON.stringify(output ?? null) }] };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { payload, upstream } = error.details;
+    throw new McpError(toolFailed, error.message, {
+      code: error.code,
+      ...(payload === undefined ? {} : { payload }),
+      ...(upstream === undefined ? {} : { upstream }),
+    });
+  }
+}

@@ -1,0 +1,248 @@
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
+import { anonymous, type Authenticator } from './authenticate.ts';
+import { readJson } from '../http/body.ts';
+import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '../http/define-route.ts';
+import { issuesOf } from '../http/error-response.ts';
+import { parseQuery } from '../http/query.ts';
+import { takeQuota, type Quota } from '../http/rate-limit.ts';
+import type { Match } from '../http/router.ts';
+import { audited, type AuditCall } from '../modules/access/audit/audited.ts';
+import { auditRule, type AuditRule } from '../modules/access/audit/audited-routes.ts';
+import { withIdempotencyKey } from '../modules/access/idempotent-requests/handlers.ts';
+import type { Services } from '../http/services.ts';
+
+type Schema = z.ZodType | undefined;
+
+/** What a call costs that no key answers for (contract/http.md section 0). */
+const anonymousCost = 10;
+const idempotencyKeyCharsMax = 255;
+
+export interface PipelineCall {
+  readonly request: IncomingMessage;
+  readonly match: Match;
+  /** Text after `?`. */
+  readonly search: string;
+  /** Address of the client. */
+  readonly address: string;
+  readonly signal: AbortSignal;
+  /** Sets a header of the answer, whatever the outcome. */
+  setHeader(name: string, value: string): void;
+}
+
+/** What the gate reads of a route. */
+type Guarded = Pick<
+  AnyRoute,
+  'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
+>;
+
+/** A request at the gate. */
+export interface Authorization extends Omit<PipelineCall, 'match' | 'search' | 'signal'> {
+  readonly route: Guarded;
+  /** Needed where the token stands in the query. */
+  readonly search?: string;
+}
+
+/**
+ * The one way to a handler. Order: credentials, rate limit, scope, content type, query, body, path,
+ * headers; the first part that fails is the answer, with all of its issues (contract/errors.md section 3).
+ */
+export async function handleRequest(
+  call: PipelineCall,
+  services: Services,
+  authenticator: Authenticator,
+): Promise<RouteAnswer> {
+  const { route } = call.match;
+  const caller = await authorize({ ...call, route }, services, authenticator);
+  const rule = ruleOf(route);
+  if (rule === null) return handled(call, caller, services);
+  const audit: AuditCall = { rule, caller, address: call.address, given: null };
+  return audited(services, audit, () => handled(call, caller, services, audit));
+}
+
+const auditRules = new WeakMap<AnyRoute, AuditRule | null>();
+
+function ruleOf(route: AnyRoute): AuditRule | null {
+  const existing = auditRules.get(route);
+  if (existing !== undefined) return existing;
+  const rule = auditRule(route);
+  auditRules.set(route, rule);
+  return rule;
+}
+
+/** @param audit told what was asked for, once that is read */
+async function handled(
+  call: PipelineCall,
+  caller: Caller,
+  services: Services,
+  audit?: AuditCall,
+): Promise<RouteAnswer> {
+  const { route, params } = call.match;
+  checkScope(route, caller);
+  checkContentType(call.request);
+  const query = parsePart(route.query as Schema, parseQuery(call.search), 'invalid_query_params');
+  const sent = route.body === undefined ? undefined : await readJson(call.request);
+  const body =
+    route.body === undefined ? {} : parsePart(route.body as Schema, sent ?? {}, 'invalid_body');
+  const path = parsePart(route.params as Schema, decoded(params), 'invalid_uri_params', true);
+  const headers = parsePart(route.headers as Schema, call.request.headers, 'invalid_headers', true);
+  const idempotency = idempotencyOf(call, sent, services);
+  if (audit !== undefined) audit.given = { params: path, query, body };
+  const { signal } = call;
+  const input = { query, body, params: path, headers, caller, services, signal };
+  if (idempotency === undefined || caller.credential === 'none') return route.handle(input);
+  const task = (workId: string): Promise<RouteAnswer> =>
+    route.handle({ ...input, idempotency: { ...idempotency, workId } });
+  return withIdempotencyKey(services, { caller, signal, idempotency }, task);
+}
+
+/** Who calls, counted against the rate limit; at once where nobody has to be asked. @throws GatewayError 401, 429 */
+export function authorize(
+  call: Authorization,
+  services: Services,
+  authenticator: Authenticator,
+): Caller | Promise<Caller> {
+  const { route, request } = call;
+  if (route.isUnlimited) return anonymous;
+  const mayBeKnown = route.credential !== 'none' && route.tokenIn !== 'query';
+  const existing = mayBeKnown ? authenticator.knownCaller(request.headers.authorization) : null;
+  if (existing === null) return authorizeUnknown(call, services, authenticator);
+  const counted = count(call, services, `key:${existing.keyId}`, 1);
+  return counted === undefined ? existing : counted.then(() => existing);
+}
+
+/** @throws GatewayError `too_many_request` */
+function count(
+  call: Authorization,
+  services: Services,
+  who: string,
+  cost: number,
+): Promise<void> | undefined {
+  const limit = services.settings.rateLimitPerMinute;
+  const use = ({ headers, refusal }: Quota): void => {
+    for (const name of Object.keys(headers)) call.setHeader(name, headers[name] ?? '');
+    if (refusal) throw refusal;
+  };
+  const quota = takeQuota(services, who, { cost, limit });
+  if (quota instanceof Promise) return quota.then(use);
+  use(quota);
+  return undefined;
+}
+
+async function authorizeUnknown(
+  call: Authorization,
+  services: Services,
+  authenticator: Authenticator,
+): Promise<Caller> {
+  const { route, address, request } = call;
+  if (route.credential === 'none') {
+    await count(call, services, `address:${address}`, 1);
+    return anonymous;
+  }
+  let caller: Caller;
+  try {
+    caller =
+      route.tokenIn === 'query'
+        ? await authenticator.sessionCallerOf(queryToken(call.search ?? ''))
+        : await authenticator.callerOf(request.headers.authorization);
+  } catch (error) {
+    await count(call, services, `address:${address}`, anonymousCost);
+    throw error;
+  }
+  await count(call, services, `key:${caller.keyId}`, 1);
+  return caller;
+}
+
+/**
+ * The token of a connect session in the query (contract/http.md section 0, "Front-end token").
+ * @throws GatewayError `missing_public_key`, `deprecated_authentication`
+ */
+function queryToken(search: string): string {
+  const { connect_session_token: token, public_key: publicKey } = parseQuery(search);
+  if (typeof token === 'string' && token !== '') return token;
+  throw new GatewayError(
+    publicKey === undefined ? 'missing_public_key' : 'deprecated_authentication',
+  );
+}
+
+/** @throws GatewayError `forbidden` */
+export function checkScope(route: Guarded, caller: Caller): void {
+  if (route.credential === 'none') return;
+  const isSession = caller.credential === 'connect' && route.takesConnectToken === true;
+  if (caller.credential !== route.credential && !isSession) {
+    const wanted =
+      route.credential === 'connect'
+        ? 'the token of a connect session'
+        : `an ${route.credential} API key`;
+    const message = `This endpoint takes ${wanted}, and no credential of another kind.`;
+    throw new GatewayError('forbidden', { message });
+  }
+  if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;
+  const message = `The key lacks the scope ${route.scopes.join(' or ')}.`;
+  throw new GatewayError('forbidden', { message });
+}
+
+/** The query as the schema takes it. @throws GatewayError `invalid_query_params` */
+export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.output<S> {
+  return parsePart(schema, parseQuery(search), 'invalid_query_params') as z.output<S>;
+}
+
+/** The headers as the schema takes them. @throws GatewayError `invalid_headers` */
+export function checkHeaders<S extends z.ZodType>(
+  schema: S,
+  headers: IncomingMessage['headers'],
+): z.output<S> {
+  return parsePart(schema, headers, 'invalid_headers') as z.output<S>;
+}
+
+function checkContentType(request: IncomingMessage): void {
+  const type = request.headers['content-type'];
+  if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;
+  throw new GatewayError('invalid_content_type');
+}
+
+/** @param isOptional whether a route without a schema ignores the part instead of refusing any key. */
+function parsePart(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  code: ErrorCode,
+  isOptional = false,
+): unknown {
+  if (schema === undefined) {
+    const keys = isOptional ? [] : Object.keys(value as object);
+    if (keys.length === 0) return {};
+    const message = `Unrecognized keys: ${keys.join(', ')}`;
+    throw new GatewayError(code, { errors: [{ code: 'unrecognized_keys', message, path: [] }] });
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new GatewayError(code, { errors: issuesOf(parsed.error) });
+}
+
+function decoded(params: Readonly<Record<string, string>>): Record<string, string> {
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch (cause) {
+    throw new GatewayError('invalid_uri_params', {}, { cause });
+  }
+}
+
+function idempotencyOf(
+  call: PipelineCall,
+  sent: unknown,
+  services: Services,
+): IdempotentCall | undefined {
+  const input = call.request.headers['idempotency-key'];
+  if (input === undefined || call.match.route.method === 'GET') return undefined;
+  if (typeof input !== 'string' || input === '' || input.length > idempotencyKeyCharsMax) {
+    const message = `Idempotency-Key must have 1 to ${idempotencyKeyCharsMax} characters.`;
+    const path = ['idempotency-key'];
+    throw new GatewayError('invalid_headers', { errors: [{ code: 'custom', message, path }] });
+  }
+  const request = [call.match.route.method, call.request.url, JSON.stringify(sent)].join('\n');
+  const requestHash = services.vault.fingerprint('idempotent-request', request);
+  return { idempotencyKey: input, requestHash };
+}

@@ -1,0 +1,82 @@
+import { mcpRoutes } from './mcp/routes.ts';
+import { actionRoutes } from '../modules/functions/actions/routes.ts';
+import { apiKeyRoutes } from '../modules/access/api-keys/routes.ts';
+import { connectPageRoutes } from '../modules/connections/connect-page/routes.ts';
+import { deprecatedConnectionRoutes } from '../modules/connections/connections/deprecated-routes.ts';
+import { auditRoutes } from '../modules/access/audit/routes.ts';
+import { auditExportRoute } from '../modules/access/audit/export.ts';
+import { authorizationRoutes } from '../modules/connections/authorizations/routes.ts';
+import { connectSessionRoutes } from '../modules/connections/connect-sessions/routes.ts';
+import { connectionRoutes } from '../modules/connections/connections/routes.ts';
+import { consumerGroupRoutes } from '../modules/operations/consumer-groups/routes.ts';
+import { deadLetterRoutes } from '../modules/operations/dead-letters/routes.ts';
+import { deploymentRoutes } from '../modules/functions/deployments/routes.ts';
+import { environmentRoutes } from '../modules/access/environments/routes.ts';
+import { functionRoutes } from '../modules/functions/functions/routes.ts';
+import { healthRoutes } from '../modules/operations/health/routes.ts';
+import { integrationRoutes } from '../modules/connections/integrations/routes.ts';
+import { logRoutes } from '../modules/operations/logs/routes.ts';
+import { tailRoute } from '../modules/operations/logs/tail.ts';
+import { metricsRoutes } from '../modules/operations/metrics/routes.ts';
+import { projectionRoutes } from '../modules/operations/projections/routes.ts';
+import { providerRoutes } from '../modules/connections/providers/routes.ts';
+import { proxyRoute } from '../modules/proxy/routes.ts';
+import { changeFeedRoute } from '../modules/records/change-feed.ts';
+import { recordRoutes } from '../modules/records/routes.ts';
+import { referenceRoutes } from '../modules/operations/reference/routes.ts';
+import { rootKeyRoutes } from '../modules/access/root-keys/routes.ts';
+import { runRoutes } from '../modules/functions/runs/routes.ts';
+import { syncRoutes } from '../modules/functions/syncs/routes.ts';
+import { topicRoutes } from '../modules/operations/topics/routes.ts';
+import { typedTopicRoutes } from '../modules/operations/typed-topics/routes.ts';
+import { variableRoutes } from '../modules/functions/variables/routes.ts';
+import { webhookEndpointRoutes } from '../modules/webhooks/webhook-endpoints/routes.ts';
+import { webhookRoute } from '../modules/webhooks/webhooks-in/ingress.ts';
+import { webhookDeliveryRoutes } from '../modules/webhooks/webhooks-in/routes.ts';
+import { webhookMessageRoutes } from '../modules/webhooks/webhooks-out/routes.ts';
+import type { AnyRoute } from '../http/define-route.ts';
+import type { StreamRoute } from '../http/stream-route.ts';
+
+/** Every endpoint of the API. */
+export const routes: readonly AnyRoute[] = [
+  ...healthRoutes,
+  ...providerRoutes,
+  ...integrationRoutes,
+  ...connectionRoutes,
+  ...deprecatedConnectionRoutes,
+  ...connectSessionRoutes,
+  ...authorizationRoutes,
+  ...environmentRoutes,
+  ...apiKeyRoutes,
+  ...variableRoutes,
+  ...recordRoutes,
+  ...functionRoutes,
+  ...deploymentRoutes,
+  ...syncRoutes,
+  ...runRoutes,
+  ...actionRoutes,
+  ...logRoutes,
+  ...auditRoutes,
+  ...metricsRoutes,
+  ...projectionRoutes,
+  ...topicRoutes,
+  ...consumerGroupRoutes,
+  ...typedTopicRoutes,
+  ...deadLetterRoutes,
+  ...connectPageRoutes,
+  ...rootKeyRoutes,
+  ...mcpRoutes,
+  ...referenceRoutes(() => ({ routes, streamRoutes })),
+  ...webhookEndpointRoutes,
+  ...webhookMessageRoutes,
+  ...webhookDeliveryRoutes,
+];
+
+/** Every endpoint that streams. */
+export const streamRoutes: readonly StreamRoute[] = [
+  proxyRoute,
+  tailRoute,
+  auditExportRoute,
+  changeFeedRoute,
+  webhookRoute,
+];

@@ -1,0 +1,44 @@
+import { actionRunEntity } from '../modules/functions/actions/entity.ts';
+import { accountKeyEntity, apiKeyEntity } from '../modules/access/api-keys/entity.ts';
+import { auditChainEntity } from '../modules/access/audit/entity.ts';
+import { authorizationEntity } from '../modules/connections/authorizations/entity.ts';
+import { checkpointEntity } from '../modules/functions/checkpoints/entity.ts';
+import { connectSessionEntity } from '../modules/connections/connect-sessions/entity.ts';
+import { connectionEntity } from '../modules/connections/connections/entity.ts';
+import { consumerGroupEntity } from '../modules/operations/consumer-groups/entity.ts';
+import { deploymentEntity } from '../modules/functions/deployments/entity.ts';
+import { environmentEntity } from '../modules/access/environments/entity.ts';
+import { functionEntity } from '../modules/functions/functions/entity.ts';
+import { idempotentRequestEntity } from '../modules/access/idempotent-requests/entity.ts';
+import { integrationEntity } from '../modules/connections/integrations/entity.ts';
+import { projectionEntity } from '../modules/operations/projections/entity.ts';
+import { rewrapEntity } from '../modules/access/root-keys/entity.ts';
+import { syncEntity } from '../modules/functions/syncs/entity.ts';
+import { typedTopicEntity } from '../modules/operations/typed-topics/entity.ts';
+import { variableEntity } from '../modules/functions/variables/entity.ts';
+import { webhookEndpointEntity } from '../modules/webhooks/webhook-endpoints/entity.ts';
+import type { AnyEntityDefinition, EntityKind } from '../control-plane/entity.ts';
+
+/** How owners treat each kind: read this to see what the control plane holds. */
+export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
+  environment: environmentEntity,
+  'account-key': accountKeyEntity,
+  'api-key': apiKeyEntity,
+  variable: variableEntity,
+  integration: integrationEntity,
+  connection: connectionEntity,
+  'connect-session': connectSessionEntity,
+  authorization: authorizationEntity,
+  function: functionEntity,
+  deployment: deploymentEntity,
+  sync: syncEntity,
+  'action-run': actionRunEntity,
+  checkpoint: checkpointEntity,
+  projection: projectionEntity,
+  'consumer-group': consumerGroupEntity,
+  'typed-topic': typedTopicEntity,
+  'webhook-endpoint': webhookEndpointEntity,
+  rewrap: rewrapEntity,
+  'idempotent-request': idempotentRequestEntity,
+  'audit-chain': auditChainEntity,
+};

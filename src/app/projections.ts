@@ -1,0 +1,12 @@
+import type { AnyAppendedProjection } from '../../streams/projector/appended.ts';
+import type { ProjectionTables } from '../../streams/projector/define.ts';
+import { audit } from '../modules/access/audit/projection.ts';
+import { logs } from '../modules/operations/logs/projection.ts';
+import { records } from '../modules/records/projection/definition.ts';
+import { runs } from '../modules/functions/runs/projection.ts';
+
+/** Those of one row a message. */
+export const appendedProjections: readonly AnyAppendedProjection[] = [logs, runs, audit];
+
+/** Every projection of the service. */
+export const projections: readonly ProjectionTables[] = [records, ...appendedProjections];

@@ -1,0 +1,34 @@
+import type { ConnectionQuery } from './listing.ts';
+
+const limitDefault = 10_000;
+
+/** The SQL of a page of connections over the view's side table, with its values in order. */
+export function connectionSearch(query: ConnectionQuery): {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+} {
+  const conditions = ['c.environment_uid = ?'];
+  const values: (string | number)[] = [query.environmentUid];
+  const add = (condition: string, ...with_: readonly string[]): void => {
+    conditions.push(condition);
+    values.push(...with_);
+  };
+  const { connectionId, search, endUserId, endUserOrganizationId, integrationKeys, tags } = query;
+  if (connectionId !== undefined) add('c.connection_id = ?', connectionId);
+  if (search !== undefined) add('instr(c.search, ?) > 0', search.toLowerCase());
+  if (endUserId !== undefined) add('c.end_user_id = ?', endUserId);
+  if (endUserOrganizationId !== undefined) add('c.organization_id = ?', endUserOrganizationId);
+  if (integrationKeys !== undefined) {
+    const marks = integrationKeys.map(() => '?').join(', ');
+    add(`c.integration_key IN (${marks})`, ...integrationKeys);
+  }
+  for (const [key, value] of Object.entries(tags ?? {})) {
+    const holds = 'SELECT 1 FROM json_each(c.tags) AS tag WHERE tag.key = ? AND tag.value = ?';
+    add(`EXISTS (${holds})`, key.toLowerCase(), value);
+  }
+  const limit = query.limit ?? limitDefault;
+  const sql = `SELECT e.scope, e.state FROM connections AS c JOIN entities AS e ON e.key = c.key
+    WHERE ${conditions.join(' AND ')}
+    ORDER BY c.created_at DESC, c.id DESC LIMIT ? OFFSET ?`;
+  return { sql, values: [...values, limit, limit * (query.page ?? 0)] };
+}

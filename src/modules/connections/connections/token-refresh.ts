@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { findConnection } from './queries.ts';
+import type { Refresher } from './refresher.ts';
+import type { Connection } from './state.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../streams/reactor/runner.ts';
+
+const topic = 'svc.credentials.v1';
+/** Refreshes of one partition at once: providers are not to be flooded when many come due together. */
+const atOnceMax = 8;
+
+/** What is read of a value of the topic. */
+interface CredentialsChanged {
+  readonly action: string;
+  readonly environment_id: string;
+  readonly integration: string | null;
+  readonly connection_id: string | null;
+  readonly connection_uid: string;
+}
+
+/**
+ * Refreshes what the owner of the connection says nobody has fetched for a day, or tries it where it never expires:
+ * consumer group `svc.token-refreshes`, so that one process does it. A refresh that fails is said in the connection, and
+ * asked for again the next day.
+ */
+export async function startTokenRefreshes(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly refresher: Refresher;
+  /** Tries credentials that never expire on the provider. */
+  readonly retest: (connection: Connection) => Promise<void>;
+  readonly logger: Logger;
+  readonly orders: OperatorRequests;
+}): Promise<AsyncDisposable> {
+  const { log, control, refresher, retest, logger, orders } = deps;
+  const codec = await deps.schemas.codec<CredentialsChanged>(topic);
+  return startReactor({
+    log,
+    group: 'svc.token-refreshes',
+    topic,
+    logger,
+    orders,
+    inFlightMax: atOnceMax,
+    async handle({ message }) {
+      if (message.value === null) return;
+      const change = codec.decode(message.value);
+      if (change.action !== 'refresh_due') return;
+      await control.view.caughtUp();
+      const { environment_id: uid, integration, connection_id: id } = change;
+      const connection = findConnection(control, uid, integration ?? '', id ?? '');
+      if (connection?.uid !== change.connection_uid) return;
+      try {
+        await (connection.isTested === true ? retest(connection) : refresher.fresh(connection));
+      } catch (error) {
+        const isSaid = error instanceof GatewayError && error.status < 500;
+        if (!isSaid) throw error;
+        logger.debug({ err: error, connectionUid: connection.uid }, 'an unused connection stays');
+      }
+    },
+  });
+}

@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { uuidV5 } from '../../../kernel/ids.ts';
+import type { Clock } from '../../../kernel/time.ts';
+import { functionsOn } from '../../connections/connections/lifecycle.ts';
+import { findConnection } from '../../connections/connections/queries.ts';
+import type { RunsClient } from '../runs/client.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../streams/reactor/runner.ts';
+
+const topic = 'svc.connections.v1';
+const event = 'post-connection-creation';
+/** A connection older than that is no news: a group that begins on an old log runs nothing for it. */
+const newsMs = 24 * 3_600_000;
+
+/** What is read of a value of the topic. */
+interface ConnectionChanged {
+  readonly event_id: string;
+  readonly action: string;
+  readonly environment_id: string;
+  readonly integration: string | null;
+  readonly connection_id: string | null;
+  readonly connection_uid: string;
+}
+
+/**
+ * Runs the functions on `post-connection-creation` of every connection created, one after the other: consumer group
+ * `svc.lifecycle-hooks`. What fails is said in the log and holds nothing up. The id of a run follows from the
+ * event, so that each runs once.
+ */
+export async function startLifecycleHooks(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly runs: RunsClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly orders: OperatorRequests;
+}): Promise<AsyncDisposable> {
+  const { log, control, runs, clock, logger, orders } = deps;
+  const codec = await deps.schemas.codec<ConnectionChanged>(topic);
+  return startReactor({
+    log,
+    group: 'svc.lifecycle-hooks',
+    topic,
+    logger,
+    orders,
+    async handle({ message }, signal) {
+      if (message.value === null || clock.now() - message.timestamp > newsMs) return;
+      const change = codec.decode(message.value);
+      if (change.action !== 'created') return;
+      await control.view.caughtUp();
+      const { environment_id: uid, integration, connection_id: id, event_id } = change;
+      const find = () => {
+        const found = findConnection(control, uid, integration ?? '', id ?? '');
+        return found?.uid === change.connection_uid ? found : null;
+      };
+      const connection = find();
+      if (connection === null) return;
+      for (const fn of functionsOn({ control }, event, connection)) {
+        // Deleted by the one before, or meanwhile.
+        if (find() === null) return;
+        const runId = uuidV5(event_id, fn.name);
+        await runs.runEventOnce({ connection, fn, event, actor: 'system' }, runId, signal);
+      }
+    },
+  });
+}

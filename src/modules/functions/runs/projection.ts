@@ -1,0 +1,65 @@
+import { limits } from '../../../kernel/limits.ts';
+import type { RunChanged } from './events.ts';
+import { defineAppended } from '../../../../streams/projector/appended.ts';
+
+/**
+ * The ledger of runs, step by step. The order answers: what ran in an environment within a time; a run is found by its
+ * id.
+ */
+export const runs = defineAppended<RunChanged>()({
+  name: 'runs',
+  topic: 'svc.runs.v1',
+  schemaVersion: 1,
+  columns: [
+    ['environment_id', 'LowCardinality(String)'],
+    ['occurred_at', "DateTime64(6, 'UTC')"],
+    ['run_id', 'String CODEC(ZSTD(1))'],
+    ['action', 'LowCardinality(String)'],
+    ['kind', 'LowCardinality(String)'],
+    ['function', 'LowCardinality(String)'],
+    ['integration', 'LowCardinality(String)'],
+    ['connection_id', 'String CODEC(ZSTD(1))'],
+    ['variant', 'LowCardinality(String)'],
+    ['attempt', 'UInt32'],
+    // What only some questions show: the step whole, as JSON.
+    ['step', 'String CODEC(ZSTD(1))'],
+  ],
+  indexes: ['INDEX runs run_id TYPE bloom_filter(0.01) GRANULARITY 4'],
+  orderBy: ['environment_id', 'occurred_at'],
+  keptFrom: 'occurred_at',
+  keepDays: limits.runsKeptDays,
+  write(rows, change) {
+    rows.string(change.environment_id);
+    rows.time(change.occurred_at);
+    rows.string(change.run_id ?? '');
+    rows.string(change.action);
+    rows.string(change.kind);
+    rows.string(change.function);
+    rows.string(change.integration ?? '');
+    rows.string(change.connection_id ?? '');
+    rows.string(change.variant);
+    rows.uint(change.attempt);
+    rows.string(JSON.stringify(stepOf(change)));
+  },
+});
+
+/** What the history needs of a step, beside the columns. Hashes and places of bodies are left out. */
+const stepOf = (change: RunChanged) => ({
+  function_version: change.function_version,
+  models: change.models,
+  trigger: change.trigger,
+  started_at: change.started_at,
+  duration_ms: change.duration_ms,
+  counts: change.counts,
+  /** Rows that earlier releases wrote have none. */
+  positions: change.positions as RunChanged['positions'] | undefined,
+  checkpoint_from: change.checkpoint_from,
+  checkpoint_to: change.checkpoint_to,
+  error_code: change.error_code,
+  error_message: change.error_message,
+  log_id: change.log_id,
+  timeline: change.timeline,
+});
+
+/** The column `step`. */
+export type RunStepShown = ReturnType<typeof stepOf>;

@@ -1,0 +1,267 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
+import type { CommandBody, EntityRef } from '../../../../control-plane/entity.ts';
+import { findCaughtUp } from '../../../../control-plane/lookup.ts';
+import { catalogue, GatewayError } from '../../../../kernel/errors.ts';
+import type { Clock } from '../../../../kernel/time.ts';
+import type { RecordWriter } from '../../../records/writer.ts';
+import type { PayloadStore } from '../payload-store.ts';
+import type { CalledRun } from '../direct-runs.ts';
+import { scrub } from '../events.ts';
+import { functionTypeOf } from '../../functions/state.ts';
+import type { HostRun, OpenedHost } from '../open-host.ts';
+import type { OperationState, RunLogs } from '../run-log.ts';
+import type { Timeline, Timelines } from '../timeline.ts';
+import type { Connection } from '../../../connections/connections/state.ts';
+import type { DeployedFunction } from '../../functions/state.ts';
+import { failureOf as errorOf } from '../runtime/failure.ts';
+import { runLimits } from '../runtime/run-limits.ts';
+import type { EndStatus } from '../../syncs/state.ts';
+import { missingEntry, type RunFailure, type Sandbox } from '../../../../ports/sandbox.ts';
+
+export interface RunDeps {
+  readonly control: ControlPlane;
+  readonly records: RecordWriter;
+  readonly sandbox: Sandbox;
+  readonly bodies: PayloadStore;
+  readonly logs: RunLogs;
+  readonly timelines: Timelines;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** @throws GatewayError when the run cannot be given what it needs, for example the connection's key. */
+  openHost(run: HostRun): Promise<OpenedHost>;
+  /** How often a started run shows a sign of life; default 15 s. */
+  readonly heartbeatMs?: number;
+}
+
+const heartbeatMs = 15_000;
+/** A runner that could not report for so long gives the run up before another one takes it. */
+const silenceMaxMs = 50_000;
+
+/** A command to the owner of the run. */
+export interface Report {
+  readonly ref: EntityRef;
+  readonly body: CommandBody;
+  readonly actor: string;
+  /** Whether an owner in this process may decide without the log, and nobody looks for the outcome in the view. */
+  readonly isDirect?: boolean;
+}
+
+/** How an attempt went, before it is told to the owner. */
+export type Ending =
+  | Over
+  /** Through no fault of the run: a sync is queued again. */
+  | { readonly kind: 'interrupted' };
+export type Over =
+  | { readonly kind: 'ok'; readonly output: string | undefined }
+  | { readonly kind: 'failed'; readonly status: EndStatus; readonly error: GatewayError };
+
+type AttemptRun = Omit<HostRun, 'timeline'>;
+
+type Dress = Pick<OpenedHost, 'calls' | 'context'>;
+
+/** Runs the user's code of one attempt; never throws. `dress` changes what it may call and see. */
+export async function runUserCode(
+  deps: RunDeps,
+  run: AttemptRun,
+  input?: string,
+  dress: (host: OpenedHost) => Dress = (host) => host,
+): Promise<Ending> {
+  try {
+    const { fn, signal } = run;
+    await using host = await deps.openHost({ ...run, timeline: timelineOf(deps, run) });
+    const fileName = `${fn.integrationKey}/${fn.name}.js`;
+    const entry = run.kind === 'webhook' ? 'onWebhook' : 'exec';
+    const how = { fileName, entry, limits: runLimits[run.kind] } as const;
+    const { context, calls } = dress(host);
+    const type = functionTypeOf(run.fn.kind);
+    const wanted = { ...how, type, input, bundle: fn.bundle, context, signal };
+    const result = await deps.sandbox.run(wanted, calls);
+    if (result.status === 'ok') return { kind: 'ok', output: result.output };
+    if (run.kind === 'webhook' && result.error.code === missingEntry)
+      return unheard(run, result.error);
+    return endingOf(host.mask.data(result.error), signal);
+  } catch (error) {
+    return failedBy(error, deps.logger);
+  }
+}
+
+function timelineOf(
+  { timelines }: Pick<RunDeps, 'timelines'>,
+  { kind, runId, attempt, connection, fn, instance }: AttemptRun,
+): Timeline {
+  const { environmentUid, integrationKey, connectionId, uid: connectionUid } = connection;
+  return timelines.of({
+    kind,
+    runId,
+    attempt,
+    functionName: fn.name,
+    functionVersion: fn.version,
+    variant: instance?.variant ?? 'base',
+    models: instance?.models ?? [],
+    environmentUid,
+    integrationKey,
+    connectionId,
+    connectionUid,
+  });
+}
+
+/** An error of ours ends the run with its code; anything else is a bug: logged whole, shown without its text. */
+function failedBy(error: unknown, logger: Logger): Ending {
+  const isInterrupted = error instanceof GatewayError && error.code === 'run_interrupted';
+  return isInterrupted ? { kind: 'interrupted' } : failureOf(error, logger);
+}
+
+/** Runs the steps of an attempt; what they throw is how it ended. */
+export async function attempted(
+  { logger }: Pick<RunDeps, 'logger'>,
+  task: () => Promise<Ending>,
+): Promise<Ending> {
+  try {
+    return await task();
+  } catch (error) {
+    return failedBy(error, logger);
+  }
+}
+
+export function failureOf(error: unknown, logger: Logger): Over {
+  if (error instanceof GatewayError) {
+    const status = error.code === 'script_aborted' ? 'cancelled' : 'failed';
+    return { kind: 'failed', status, error };
+  }
+  logger.error({ err: error }, 'a run failed outside its function');
+  return { kind: 'failed', status: 'failed', error: new GatewayError('server_error') };
+}
+
+/** A webhook for a sync that has nothing to take it is an error in the log, and no failure of the sync. */
+function unheard({ operation }: AttemptRun, { message }: RunFailure): Ending {
+  operation.write('error', message);
+  return {
+    kind: 'failed',
+    status: 'cancelled',
+    error: new GatewayError('script_aborted', { message }),
+  };
+}
+
+function endingOf(failure: RunFailure, signal: AbortSignal): Ending {
+  const reason: unknown = signal.reason;
+  if (signal.aborted && reason instanceof GatewayError && reason.code === 'run_interrupted') {
+    return { kind: 'interrupted' };
+  }
+  if (failure.kind === 'interrupted') return { kind: 'interrupted' };
+  const ends = { aborted: 'cancelled', timeout: 'timed_out' } as const;
+  const isCut = failure.kind === 'aborted' || failure.kind === 'timeout';
+  const status = isCut ? ends[failure.kind] : 'failed';
+  return { kind: 'failed', status, error: errorOf(failure) };
+}
+
+/**
+ * Asks the owner until it has decided: an outage is waited out.
+ * @throws GatewayError what the owner refused with; the signal's reason
+ */
+export async function executeUntilDecided<S extends object>(
+  { control }: Pick<RunDeps, 'control'>,
+  report: Report,
+  signal: AbortSignal,
+): Promise<S | null> {
+  return throughOutage(() => request<S>(control, report), signal);
+}
+
+const request = <S extends object>(
+  control: ControlPlane,
+  { ref, body, actor, isDirect = false }: Report,
+): Promise<S | null> =>
+  control.execute<S>(ref, body, { actor, isDirect, isViewAwaited: !isDirect });
+
+/** Repeats what failed for a reason that passes. @throws the task's other errors; the signal's reason */
+export async function throughOutage<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await task();
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      signal.throwIfAborted();
+      const ms = Math.min(200 * 2 ** attempt, 5_000);
+      await wait(ms, undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
+
+/** The owner does not know the attempt (any more): another one runs, or the run was ended. */
+export const isStale = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  (error.code === 'stale_attempt' || error.code === 'unknown_sync');
+
+/**
+ * Shows signs of life until stopped. When the owner answers that the attempt is over, or nothing is heard of
+ * it for too long, the run is aborted.
+ */
+export function keepAlive(deps: RunDeps, report: Report, abort: AbortController): Disposable {
+  let lastOk = performance.now();
+  let isAsking = false;
+  const beat = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      await request(deps.control, report);
+      lastOk = performance.now();
+    } catch (error) {
+      if (isStale(error)) abort.abort(new GatewayError('script_aborted'));
+      else if (performance.now() - lastOk > silenceMaxMs)
+        abort.abort(new GatewayError('run_interrupted'));
+    } finally {
+      isAsking = false;
+    }
+  };
+  const timer = setInterval(() => void beat(), deps.heartbeatMs ?? heartbeatMs);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** The connection of the run. @throws GatewayError `script_aborted`: it was deleted */
+export async function connectionOf(
+  { control: { view } }: Pick<RunDeps, 'control'>,
+  { environment_id, integration, connection_id, connection_uid }: CalledRun,
+): Promise<Connection> {
+  const path = [environment_id, integration ?? '', connection_id ?? ''];
+  const connection = await findCaughtUp(view, () => {
+    const found = view.find<Connection>('connection', path);
+    return found?.uid === connection_uid && !found.isDeleting ? found : null;
+  });
+  if (connection !== null) return connection;
+  throw new GatewayError('script_aborted', { message: 'The connection was deleted.' });
+}
+
+/** The connection and the function as deployed now. @throws GatewayError when the run has lost its ground */
+export async function deployedTarget(
+  deps: Pick<RunDeps, 'control'>,
+  change: CalledRun,
+): Promise<{ readonly connection: Connection; readonly fn: DeployedFunction }> {
+  const { view } = deps.control;
+  const pair = [change.environment_id, change.integration ?? ''];
+  const connection = await connectionOf(deps, change);
+  // A webhook is for the sync that subscribes to it.
+  const kind = change.kind === 'webhook' ? 'sync' : change.kind;
+  const fn = await findCaughtUp(view, () =>
+    view.find<DeployedFunction>('function', [...pair, kind, change.function]),
+  );
+  if (fn === null)
+    throw new GatewayError('script_aborted', { message: 'The function was deleted.' });
+  if (!fn.isEnabled) throw new GatewayError('function_disabled');
+  return { connection, fn };
+}
+
+/** What the log that users read says of the end. `what` is for example `Sync contacts`. */
+export function logEnd(ending: Over, what: string): [OperationState, string] {
+  if (ending.kind === 'ok') return ['success', `${what} succeeded`];
+  const states = { cancelled: 'cancelled', timed_out: 'timeout' } as const;
+  const state =
+    ending.status === 'cancelled' || ending.status === 'timed_out'
+      ? states[ending.status]
+      : 'failed';
+  return [state, scrub(ending.error.message)];
+}

@@ -1,0 +1,81 @@
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { Json } from '../../../../kernel/stable-json.ts';
+import type { Connection } from '../../../connections/connections/state.ts';
+import type { DeployedFunction } from '../../functions/state.ts';
+import { createDryRun, type DryRunOrder } from '../dry-run.ts';
+import type { CalledRun } from '../direct-runs.ts';
+import type { HostRun } from '../open-host.ts';
+import { attempted, connectionOf, runUserCode, type Ending, type RunDeps } from './attempt.ts';
+
+/**
+ * Tries a function out: its requests reach the provider, nothing that it writes stays. The output is `{output, result}`.
+ */
+export async function performDryRun(
+  deps: RunDeps,
+  change: CalledRun,
+  supplied: Pick<HostRun, 'operation' | 'signal'> & { readonly input: Promise<string | undefined> },
+): Promise<Ending> {
+  const { operation, signal } = supplied;
+  return attempted(deps, async () => {
+    const connection = await connectionOf(deps, change);
+    // It was made of this type, and sealed.
+    const order = JSON.parse((await supplied.input) ?? '{}') as DryRunOrder;
+    const definition = await deps.sandbox.describe(order.bundle, 'dryrun.js');
+    if (definition.type !== order.functionType) {
+      const message = `The code is of the type ${definition.type}, not ${order.functionType}.`;
+      throw new GatewayError('invalid_request', { message });
+    }
+    const fn = tried(order, connection, Object.keys(definition.models));
+    const ref = { kind: 'dryrun', runId: change.run_id ?? '', attempt: change.attempt } as const;
+    const run = { ...ref, connection, fn, instance: null, depth: 0, operation, signal };
+    const input = order.input === undefined ? undefined : JSON.stringify(order.input);
+    let result = {};
+    const ending = await runUserCode(deps, run, input, ({ calls, context, mask }) => {
+      const dry = createDryRun(calls, order, mask);
+      result = dry;
+      const { models } = fn;
+      const { lastSyncDate = null } = order;
+      return {
+        calls: dry.calls,
+        context: { ...context, models, lastSyncDate, loggerLevel: 'debug' },
+      };
+    });
+    if (ending.kind !== 'ok') return ending;
+    const left = (result as ReturnType<typeof createDryRun>).result();
+    const output: Json = ending.output === undefined ? null : (JSON.parse(ending.output) as Json);
+    return { kind: 'ok', output: JSON.stringify({ output, result: left }) };
+  });
+}
+
+/** The function as if it were deployed. */
+function tried(
+  { functionType, bundle }: DryRunOrder,
+  { environmentUid, integrationKey }: Connection,
+  models: readonly string[],
+): DeployedFunction {
+  return {
+    id: 0,
+    environmentUid,
+    integrationKey,
+    kind: functionType,
+    name: 'dryrun',
+    description: '',
+    version: '',
+    isEnabled: true,
+    bundle,
+    source: '',
+    contentHash: '',
+    models,
+    jsonSchema: {},
+    inputModel: null,
+    scopes: [],
+    features: [],
+    frequency: null,
+    autoStart: false,
+    trackDeletes: false,
+    syncType: 'full',
+    webhookSubscriptions: [],
+    event: null,
+    deployedAt: 0,
+  };
+}

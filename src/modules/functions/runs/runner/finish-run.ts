@@ -1,0 +1,57 @@
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { Stream } from '../../../records/stream.ts';
+import type { WriteOrigin } from '../../../records/writer.ts';
+import type { ModelPlace, ModelResult } from '../../syncs/events.ts';
+import { failureOf, throughOutage, type Ending, type Over, type RunDeps } from './attempt.ts';
+
+/** How an attempt went, with what it changed in the streams of its models. */
+export interface FinishedRun {
+  readonly ending: Ending;
+  readonly counts: readonly ModelResult[];
+  readonly positions: readonly ModelPlace[];
+}
+
+/**
+ * Sends a barrier to the stream of every declared model, touched or not: the end of a run carries what
+ * the owners decided, and a refusal after its acknowledgement fails the run.
+ */
+export async function finishRun(
+  deps: RunDeps,
+  run: {
+    readonly streams: readonly Stream[];
+    readonly origin: WriteOrigin;
+    readonly ending: Ending;
+    /** Nobody resumes from where it was. */
+    readonly hasSucceeded: boolean;
+  },
+  signal: AbortSignal,
+): Promise<FinishedRun> {
+  const { streams, origin, ending, hasSucceeded } = run;
+  if (ending.kind === 'interrupted') return { ending, counts: [], positions: [] };
+  const end = { hasSucceeded };
+  const answers = await Promise.allSettled(
+    streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin, end), signal)),
+  );
+  const counts: ModelResult[] = [];
+  const positions: ModelPlace[] = [];
+  let after: Over = ending;
+  for (const [index, answer] of answers.entries()) {
+    const model = streams[index]?.model ?? '';
+    if (answer.status === 'rejected') {
+      if (after.kind === 'ok') after = failureOf(answer.reason, deps.logger);
+      continue;
+    }
+    const { partition, offset, failures } = answer.value;
+    counts.push({ model, ...answer.value.counts });
+    positions.push({ model, partition, offset });
+    if (failures.length > 0 && after.kind === 'ok') {
+      const message = `${model}: ${failures.join('; ')}`;
+      after = {
+        kind: 'failed',
+        status: 'failed',
+        error: new GatewayError('invalid_sync_record', { message }),
+      };
+    }
+  }
+  return { ending: after, counts, positions };
+}

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { ActionRun } from '../../actions/state.ts';
+import { connectionRef } from '../../../connections/connections/entity.ts';
+import type { CalledRun, DirectRuns, RunTaker, TakenRun } from '../direct-runs.ts';
+import { isEnd, isTaken, millis, type RunChanged } from '../events.ts';
+import { connectionPathOf } from '../../syncs/entity.ts';
+import type { SyncInstance } from '../../syncs/state.ts';
+import type { Coordination } from '../../../../ports/coordination.ts';
+import type { EventLog } from '../../../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../../../ports/schemas.ts';
+import { inputOf, onLog, refOfInvoked, invokeRun } from './invoked-run.ts';
+import { executeUntilDecided, isStale, type RunDeps } from './attempt.ts';
+import { EnvironmentLocks } from './environment-lock.ts';
+import { FairLimiter, type FairLimits, type Release } from './fair-limiter.ts';
+import type { OperatorRequests } from '../../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../../streams/reactor/runner.ts';
+import { refOfSync, runSync } from './sync-run.ts';
+import { localRun } from './local-run.ts';
+
+const topic = 'svc.runs.v1';
+const group = 'svc.runners';
+
+/** Of one process. Each kind has places of its own: a flood of one makes no other wait. */
+const defaultLimits = {
+  syncs: { total: 32, perEnvironment: 16, perConnection: 4 },
+  actions: { total: 64, perEnvironment: 32, perConnection: 16 },
+  asyncActions: { total: 16, perEnvironment: 1, perConnection: 1 },
+  webhooks: { total: 32, perEnvironment: 16, perConnection: 4 },
+  events: { total: 32, perEnvironment: 16, perConnection: 4 },
+  dryRuns: { total: 8, perEnvironment: 4, perConnection: 4 },
+} as const satisfies Record<string, FairLimits>;
+
+/** How long runs that are going may take to end by themselves when the process stops. */
+const graceMs = 10_000;
+const closeMs = 15_000;
+
+export interface FunctionRunnerDeps extends RunDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly orders: OperatorRequests;
+  readonly coordination: Coordination;
+  /** Of the process: runs that are asked for in it are taken up here at once. */
+  readonly direct: DirectRuns;
+  readonly limits?: Readonly<Record<keyof typeof defaultLimits, FairLimits>>;
+}
+
+/**
+ * Takes queued runs and runs them: consumer group `svc.runners`. The position passes a queued run once the
+ * owner knows that it has started; from then on the owner watches over it by its heartbeats.
+ */
+export async function startFunctionRunner(deps: FunctionRunnerDeps): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<RunChanged>(topic);
+  const runner = new FunctionRunner(deps);
+  const reactor = await startReactor({
+    log: deps.log,
+    group,
+    topic,
+    logger: deps.logger,
+    orders: deps.orders,
+    inFlightMax: 10_000,
+    handle: ({ message, replay }, signal) =>
+      runner.handle(decoded(codec, message.value), replay !== null, signal),
+  });
+  const offer = deps.direct.offer(runner);
+  return {
+    async [Symbol.asyncDispose]() {
+      offer[Symbol.dispose]();
+      await reactor[Symbol.asyncDispose]();
+      await runner.close();
+    },
+  };
+}
+
+function decoded(codec: Codec<RunChanged>, value: Uint8Array | null): RunChanged | null {
+  return value === null ? null : codec.decode(value);
+}
+
+interface Running {
+  readonly abort: AbortController;
+  readonly kind: string;
+  done: Promise<void>;
+}
+
+class FunctionRunner implements RunTaker {
+  readonly #deps: FunctionRunnerDeps;
+  readonly #gates: Readonly<Record<keyof typeof defaultLimits, FairLimiter>>;
+  /** By run and attempt: also those that wait for a place. */
+  readonly #running = new Map<string, Running>();
+  readonly #turns: EnvironmentLocks;
+  readonly #process = randomUUID();
+  /** Ends the last reports when the process can wait no longer. */
+  readonly #closing = new AbortController();
+
+  constructor(deps: FunctionRunnerDeps) {
+    this.#deps = deps;
+    this.#turns = new EnvironmentLocks(deps);
+    const limits = deps.limits ?? defaultLimits;
+    this.#gates = {
+      syncs: new FairLimiter(limits.syncs),
+      actions: new FairLimiter(limits.actions),
+      asyncActions: new FairLimiter(limits.asyncActions),
+      webhooks: new FairLimiter(limits.webhooks),
+      events: new FairLimiter(limits.events),
+      dryRuns: new FairLimiter(limits.dryRuns),
+    };
+  }
+
+  async handle(change: RunChanged | null, isReplayed: boolean, signal: AbortSignal): Promise<void> {
+    if (change === null) return;
+    if (isTaken(change)) return;
+    if (change.action === 'queued') await this.#start(change, signal);
+    else if (isEnd(change.action) && (!isReplayed || (await this.#isLast(change)))) {
+      await this.#afterEnd(change);
+    }
+  }
+
+  /** What the connection shows is of the last run: a replay must not show an earlier one. */
+  async #isLast(change: RunChanged): Promise<boolean> {
+    const { view } = this.#deps.control;
+    await view.caughtUp();
+    const instance = view.find<SyncInstance>('sync', refOfSync(change).path);
+    return instance?.last?.runId === change.run_id;
+  }
+
+  /** Resolves once the run has started here, or need not start. */
+  async #start(change: RunChanged, signal: AbortSignal): Promise<void> {
+    const name = nameOf(change);
+    if (this.#running.has(name) || this.#isLate(change)) return;
+    const abort = new AbortController();
+    const running: Running = { abort, kind: change.kind, done: Promise.resolve() };
+    this.#running.set(name, running);
+    let release: Release | undefined;
+    try {
+      release = await this.#enter(change, AbortSignal.any([signal, abort.signal]));
+      const leave = release;
+      const run = await this.#begin(change, abort, signal);
+      running.done = run().finally(() => {
+        leave();
+        this.#running.delete(name);
+      });
+    } catch (error) {
+      release?.();
+      this.#running.delete(name);
+      if (isStale(error) || abort.signal.aborted) return;
+      throw error;
+    }
+  }
+
+  /** Resolves with what is left to do, once the owner has taken the start. */
+  async #begin(
+    change: RunChanged,
+    abort: AbortController,
+    signal: AbortSignal,
+  ): Promise<() => Promise<void>> {
+    const deps = this.#deps;
+    const { attempt } = change;
+    const runId = change.run_id ?? '';
+    if (this.#isLate(change)) throw new GatewayError('stale_attempt');
+    const runner = this.#runnerOf(change);
+    const actor = `run:${runId}`;
+    if (change.kind !== 'sync') {
+      const input = inputOf(deps, change);
+      // Awaited by the run; a failure before that is no unhandled one.
+      input.catch(() => undefined);
+      const body = { type: 'RunStarted', attempt, runner };
+      const run = await executeUntilDecided<ActionRun>(
+        deps,
+        { ref: refOfInvoked(change), body, actor, isDirect: true },
+        signal,
+      );
+      const closing = this.#closing.signal;
+      const supplied = { input, depth: run?.depth ?? 0, keepBody: onLog(deps, change, closing) };
+      return async () => {
+        await invokeRun(deps, change, supplied, abort, closing);
+      };
+    }
+    const body = { type: 'RunStarted', runId, attempt, runner };
+    const instance = await executeUntilDecided<SyncInstance>(
+      deps,
+      { ref: refOfSync(change), body, actor },
+      signal,
+    );
+    if (instance === null) throw new GatewayError('stale_attempt');
+    return () => runSync(deps, change, instance, abort, this.#closing.signal);
+  }
+
+  async #enter(change: RunChanged, signal: AbortSignal): Promise<Release> {
+    const limiter = limiterOf(change);
+    const leave = await this.#gates[limiter].enter(ticketOf(change), signal);
+    if (limiter !== 'asyncActions') return leave;
+    try {
+      const end = await this.#turns.take(change.environment_id, signal);
+      return () => {
+        end();
+        leave();
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #runnerOf({ attempt }: CalledRun): string {
+    return `${this.#process}/${attempt}`;
+  }
+
+  take(run: CalledRun): TakenRun | null {
+    const name = nameOf(run);
+    if (this.#running.has(name)) return null;
+    const leave = this.#gates[limiterOf(run)].tryEnter(ticketOf(run));
+    if (leave === null) return null;
+    const deps = this.#deps;
+    const abort = new AbortController();
+    const { promise: done, resolve } = Promise.withResolvers<undefined>();
+    this.#running.set(name, { abort, kind: run.kind, done });
+    return localRun(deps, run, {
+      runner: this.#runnerOf(run),
+      abort,
+      closing: this.#closing.signal,
+      over: () => {
+        leave();
+        this.#running.delete(name);
+        resolve(undefined);
+      },
+    });
+  }
+
+  #isLate(change: RunChanged): boolean {
+    return change.start_by !== null && millis(change.start_by) < this.#deps.clock.now();
+  }
+
+  /** A run that was ended from outside stops here; a sync's end shows on its connection. */
+  async #afterEnd(change: RunChanged): Promise<void> {
+    this.#running.get(nameOf(change))?.abort.abort(new GatewayError('script_aborted'));
+    if (change.kind !== 'sync' || change.action === 'cancelled') return;
+    const { environment_id: environmentUid, integration, connection_id } = change;
+    const path = connectionPathOf({
+      environmentUid,
+      integrationKey: integration ?? '',
+      connectionId: connection_id ?? '',
+    });
+    const ref = connectionRef(...path);
+    const actor = `run:${change.run_id ?? ''}`;
+    if (change.action !== 'succeeded') {
+      const body = { type: 'MarkError', error: { type: 'sync', log_id: change.log_id } };
+      await this.#deps.control.enqueue(ref, body, { actor });
+      return;
+    }
+    const others = this.#deps.control.view.list<SyncInstance>('sync', path);
+    const isFailing = others.some(
+      ({ state }) =>
+        (state.syncName !== change.function || state.variant !== change.variant) &&
+        state.last !== null &&
+        failing.has(state.last.status),
+    );
+    if (!isFailing)
+      await this.#deps.control.enqueue(ref, { type: 'ClearError', errorType: 'sync' }, { actor });
+  }
+
+  /** Actions may end by themselves for a while; syncs are given back at once. */
+  async close(): Promise<void> {
+    const interrupt = (kind: 'sync' | 'all'): void => {
+      for (const running of this.#running.values()) {
+        if (kind === 'all' || running.kind === 'sync')
+          running.abort.abort(new GatewayError('run_interrupted'));
+      }
+    };
+    interrupt('sync');
+    const all = Promise.all([...this.#running.values()].map(({ done }) => done));
+    const timer = new AbortController();
+    const after = (ms: number, act: () => void) =>
+      wait(ms, undefined, { signal: timer.signal }).then(act, () => undefined);
+    const grace = after(graceMs, () => interrupt('all'));
+    const end = after(closeMs, () => this.#closing.abort(new GatewayError('run_interrupted')));
+    await Promise.race([all, end]);
+    timer.abort();
+    await Promise.all([grace, end]);
+  }
+}
+
+const ticketOf = (run: CalledRun) => ({
+  environmentUid: run.environment_id,
+  connectionUid: run.connection_uid,
+});
+
+function limiterOf({ kind, trigger }: CalledRun): keyof typeof defaultLimits {
+  switch (kind) {
+    case 'sync':
+      return 'syncs';
+    case 'webhook':
+      return 'webhooks';
+    case 'on-event':
+      return 'events';
+    case 'dryrun':
+      return 'dryRuns';
+    case 'action':
+      return trigger === 'async' ? 'asyncActions' : 'actions';
+  }
+}
+
+const failing = new Set(['failed', 'timed_out', 'interrupted']);
+const nameOf = (change: CalledRun): string => `${change.run_id ?? ''}/${change.attempt}`;

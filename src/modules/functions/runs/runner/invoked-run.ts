@@ -1,0 +1,252 @@
+import { findCaughtUp } from '../../../../control-plane/lookup.ts';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { Stream } from '../../../records/stream.ts';
+import type { WriteOrigin } from '../../../records/writer.ts';
+import { streamOf } from '../../syncs/reconcile.ts';
+import type { SyncInstance } from '../../syncs/state.ts';
+import { actionRunRef } from '../../actions/entity.ts';
+import type { Operation } from '../run-log.ts';
+import type { BodyOwner } from '../payload-store.ts';
+import type { CalledRun } from '../direct-runs.ts';
+import { scrub, type BodyPlace, type RunChanged } from '../events.ts';
+import { outputJson } from '../../actions/output.ts';
+import {
+  executeUntilDecided,
+  attempted,
+  deployedTarget,
+  isStale,
+  keepAlive,
+  logEnd,
+  runUserCode,
+  throughOutage,
+  type Ending,
+  type RunDeps,
+} from './attempt.ts';
+import { performDryRun } from './dry-run.ts';
+import { finishRun, type FinishedRun } from './finish-run.ts';
+import { refOfSync } from './sync-run.ts';
+
+export const refOfInvoked = (change: CalledRun) =>
+  actionRunRef({
+    environmentUid: change.environment_id,
+    integrationKey: change.integration ?? '',
+    connectionId: change.connection_id ?? '',
+    runId: change.run_id ?? '',
+  });
+
+const ownerOf = (change: CalledRun): BodyOwner => ({
+  runId: change.run_id ?? '',
+  environmentUid: change.environment_id,
+  connectionUid: change.connection_uid,
+});
+
+/** The input as JSON text; undefined when the caller sent none. Read while the owner decides on the start. */
+export async function inputOf(deps: RunDeps, change: RunChanged): Promise<string | undefined> {
+  const { body_partition: partition, body_offset: offset } = change;
+  if (partition === null || offset === null) return undefined;
+  return deps.bodies.get(ownerOf(change), 'input', { partition, offset });
+}
+
+/** Where the body of an end is, and its keyed hash. */
+interface KeptBody {
+  readonly place: BodyPlace | null;
+  readonly hash: string | null;
+}
+
+export interface InvokedWith {
+  readonly input: Promise<string | undefined>;
+  readonly depth: number;
+  /** Keeps the body of the end for who waits for it. */
+  readonly keepBody: (json: string) => Promise<KeptBody>;
+}
+
+/** Keeps the body of an end on the log. */
+export const onLog =
+  (deps: RunDeps, change: CalledRun, closing: AbortSignal): InvokedWith['keepBody'] =>
+  (json) =>
+    throughOutage(() => deps.bodies.put(ownerOf(change), 'output', json), closing).catch(bodyLost);
+
+/**
+ * Runs one attempt of an action, an on-event function or a webhook, from its `started` to its end. Resolves with
+ * whether the owner has taken this end; never throws.
+ */
+export async function invokeRun(
+  deps: RunDeps,
+  change: CalledRun,
+  { input, depth, keepBody }: InvokedWith,
+  abort: AbortController,
+  closing: AbortSignal,
+): Promise<boolean> {
+  const { attempt } = change;
+  const actor = `run:${change.run_id ?? ''}`;
+  const ref = refOfInvoked(change);
+  const operation = beginLog(deps, change);
+  const sign = { ref, body: { type: 'Heartbeat', attempt }, actor, isDirect: true };
+  using _ = keepAlive(deps, sign, abort);
+  const { signal } = abort;
+  const settled = await settledOf(deps, change, { input, depth, operation, signal });
+  return await report(deps, change, settled, { operation, keepBody, closing });
+}
+
+interface Given {
+  readonly input: Promise<string | undefined>;
+  readonly operation: Operation;
+  readonly signal: AbortSignal;
+}
+
+async function settledOf(
+  deps: RunDeps,
+  change: CalledRun,
+  input: Given & { readonly depth: number },
+): Promise<FinishedRun> {
+  if (change.kind === 'webhook') return performWebhook(deps, change, input);
+  if (change.kind !== 'dryrun') return perform(deps, change, input);
+  return { ending: await performDryRun(deps, change, input), counts: [], positions: [] };
+}
+
+async function perform(
+  deps: RunDeps,
+  change: CalledRun,
+  supplied: Given & { readonly depth: number },
+): Promise<FinishedRun> {
+  const { input, ...shown } = supplied;
+  const ending = await attempted(deps, async () => {
+    const { connection, fn } = await deployedTarget(deps, change);
+    const json = await input;
+    const host = { ...runOf(change), connection, fn, instance: null, ...shown };
+    return runUserCode(deps, host, json);
+  });
+  return { ending, counts: [], positions: [] };
+}
+
+/** The handle is that of the sync, on its base variant: what it saves is counted as a sync's is. */
+async function performWebhook(
+  deps: RunDeps,
+  change: CalledRun,
+  { input, operation, signal }: Given,
+): Promise<FinishedRun> {
+  const ref = runOf(change);
+  const actor = `run:${ref.runId}`;
+  const origin: WriteOrigin = { ...ref, syncName: change.function, actor };
+  let streams: readonly Stream[] = [];
+  const ending = await attempted(deps, async () => {
+    const { connection, fn } = await deployedTarget(deps, change);
+    const instance = await instanceOf(deps, change);
+    streams = instance.models.map((model) => streamOf(instance, model));
+    const json = await input;
+    const host = { ...ref, connection, fn, instance, depth: 0, operation, signal };
+    return runUserCode(deps, host, json);
+  });
+  const hasSucceeded = ending.kind === 'ok';
+  return finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);
+}
+
+const runOf = (change: CalledRun) => ({
+  kind: change.kind,
+  runId: change.run_id ?? '',
+  attempt: change.attempt,
+});
+
+/** @throws GatewayError `script_aborted` */
+async function instanceOf(
+  { control: { view } }: RunDeps,
+  change: CalledRun,
+): Promise<SyncInstance> {
+  const { path } = refOfSync(change);
+  const instance = await findCaughtUp(view, () => view.find<SyncInstance>('sync', path));
+  if (instance?.connectionUid === change.connection_uid) return instance;
+  throw new GatewayError('script_aborted', { message: 'The sync was removed.' });
+}
+
+/** What the log that users read calls it (contract/http.md section 11). */
+function operationTypeOf({ kind, trigger }: CalledRun): string {
+  if (kind === 'webhook') return 'webhook:incoming';
+  return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';
+}
+
+const titles = {
+  action: 'Action',
+  'on-event': 'Function',
+  webhook: 'Webhook of',
+  sync: 'Sync',
+  dryrun: 'Dry run of',
+} as const;
+const titleOf = ({ kind, function: name }: CalledRun): string => `${titles[kind]} ${name}`;
+
+function beginLog(deps: RunDeps, change: CalledRun): Operation {
+  const { log_id, run_id, environment_id, integration, connection_id } = change;
+  const ref = {
+    operationId: log_id,
+    operationType: operationTypeOf(change),
+    functionName: change.function,
+    runId: run_id ?? '',
+    environmentUid: environment_id,
+    integration: integration ?? '',
+    connectionId: connection_id ?? '',
+  };
+  return deps.logs.begin(ref, `${titleOf(change)} started`);
+}
+
+interface Reporting extends Pick<InvokedWith, 'keepBody'> {
+  readonly operation: Operation;
+  readonly closing: AbortSignal;
+}
+
+async function report(
+  deps: RunDeps,
+  change: CalledRun,
+  { ending, counts, positions }: FinishedRun,
+  { operation, keepBody, closing }: Reporting,
+): Promise<boolean> {
+  const { attempt } = change;
+  const runId = change.run_id ?? '';
+  const { status, error, json } = endOf(ending);
+  let isTaken = false;
+  try {
+    const body = await keepBody(json);
+    const fields = {
+      type: 'RunEnded',
+      attempt,
+      status,
+      error,
+      output: body.place,
+      outputHash: body.hash,
+      ...(change.kind === 'webhook' ? { counts, positions } : {}),
+    };
+    await executeUntilDecided(
+      deps,
+      { ref: refOfInvoked(change), actor: `run:${runId}`, body: fields, isDirect: true },
+      closing,
+    );
+    isTaken = true;
+  } catch (failure) {
+    if (!isStale(failure))
+      deps.logger.warn({ err: failure, runId }, 'the end of a run was not taken');
+  }
+  if (ending.kind === 'interrupted')
+    operation.end('failed', error?.message ?? '', { isInterrupted: true });
+  else operation.end(...logEnd(ending, titleOf(change)));
+  return isTaken;
+}
+
+/** The key went with the connection: the run still ends, without a body. */
+function bodyLost(error: unknown): KeptBody {
+  if (error instanceof GatewayError && error.code === 'not_found')
+    return { place: null, hash: null };
+  throw error;
+}
+
+function endOf(ending: Ending) {
+  if (ending.kind === 'ok') {
+    return {
+      status: 'succeeded',
+      error: null,
+      json: outputJson({ output: ending.output }),
+    } as const;
+  }
+  const isInterrupted = ending.kind === 'interrupted';
+  const error = isInterrupted ? new GatewayError('run_interrupted') : ending.error;
+  const status = isInterrupted ? 'interrupted' : ending.status;
+  const fields = { code: error.code, message: scrub(error.message) };
+  return { status, error: fields, json: outputJson({ error }) } as const;
+}

@@ -1,0 +1,147 @@
+import type { WriteOrigin } from '../../../records/writer.ts';
+import type { DeployedFunction } from '../../functions/state.ts';
+import type { CalledRun } from '../direct-runs.ts';
+import { scrub, type RunChanged } from '../events.ts';
+import { runLimits } from '../runtime/run-limits.ts';
+import { RunTimeBudget } from '../run-time-budget.ts';
+import { syncRef } from '../../syncs/entity.ts';
+import { streamOf } from '../../syncs/reconcile.ts';
+import type { SyncInstance } from '../../syncs/state.ts';
+import {
+  executeUntilDecided,
+  attempted,
+  deployedTarget,
+  logEnd,
+  isStale,
+  keepAlive,
+  runUserCode,
+  type Over,
+  type Report,
+  type RunDeps,
+} from './attempt.ts';
+import { finishRun, type FinishedRun } from './finish-run.ts';
+
+/** How long a stopping runner tries to give a run back; after that the owner misses its heartbeats. */
+const releaseWithinMs = 5_000;
+
+export const refOfSync = (change: CalledRun) =>
+  syncRef(
+    [change.environment_id, change.integration ?? '', change.connection_id ?? ''],
+    change.function,
+    change.variant,
+  );
+
+/** Runs one attempt of a sync from its `started` to its end. Never throws. */
+export async function runSync(
+  deps: RunDeps,
+  change: RunChanged,
+  instance: SyncInstance,
+  abort: AbortController,
+  closing: AbortSignal,
+): Promise<void> {
+  const runId = change.run_id ?? '';
+  const { attempt } = change;
+  const actor = `run:${runId}`;
+  const ref = refOfSync(change);
+  const sync = { operationId: change.log_id, operationType: 'sync:run', runId };
+  const where = { environmentUid: instance.environmentUid, integration: instance.integrationKey };
+  const operation = deps.logs.begin(
+    { ...sync, ...where, connectionId: instance.connectionId, functionName: change.function },
+    `Sync ${change.function} started`,
+  );
+  using _ = keepAlive(deps, { ref, body: { type: 'Heartbeat', runId, attempt }, actor }, abort);
+
+  const run = { change, instance, runId, attempt, actor, signal: abort.signal };
+  const outcome = await perform(deps, run, operation);
+  if (outcome.ending.kind === 'interrupted') {
+    operation.end('failed', 'The run was interrupted; it is tried again', {
+      isInterrupted: true,
+    });
+    const body = { type: 'Release', runId, attempt };
+    const soon = AbortSignal.any([closing, AbortSignal.timeout(releaseWithinMs)]);
+    await report(deps, { ref, body, actor }, soon);
+    return;
+  }
+  const { ending, counts, positions, goesOn } = outcome;
+  const result = { counts, positions, ...statusOf(ending), goesOn };
+  const body = { type: 'RunEnded', runId, attempt, ...result };
+  await report(deps, { ref, body, actor }, closing);
+  operation.end(...logEnd(ending, `Sync ${change.function}`));
+}
+
+interface SyncAttempt {
+  readonly change: RunChanged;
+  readonly instance: SyncInstance;
+  readonly runId: string;
+  readonly attempt: number;
+  readonly actor: string;
+  readonly signal: AbortSignal;
+}
+
+/** `goesOn`: its time was used up, and the next run is to go on at once. */
+async function perform(
+  deps: RunDeps,
+  run: SyncAttempt,
+  operation: Parameters<RunDeps['openHost']>[0]['operation'],
+): Promise<FinishedRun & { readonly goesOn: boolean }> {
+  const { change, instance, runId, attempt, actor, signal } = run;
+  const origin: WriteOrigin = { runId, attempt, syncName: change.function, actor };
+  const streams = instance.models.map((model) => streamOf(instance, model));
+  const slot = new RunTimeBudget(deps.clock, runLimits.sync.wallMs);
+  const started = await attempted(deps, async () => {
+    const { connection, fn } = await deployedTarget(deps, change);
+    // A later attempt with a checkpoint goes on: what the earlier one saved must stay.
+    if (change.empty_cache && instance.checkpoint === null) {
+      await Promise.all(streams.map((stream) => deps.records.empty(stream, actor)));
+    }
+    const isResumed = instance.checkpoint !== null;
+    const isFull = fn.trackDeletes && fn.syncType === 'full' && !isResumed;
+    if (isFull || asksForRunPass(fn)) {
+      await Promise.all(
+        streams.map((stream) => deps.records.runPassStart(stream, origin, { isResumed })),
+      );
+    }
+    const host = {
+      kind: 'sync',
+      runId,
+      attempt,
+      connection,
+      fn,
+      instance,
+      depth: 0,
+      operation,
+      slot,
+      signal,
+    } as const;
+    const ending = await runUserCode(deps, host);
+    if (isFull && ending.kind === 'ok') {
+      await Promise.all(streams.map((stream) => deps.records.runPassEnd(stream, origin)));
+    }
+    return ending;
+  });
+  const isUsedUp = started.kind === 'failed' && slot.isEndedBy(started.error);
+  const ending = isUsedUp ? ({ kind: 'ok', output: undefined } as const) : started;
+  const hasSucceeded = ending.kind === 'ok' && !isUsedUp;
+  const settled = await finishRun(deps, { streams, origin, ending, hasSucceeded }, signal);
+  return { ...settled, goesOn: isUsedUp && settled.ending.kind === 'ok' };
+}
+
+/** A pass costs a command for each model and marks of what is saved unchanged: only code that names the method pays. */
+const asksForRunPass = ({ bundle }: DeployedFunction): boolean =>
+  bundle.includes('deleteRecordsFromPreviousExecutions');
+
+function statusOf(ending: Over) {
+  if (ending.kind === 'ok') return { status: 'succeeded', error: null } as const;
+  const { status, error } = ending;
+  return { status, error: { code: error.code, message: scrub(error.message) } };
+}
+
+/** An attempt that the owner no longer knows has nothing to report. */
+async function report(deps: RunDeps, to: Report, signal: AbortSignal): Promise<void> {
+  try {
+    await executeUntilDecided(deps, to, signal);
+  } catch (error) {
+    if (!isStale(error))
+      deps.logger.warn({ err: error, command: to.body.type }, 'a report of a run was not taken');
+  }
+}

@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { findConnection } from '../../connections/connections/queries.ts';
+import { createInstancesFor } from './reconcile.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../streams/reactor/runner.ts';
+
+const topic = 'svc.connections.v1';
+
+/** What is read of a value of the topic. */
+interface ConnectionChanged {
+  readonly action: string;
+  readonly environment_id: string;
+  readonly integration: string | null;
+  readonly connection_id: string | null;
+}
+
+/**
+ * Makes the syncs of every connection created, also when the node that created it died right after. Together
+ * with `reconcileSyncInstances`, of which both look at the log's newest state, none is left out.
+ */
+export async function startSyncInstances(deps: {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly logger: Logger;
+  readonly orders: OperatorRequests;
+}): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<ConnectionChanged>(topic);
+  return startReactor({
+    log: deps.log,
+    group: 'svc.sync-instances',
+    topic,
+    logger: deps.logger,
+    orders: deps.orders,
+    async handle({ message }) {
+      if (message.value === null) return;
+      const change = codec.decode(message.value);
+      if (change.action !== 'created') return;
+      await deps.control.view.caughtUp();
+      const { environment_id, integration, connection_id } = change;
+      const where = [deps.control, environment_id, integration ?? ''] as const;
+      const connection = findConnection(...where, connection_id ?? '');
+      if (connection === null) return;
+      try {
+        await createInstancesFor(deps.control, connection, 'system');
+      } catch (error) {
+        const isGone = error instanceof GatewayError && error.code === 'unknown_connection';
+        if (!isGone) throw error;
+      }
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import type { LogEntry } from './events.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { defineAppended } from '../../../../streams/projector/appended.ts';
+
+/**
+ * The order answers: what happened in an environment within a time. An operation is found by its entries that have a
+ * type, which all carry when it began.
+ */
+export const logs = defineAppended<LogEntry>()({
+  name: 'logs',
+  topic: 'svc.logs.v1',
+  schemaVersion: 1,
+  columns: [
+    ['environment_id', 'LowCardinality(String)'],
+    ['occurred_at', "DateTime64(6, 'UTC')"],
+    ['event_id', 'String'],
+    ['operation_id', 'String CODEC(ZSTD(1))'],
+    ['operation_type', 'LowCardinality(String)'],
+    ['state', 'LowCardinality(String)'],
+    ['started_at', "DateTime64(6, 'UTC')"],
+    ['integration', 'LowCardinality(String)'],
+    ['connection_id', 'String CODEC(ZSTD(1))'],
+    ['function', 'LowCardinality(String)'],
+    ['run_id', 'String CODEC(ZSTD(1))'],
+    ['level', 'LowCardinality(String)'],
+    ['source', 'LowCardinality(String)'],
+    ['message', 'String CODEC(ZSTD(1))'],
+    ['context', 'String CODEC(ZSTD(1))'],
+  ],
+  indexes: ['INDEX operations operation_id TYPE bloom_filter(0.01) GRANULARITY 4'],
+  orderBy: ['environment_id', 'occurred_at'],
+  keptFrom: 'occurred_at',
+  keepDays: limits.logsKeptDays,
+  write(rows, entry) {
+    rows.string(entry.environment_id);
+    rows.time(entry.occurred_at);
+    rows.string(entry.event_id);
+    rows.string(entry.operation_id);
+    rows.string(entry.operation_type ?? '');
+    rows.string(entry.state ?? '');
+    rows.time(entry.started_at ?? entry.occurred_at);
+    rows.string(entry.integration ?? '');
+    rows.string(entry.connection_id ?? '');
+    rows.string(entry.function ?? '');
+    rows.string(entry.run_id ?? '');
+    rows.string(entry.level);
+    rows.string(entry.source ?? 'internal');
+    rows.string(entry.message);
+    rows.string(entry.context ?? '');
+  },
+});

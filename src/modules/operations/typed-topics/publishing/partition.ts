@@ -1,0 +1,228 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RecordChange } from '../../../records/events.ts';
+import { recordsTopic, reservedKey } from '../../../records/stream-head.ts';
+import type {
+  Batch,
+  Message,
+  Placed,
+  ReadMessage,
+  TransactionalWriter,
+} from '../../../../ports/event-log.ts';
+import { messagesOf } from './messages.ts';
+import { Progress } from './progress.ts';
+import { typedTopicsGroup, type Shared } from './shared.ts';
+import { openTarget, type OpenTarget } from './targets.ts';
+
+/** Small batches: turning one into rows holds the thread. */
+const batchBytesMax = 128 * 1024;
+/** How often a position moves over changes that are nobody's. */
+const positionEveryMs = 5_000;
+
+/**
+ * Fills the typed topics of one partition until the signal. Each transaction appends what a batch of changes
+ * comes to, and moves the group's position past it: exactly once, also when the process is killed.
+ * @throws GatewayError `writer_fenced` when another has taken the partition over
+ */
+export async function fillPartition(
+  shared: Shared,
+  partition: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await using writer = await shared.log.openWriter(`typed-topics/${partition}`);
+  const progress = new Progress(partition, shared.progressCodec);
+  await progress.read(shared.log);
+  const at = await startOf(shared, partition, progress);
+  const filling = new Filling(shared, { partition, writer, progress, at });
+  while (!signal.aborted) await filling.whileTargetsStay(signal);
+}
+
+/**
+ * After the group's position. Without one nothing was opted in when the partition was last held, or the
+ * position is lost: then what may be missing is repeated.
+ */
+async function startOf(shared: Shared, partition: number, progress: Progress): Promise<number> {
+  const committed = await shared.log.committed(typedTopicsGroup, recordsTopic);
+  const existing = committed.get(partition) ?? progress.lowestLive;
+  return existing ?? shared.log.endOffset(recordsTopic, partition);
+}
+
+interface Held {
+  readonly partition: number;
+  readonly writer: TransactionalWriter;
+  readonly progress: Progress;
+  /** Offset of the next change. */
+  readonly at: number;
+}
+
+class Filling {
+  readonly #shared: Shared;
+  readonly #held: Held;
+  #at: number;
+  #committedAt = 0;
+
+  constructor(shared: Shared, held: Held) {
+    this.#shared = shared;
+    this.#held = held;
+    this.#at = held.at;
+  }
+
+  /** Brings every topic up to the position, then goes on with all of them until the targets change. */
+  async whileTargetsStay(signal: AbortSignal): Promise<void> {
+    const { list, changed } = this.#shared.targets.current();
+    const until = AbortSignal.any([signal, changed]);
+    const { progress } = this.#held;
+    progress.keepOnly(new Set(list.map(({ typed }) => typed.uid)));
+    if (list.length === 0) return this.#idle(until);
+    const opened = await Promise.all(list.map((target) => openTarget(this.#shared, target)));
+    const open = opened.filter((target) => target !== null);
+    for (const target of open) await this.#backfill(target, signal);
+    await this.#follow(open, until);
+  }
+
+  /** Nothing is anybody's: what comes now is for the backfill of whoever opts in. */
+  async #idle(until: AbortSignal): Promise<void> {
+    const { log } = this.#shared;
+    while (!until.aborted) {
+      this.#at = await log.endOffset(recordsTopic, this.#held.partition);
+      await this.#commit([]);
+      await wait(positionEveryMs, undefined, { signal: until }).catch(() => undefined);
+    }
+  }
+
+  async #backfill(target: OpenTarget, signal: AbortSignal): Promise<void> {
+    const { partition, progress } = this.#held;
+    const existing = progress.of(target);
+    if (existing?.is_live === true || target.typed.endedAt !== null) return;
+    const from = { topic: recordsTopic, partition, offset: existing?.next ?? 0 };
+    const options = { signal, maxBytes: batchBytesMax };
+    let epoch = 0;
+    for await (const batch of this.#shared.log.read(from, options)) {
+      if (signal.aborted) return;
+      const messages = batch.messages.filter(({ offset }) => offset < this.#at);
+      const changes = this.#changes(messages, [target], (ref) => {
+        if (ref < epoch) return false;
+        epoch = ref;
+        return true;
+      });
+      const placed = await this.#placed(changes, true);
+      progress.filled(target, Math.min(batch.next, this.#at), false);
+      await this.#commit(placed);
+      if (batch.next >= this.#at) break;
+    }
+    if (signal.aborted) return;
+    progress.filled(target, this.#at, true);
+    await this.#commit([]);
+  }
+
+  async #follow(open: readonly OpenTarget[], until: AbortSignal): Promise<void> {
+    const { partition, progress } = this.#held;
+    const { log, clock } = this.#shared;
+    const from = { topic: recordsTopic, partition, offset: this.#at };
+    for await (const batch of log.follow([from], { signal: until, maxBytes: batchBytesMax })) {
+      // The batch is taken again, for the targets as they are now.
+      if (until.aborted) return;
+      const placed = await this.#placedOf(batch, open);
+      this.#at = batch.next;
+      const isDue = clock.now() - this.#committedAt >= positionEveryMs;
+      if (placed.length > 0 || progress.hasChanges || isDue) await this.#commit(placed);
+    }
+  }
+
+  async #placedOf(batch: Batch, open: readonly OpenTarget[]): Promise<Placed[]> {
+    const { progress } = this.#held;
+    const changes = this.#changes(batch.messages, open, (epoch) => {
+      if (epoch < progress.epoch) return false;
+      progress.seen(epoch);
+      return true;
+    });
+    return this.#placed(changes, false);
+  }
+
+  /** The changes that are somebody's. What is nobody's is told by its key and not decoded. */
+  *#changes(
+    messages: readonly ReadMessage[],
+    open: readonly OpenTarget[],
+    counts: (epoch: number) => boolean,
+  ): Generator<Matched> {
+    for (const message of messages) {
+      const { key, value } = message;
+      if (value === null || key === reservedKey) continue;
+      const [environmentUid = '', , model = ''] = key.split('/');
+      const near = open.filter(
+        ({ typed }) =>
+          typed.environmentUid === environmentUid && typed.model === decodeURIComponent(model),
+      );
+      if (near.length === 0) continue;
+      const change = this.#decoded(message);
+      if (change === null) {
+        yield { message, change, target: null };
+      } else if (counts(change.owner_epoch)) {
+        const target = near.find(({ typed }) => typed.integrationKey === change.integration);
+        if (target !== undefined) yield { message, change, target };
+      }
+    }
+  }
+
+  #decoded({ value }: ReadMessage): RecordChange | null {
+    try {
+      return value === null ? null : this.#shared.changeCodec.decode(value);
+    } catch {
+      return null;
+    }
+  }
+
+  async #placed(changes: Iterable<Matched>, isBackfill: boolean): Promise<Placed[]> {
+    const { clock, version } = this.#shared;
+    const erased = new Map<string, boolean>();
+    const byTopic = new Map<string, Message[]>();
+    for (const { message, change, target } of changes) {
+      if (change === null || target === null) {
+        await this.#park(message);
+        continue;
+      }
+      const isErased = change.action === 'purged' && (await this.#isErased(change, erased));
+      const context = { clock, version, isBackfill, isErased };
+      const made = messagesOf(change, message.headers, target, context);
+      const list = byTopic.get(target.topic) ?? [];
+      list.push(...made);
+      if (list.length > 0) byTopic.set(target.topic, list);
+    }
+    const { partition } = this.#held;
+    return [...byTopic].map(([topic, messages]) => ({ topic, partition, messages }));
+  }
+
+  async #isErased(change: RecordChange, existing: Map<string, boolean>): Promise<boolean> {
+    const { connection_uid: uid } = change;
+    let isErased = existing.get(uid);
+    if (isErased === undefined) {
+      isErased = await this.#shared.isConnectionGone(uid);
+      existing.set(uid, isErased);
+    }
+    return isErased;
+  }
+
+  async #park(message: ReadMessage): Promise<void> {
+    const { partition } = this.#held;
+    const reason = new Error('The change cannot be read.');
+    await this.#shared.park({ topic: recordsTopic, partition, message, replay: null }, reason, 1);
+  }
+
+  async #commit(placed: readonly Placed[]): Promise<void> {
+    const { writer, progress, partition } = this.#held;
+    const { faultPoint, clock } = this.#shared;
+    faultPoint('typed-topics:before-commit');
+    await writer.commit([...placed, ...progress.take()], {
+      group: typedTopicsGroup,
+      positions: [{ topic: recordsTopic, partition, offset: this.#at }],
+    });
+    this.#committedAt = clock.now();
+    faultPoint('typed-topics:after-commit');
+  }
+}
+
+interface Matched {
+  readonly message: ReadMessage;
+  /** Null: it cannot be read. */
+  readonly change: RecordChange | null;
+  readonly target: OpenTarget | null;
+}

@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
+import type { Clock } from '../../../../kernel/time.ts';
+import type { RecordChange } from '../../../records/events.ts';
+import type { TypedTopicProgress } from '../progress.ts';
+import type { EventLog } from '../../../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../../../ports/schemas.ts';
+import type { ConsumerGroupName } from '../../../../../streams/consumer-groups.ts';
+import type { OperatorRequests } from '../../../../../streams/reactor/reactor.ts';
+import type { Targets } from './targets.ts';
+
+export const typedTopicsGroup = 'svc.typed-topics' satisfies ConsumerGroupName;
+
+export interface TypedTopicsDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: ControlPlane;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of the gateway. */
+  readonly version: string;
+  readonly park: OperatorRequests['park'];
+  /** Where crash tests may end the process: `typed-topics:before-commit`, `typed-topics:after-commit`. */
+  readonly faultPoint: (name: string) => void;
+  /** Before a partition is taken up again after a failure; doubles up to 10 s. Default 200 ms. */
+  readonly retryMs?: number;
+}
+
+/** What all partitions of this process share. */
+export interface Shared extends TypedTopicsDeps {
+  readonly targets: Targets;
+  readonly changeCodec: Codec<RecordChange>;
+  readonly progressCodec: Codec<TypedTopicProgress>;
+  /** Asked of a view that has caught up: a connection is marked before its records are removed. */
+  isConnectionGone(connectionUid: string): Promise<boolean>;
+}

@@ -1,0 +1,131 @@
+import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../../kernel/errors.ts';
+import type { JsonObject } from '../../../../kernel/stable-json.ts';
+import { recordsTopic } from '../../../records/stream-head.ts';
+import { typedTopicRef } from '../entity.ts';
+import { typedSchema, type Envelope, type TypedSchema } from '../envelope.ts';
+import { topicOf } from '../names.ts';
+import { allTypedTopics, schemaOfModel } from '../queries.ts';
+import type { TypedTopic } from '../state.ts';
+import type { EventLog } from '../../../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../../../ports/schemas.ts';
+import { typedTopicCleanup } from '../../../../../streams/topics.ts';
+
+/** A model that is opted in, with the JSON schema that declares it now; null when no sync does. */
+export interface Target {
+  readonly typed: TypedTopic;
+  readonly models: JsonObject | null;
+}
+
+/** A target whose topic and schema are there. */
+export interface OpenTarget extends Target {
+  readonly topic: string;
+  readonly codec: Codec<Envelope>;
+  readonly row: TypedSchema['row'];
+}
+
+/** What is opted in, as this node's view has it. */
+export class Targets implements Disposable {
+  readonly #control: ControlPlane;
+  readonly #unsubscribe: () => void;
+  #list: readonly Target[];
+  #text: string;
+  #changed = new AbortController();
+
+  constructor(control: ControlPlane) {
+    this.#control = control;
+    this.#list = targetsOf(control);
+    this.#text = textOf(this.#list);
+    this.#unsubscribe = control.view.onChange((changed) => {
+      if (changed.some(({ kind }) => kind === 'typed-topic' || kind === 'function')) this.#look();
+    });
+  }
+
+  /** `changed` aborts when the list is out of date. */
+  current(): { readonly list: readonly Target[]; readonly changed: AbortSignal } {
+    return { list: this.#list, changed: this.#changed.signal };
+  }
+
+  [Symbol.dispose](): void {
+    this.#unsubscribe();
+  }
+
+  #look(): void {
+    const list = targetsOf(this.#control);
+    const text = textOf(list);
+    if (text === this.#text) return;
+    this.#list = list;
+    this.#text = text;
+    this.#changed.abort();
+    this.#changed = new AbortController();
+  }
+}
+
+function targetsOf(control: ControlPlane): Target[] {
+  return allTypedTopics(control).map((typed) => {
+    const { environmentUid, integrationKey, model } = typed;
+    return { typed, models: schemaOfModel(control, environmentUid, integrationKey, model) };
+  });
+}
+
+/** What makes a difference here: not which major is the newest, which is found out. */
+const textOf = (list: readonly Target[]): string =>
+  JSON.stringify(list.map(({ typed, models }) => [{ ...typed, major: 0 }, models]));
+
+interface OpenDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly control: Pick<ControlPlane, 'enqueue'>;
+}
+
+/**
+ * Makes the topic and registers the schema: in the newest major version there is, or in a new one when that
+ * one's earlier schemas forbid the model as it is now. A version that was left is never gone back to.
+ * Null: it ended before it was made.
+ */
+export async function openTarget(deps: OpenDeps, target: Target): Promise<OpenTarget | null> {
+  const { log, schemas, control } = deps;
+  const { typed, models } = target;
+  const { address, model, environmentUid, integrationKey } = typed;
+  const { definition, row } = typedSchema(address, model, models);
+  const newest = await newestMajor(log, address);
+  if (newest === 0 && typed.endedAt !== null) return null;
+  let major = Math.max(newest, 1);
+  let codec = await codecOf(schemas, topicOf(address, major), definition);
+  while (codec === null) codec = await codecOf(schemas, topicOf(address, ++major), definition);
+  const topic = topicOf(address, major);
+  const partitions = await log.partitions(recordsTopic);
+  if (major > newest) {
+    await log.ensureTopics([{ name: topic, partitions, cleanup: typedTopicCleanup }]);
+  }
+  if (major > typed.major) {
+    const ref = typedTopicRef(environmentUid, integrationKey, model);
+    await control.enqueue(ref, { type: 'Opened', major }, { actor: 'system' });
+  }
+  return { ...target, topic, codec, row };
+}
+
+async function newestMajor(log: EventLog, address: string): Promise<number> {
+  for (let major = 1; ; major++) {
+    try {
+      await log.partitions(topicOf(address, major));
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'unknown_topic') return major - 1;
+      throw error;
+    }
+  }
+}
+
+/** Null when the topic's earlier schemas forbid this one. */
+async function codecOf(
+  schemas: Schemas,
+  topic: string,
+  definition: object,
+): Promise<Codec<Envelope> | null> {
+  try {
+    return await schemas.codecOf<Envelope>(topic, definition);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'incompatible_schema') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,132 @@
+import { recordCommandsTopic } from '../commands.ts';
+import { headsTopic, reservedKey } from '../stream-head.ts';
+import type { TransactionalWriter } from '../../../ports/event-log.ts';
+import type { Shared } from './deps.ts';
+import { markSeen } from './delete-tracking.ts';
+import { restore } from './restore.ts';
+import type { Progress, StateStore } from './state-store.ts';
+import { fromHead, partitionHead, type StreamState } from './stream-state.ts';
+import { Streams } from './streams.ts';
+
+/** A partition that this node holds. */
+export interface Held {
+  readonly partition: number;
+  readonly writer: TransactionalWriter;
+  readonly store: StateStore;
+  readonly streams: Streams;
+  readonly progress: Progress;
+}
+
+/**
+ * Takes a partition over (design section 3): fences the former owner, restores what the log has by then,
+ * raises the epoch. Decisions go on after `progress.command`.
+ * @throws GatewayError `writer_fenced` when another has taken over meanwhile
+ */
+export async function acquirePartition(
+  shared: Shared,
+  partition: number,
+  signal: AbortSignal,
+): Promise<Held> {
+  await using opened = new AsyncDisposableStack();
+  const begun = performance.now();
+  const writer = opened.use(await shared.log.openWriter(`records/${partition}`));
+  const restored = await restore(shared, partition, signal);
+  const store = opened.use(restored.store);
+  const progress = await raiseEpoch(shared, partition, writer, restored.progress);
+  const streams = new Streams(store, shared.headCodec);
+  await recoverSeen(shared, partition, streams, store, progress.command);
+  opened.move();
+  const { from, read } = restored;
+  const took = { partition, epoch: progress.headsEpoch, from, read };
+  const tookMs = Math.round(performance.now() - begun);
+  shared.logger.info({ ...took, tookMs }, 'a partition of records was taken over');
+  return { partition, writer, store, streams, progress };
+}
+
+async function raiseEpoch(
+  { headCodec }: Shared,
+  partition: number,
+  writer: TransactionalWriter,
+  restored: Progress,
+): Promise<Progress> {
+  const epoch = Math.max(restored.changesEpoch, restored.headsEpoch) + 1;
+  const { command, lastModifiedAt } = restored;
+  const value = headCodec.encode(partitionHead({ epoch, command, lastModifiedAt }));
+  const headers = { 'content-type': 'application/avro' };
+  const messages = [{ key: reservedKey, value, headers }];
+  const [position] = await writer.commit([{ topic: headsTopic, partition, messages }]);
+  const heads = (position?.offset ?? restored.heads) + 1;
+  return { ...restored, changesEpoch: epoch, headsEpoch: epoch, heads };
+}
+
+/** Marks that no head has yet: the commands since are read again. */
+async function recoverSeen(
+  shared: Shared,
+  partition: number,
+  streams: Streams,
+  store: StateStore,
+  command: number,
+): Promise<void> {
+  const open = new Map<string, StreamState>();
+  for (const { no, key, head } of store.heads()) {
+    const value = shared.headCodec.decode(head);
+    if (value.passes.length === 0) continue;
+    const stream = fromHead(no, key, value, shared.clock.now());
+    streams.keep(stream);
+    open.set(key, stream);
+  }
+  if (open.size === 0) return;
+  await loseUnreadable(shared, partition, [...open.values()], command);
+  const offsets = [...open.values()].flatMap((stream) => stream.passes.map(nextOf));
+  const offset = Math.min(...offsets);
+  if (offset > command) return;
+  const from = { topic: recordCommandsTopic, partition, offset };
+  for await (const batch of shared.log.read(from)) {
+    for (const message of batch.messages) {
+      if (message.offset > command) return;
+      const stream = open.get(message.key);
+      if (stream === undefined || message.value === null) continue;
+      restoreSeen(shared, store, stream, message.offset, message.value);
+    }
+  }
+}
+
+const nextOf = ({ savedOffset }: { readonly savedOffset: number }): number => savedOffset + 1;
+
+/** A pass whose later commands were deleted from the log can't know what was saved. */
+async function loseUnreadable(
+  { log, logger }: Shared,
+  partition: number,
+  streams: readonly StreamState[],
+  command: number,
+): Promise<void> {
+  const start = await log.startOffset(recordCommandsTopic, partition);
+  for (const stream of streams) {
+    stream.passes = stream.passes.map((pass) => {
+      if (nextOf(pass) >= start || pass.savedOffset >= command || pass.isLost) return pass;
+      logger.warn({ partition, stream: stream.key }, 'the marks of a delete pass are lost');
+      return { ...pass, isLost: true };
+    });
+  }
+}
+
+function restoreSeen(
+  { commandCodec, logger }: Shared,
+  store: StateStore,
+  stream: StreamState,
+  offset: number,
+  value: Uint8Array,
+): void {
+  try {
+    const { kind, ids } = commandCodec.decode(value);
+    if (kind !== 'save' && kind !== 'update') return;
+    const passes = stream.passes.filter(({ savedOffset }) => savedOffset < offset);
+    if (passes.length === 0) return;
+    for (const { position, deletedAt } of store.states(stream.no, ids).values()) {
+      if (deletedAt === null) markSeen(passes, position);
+    }
+  } catch (err) {
+    // It was dead-lettered when it was decided: nothing of it was saved.
+    logger.warn({ err, offset }, 'a command that marks are recovered from cannot be read');
+  }
+}

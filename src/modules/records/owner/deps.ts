@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../kernel/time.ts';
+import type { PublicCodec } from '../../../control-plane/public-message.ts';
+import type { ReplyValue } from '../../../control-plane/message-codec.ts';
+import { deadLettersTopic, repliesTopic } from '../../../control-plane/message-codec.ts';
+import { recordCommandsTopic, type RecordCommandValue } from '../commands.ts';
+import { blankChange, type RecordChange } from '../events.ts';
+import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.ts';
+import type { Retention } from '../../access/environments/retention.ts';
+import type { PayloadSealing } from '../payload-sealing.ts';
+import type { Vault } from '../../connections/credentials/vault.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Codec, Schemas } from '../../../ports/schemas.ts';
+
+import { Snapshots } from './snapshots.ts';
+
+export const tickMsDefault = 5_000;
+
+export const recordOwnersGroup = 'svc.record-owners';
+
+export interface RecordOwnersDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly vault: Pick<Vault, 'ready' | 'sealBytes' | 'openBytes' | 'fingerprint'>;
+  readonly sealing: PayloadSealing;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long an environment keeps its records. */
+  readonly retentionOf: (environmentUid: string) => Retention;
+  /** Folder of the state stores, one file per partition; made when missing. */
+  readonly directory: string;
+  /**
+   * Where crash tests may end the process: `records:before-transaction`, `records:during-transaction`,
+   * `records:after-transaction`, `records:before-state-commit`, `records:after-state-commit`.
+   */
+  readonly faultPoint?: (name: string) => void | Promise<void>;
+  /** Between looks at what time asks for (saving marks, deleting old commands). Default 5 s. */
+  readonly tickMs?: number;
+  /** Where the stores of partitions are copied to, and how often (a day); absent = not at all. */
+  readonly copies?: { readonly directory: string; readonly everyMs?: number };
+  /** Keeps stores of the partitions that other nodes own as well, looking for changes so often; absent = no. */
+  readonly standby?: { readonly lookEveryMs?: number };
+  /** Before a partition is taken over anew after a failure; doubles up to 10 s. Default 100 ms. */
+  readonly retryMs?: number;
+}
+
+/** What all partitions of this thread share. */
+export interface Shared extends RecordOwnersDeps {
+  readonly commandCodec: Codec<RecordCommandValue>;
+  readonly changeCodec: Codec<RecordChange>;
+  readonly headCodec: Codec<StreamHeadValue>;
+  readonly replyCodec: Codec<ReplyValue>;
+  readonly deadLetterCodec: PublicCodec;
+  /** A value of the topic of changes, for its frame. */
+  readonly encodedSample: Uint8Array;
+  readonly deadLetterPartitions: number;
+  readonly replyPartitions: number;
+  /** Names the log and the keys that hashes were made with: state of another origin is of no use. */
+  readonly origin: string;
+  readonly snapshots: Snapshots | null;
+}
+
+export async function share(deps: RecordOwnersDeps): Promise<Shared> {
+  const { schemas, log, vault, copies, clock, logger } = deps;
+  const origin = vault.fingerprint('state store', await log.identity()).slice(0, 32);
+  const changeCodec = await schemas.codec<RecordChange>(recordsTopic);
+  return {
+    ...deps,
+    changeCodec,
+    commandCodec: await schemas.codec<RecordCommandValue>(recordCommandsTopic),
+    headCodec: await schemas.codec<StreamHeadValue>(headsTopic),
+    replyCodec: await schemas.codec<ReplyValue>(repliesTopic),
+    deadLetterCodec: await schemas.codec(deadLettersTopic),
+    encodedSample: changeCodec.encode(blankChange),
+    deadLetterPartitions: await log.partitions(deadLettersTopic),
+    replyPartitions: await log.partitions(repliesTopic),
+    origin,
+    snapshots:
+      copies === undefined
+        ? null
+        : new Snapshots({ ...copies, folder: join(copies.directory, origin), clock, logger }),
+  };
+}

@@ -1,0 +1,95 @@
+import { replyMessage } from '../../../control-plane/replies.ts';
+import { partitionOf } from '../../../kernel/partition.ts';
+import { deadLettersTopic } from '../../../control-plane/message-codec.ts';
+import { recordCommandsTopic } from '../commands.ts';
+import { headsTopic, recordsTopic, reservedKey } from '../stream-head.ts';
+import type { Consumed, Message, Placed, Position } from '../../../ports/event-log.ts';
+import { recordOwnersGroup, type Shared } from './deps.ts';
+import type { Round } from './round.ts';
+import type { Progress, StateStore } from './state-store.ts';
+import { partitionHead, toHead, type HeadMeta } from './stream-state.ts';
+
+/** A round as one transaction of the log. */
+export interface Transaction {
+  readonly batch: readonly Placed[];
+  readonly consumed: Consumed;
+  /** How far the log has come with it. */
+  reach(before: Reached, places: readonly Position[]): Reached;
+  readonly reaches: Reached;
+}
+
+type Reached = Omit<Progress, 'atEndAt'>;
+
+/** A round, the heads of the streams that it touched, and how far it came. */
+export interface Decided {
+  readonly round: Round;
+  readonly heads: readonly Message[];
+  readonly meta: HeadMeta;
+}
+
+const avroHeaders = { 'content-type': 'application/avro' };
+
+export function transactionOf(
+  shared: Shared,
+  partition: number,
+  { round, heads, meta }: Decided,
+): Omit<Transaction, 'reaches'> {
+  const batch: Placed[] = [];
+  const put = (topic: string, target: number, messages: readonly Message[]): void => {
+    if (messages.length > 0) batch.push({ topic, partition: target, messages });
+  };
+  put(recordsTopic, partition, round.changes);
+  put(headsTopic, partition, heads);
+  batch.push(...repliesOf(shared, partition, round));
+  for (const deadLetter of round.deadLetters) {
+    put(deadLettersTopic, partitionOf(deadLetter.key, shared.deadLetterPartitions), [deadLetter]);
+  }
+  const next = { topic: recordCommandsTopic, partition, offset: meta.command + 1 };
+  return {
+    batch,
+    consumed: { group: recordOwnersGroup, positions: [next] },
+    reach(before, places) {
+      const changes = endOf(places, recordsTopic, round.changes.length) ?? before.changes;
+      const headsEnd = endOf(places, headsTopic, heads.length) ?? before.heads;
+      const { command, lastModifiedAt, epoch } = meta;
+      const epochs = { changesEpoch: epoch, headsEpoch: epoch };
+      return { command, lastModifiedAt, ...epochs, changes, heads: headsEnd };
+    },
+  };
+}
+
+/** The heads go into the state store as well: in the same form, so that a restored one is the same. */
+export function headsOf(
+  { headCodec }: Shared,
+  round: Round,
+  meta: HeadMeta,
+  store: StateStore,
+): Message[] {
+  const heads: Message[] = [];
+  for (const stream of round.touched) {
+    const value = headCodec.encode(toHead(stream, meta));
+    store.putHead(stream.no, value);
+    heads.push({ key: stream.key, value, headers: avroHeaders });
+  }
+  if (heads.length > 0) return heads;
+  // No stream was touched, and yet a command is decided: it could not be read.
+  return [{ key: reservedKey, value: headCodec.encode(partitionHead(meta)), headers: avroHeaders }];
+}
+
+function repliesOf(shared: Shared, partition: number, round: Round): Placed[] {
+  return round.replies.map(({ commandId, node, answer }) => {
+    const position = { partition, offset: 0 };
+    const reply = replyMessage(shared.replyCodec, shared.replyPartitions, {
+      commandId,
+      node,
+      place: position,
+      answer: answer.outcome === 'done' ? { outcome: 'done', body: answer.body } : answer,
+    });
+    return { topic: reply.topic, partition: reply.partition, messages: [reply.message] };
+  });
+}
+
+function endOf(places: readonly Position[], topic: string, count: number): number | undefined {
+  const place = places.find((position) => position.topic === topic);
+  return place === undefined ? undefined : place.offset + count;
+}

@@ -1,0 +1,203 @@
+import { splitKey } from '../../../kernel/ids.ts';
+import { partitionOf } from '../../../kernel/partition.ts';
+import type { Instant } from '../../../kernel/time.ts';
+import { generationOf } from '../cursor.ts';
+import type { RecordChange } from '../events.ts';
+import type { HighWatermark } from '../high-watermarks.ts';
+import { streamKey, streamNumber } from '../stream.ts';
+import type { ConnectionUid, EnvironmentUid } from '../../../kernel/ids.ts';
+import { TabWriter } from '../../../ports/rows.ts';
+import type { ChangePlace, StreamPlace } from './definition.ts';
+import { records, writeMarked } from './definition.ts';
+
+/** What a batch holds of one partition. */
+export interface Range {
+  readonly first: number;
+  last: number;
+  /** The offset to go on from. */
+  next: number;
+  /** Time of the last message, ms. */
+  lastAt: Instant;
+  superseded: number;
+  /** Whether payloads went for good. */
+  hasEmptied: boolean;
+  /** The highest epoch of an owner up to here. */
+  epoch: number;
+}
+
+export interface Entry extends ChangePlace {
+  readonly change: RecordChange;
+}
+
+/** A tombstone whose purge was not read just before it. */
+export interface LooseTombstone {
+  readonly place: StreamPlace;
+  readonly recordId: string;
+}
+
+/** Changes of any partitions on their way into the tables with one insert. Used again after `clear`. */
+export class Batch {
+  readonly rows = new TabWriter();
+  readonly ranges = new Map<number, Range>();
+  readonly entries: Entry[] = [];
+  /** Of the streams whose head it moves; null where the newest change does not tell its generation. */
+  readonly heads = new Map<string, HighWatermark | null>();
+  /** Streams that lose rows or payloads by this batch. */
+  readonly dropped = new Set<string>();
+  readonly tombstones: LooseTombstone[] = [];
+
+  get isEmpty(): boolean {
+    return this.ranges.size === 0;
+  }
+
+  /** The same messages always give the same token. */
+  token(topic: string): string {
+    const parts = [...this.ranges].map(([at, { first, last }]) => `${at}:${first}-${last}`);
+    return `${topic}:${parts.join(',')}`;
+  }
+
+  clear(): void {
+    this.rows.clear();
+    this.ranges.clear();
+    this.entries.length = 0;
+    this.heads.clear();
+    this.dropped.clear();
+    this.tombstones.length = 0;
+  }
+
+  /** Notes that the message was read, whatever comes of it. */
+  reach(partition: number, offset: number, at: Instant): Range {
+    const range = this.#range(partition, offset);
+    range.last = offset;
+    range.next = offset + 1;
+    range.lastAt = Math.max(range.lastAt, at);
+    return range;
+  }
+
+  /** Notes that the partition was read up to the offset, past holes. */
+  reachNext(partition: number, next: number): void {
+    const range = this.#range(partition, next);
+    range.next = Math.max(range.next, next);
+  }
+
+  #range(partition: number, offset: number): Range {
+    let range = this.ranges.get(partition);
+    if (range === undefined) {
+      const none = { lastAt: 0, superseded: 0, hasEmptied: false, epoch: 0 };
+      range = { first: offset, last: offset, next: offset, ...none };
+      this.ranges.set(partition, range);
+    }
+    return range;
+  }
+
+  /** Of the message that was reached last. @throws RangeError for a change with impossible numbers; the batch is as before. */
+  add(range: Range, change: RecordChange, streamPlace: StreamPlace): void {
+    const before = this.rows.rows;
+    const entry = { change, place: streamPlace, offset: range.last };
+    this.rows.begin();
+    try {
+      records.write(this.rows, change, entry);
+    } catch (error) {
+      this.rows.undo();
+      throw error;
+    }
+    this.#note(range, entry, this.rows.rows - before);
+  }
+
+  /** The row that holds the place of a change which could not be read; of the message that was reached last. */
+  addMarked(range: Range, change: RecordChange, streamPlace: StreamPlace, error: string): void {
+    const before = this.rows.rows;
+    const entry = { change, place: streamPlace, offset: range.last };
+    writeMarked(this.rows, change, entry, error);
+    this.#note(range, entry, this.rows.rows - before);
+  }
+
+  #note(range: Range, entry: Entry, rows: number): void {
+    const { change, place: streamPlace } = entry;
+    const { action, position, stream_seq: seq } = change;
+    this.entries.push(entry);
+    range.superseded += action === 'purged' ? rows : rows - 1;
+    if (action === 'pruned' || action === 'purged') range.hasEmptied = true;
+    if (action !== 'added' && action !== 'updated') this.dropped.add(streamPlace.number);
+    // Pruned, restored and purged records stay where they are, which may be far behind the head.
+    if (position !== seq) return;
+    const generation = change.stream_generation;
+    const modifiedAt = change.last_modified_at;
+    const head = { generation: fingerprint(generation), position, modifiedAt };
+    // A change that could not be read tells no generation.
+    this.heads.set(streamPlace.number, generation === '' ? null : head);
+  }
+}
+
+let lastGeneration = '';
+let lastFingerprint = 0n;
+
+/** Changes of one generation come in long runs. */
+function fingerprint(generation: string): bigint {
+  if (generation !== lastGeneration) {
+    lastGeneration = generation;
+    lastFingerprint = generationOf(generation);
+  }
+  return lastFingerprint;
+}
+
+/** Finds the place of a stream without hashing its name for every change. */
+export class Places {
+  readonly #partitions: number;
+  readonly #places = new Map<string, StreamPlace>();
+  #last: { readonly parts: readonly string[]; readonly place: StreamPlace } | null = null;
+
+  constructor(partitions: number) {
+    this.#partitions = partitions;
+  }
+
+  of(environmentUid: string, connectionUid: string, model: string, variant: string): StreamPlace {
+    const parts = [environmentUid, connectionUid, model, variant];
+    // Changes of one stream come in long runs.
+    if (this.#last?.parts.every((part, at) => part === parts[at]) === true) return this.#last.place;
+    const streamPlace = this.#find(environmentUid, connectionUid, model, variant);
+    this.#last = { parts, place: streamPlace };
+    return streamPlace;
+  }
+
+  #find(
+    environmentUid: string,
+    connectionUid: string,
+    model: string,
+    variant: string,
+  ): StreamPlace {
+    const name = `${environmentUid}/${connectionUid}/${model}/${variant}`;
+    let position = this.#places.get(name);
+    if (position === undefined) {
+      const key = streamKey({
+        environmentUid: environmentUid as EnvironmentUid,
+        connectionUid: connectionUid as ConnectionUid,
+        model,
+        variant,
+      });
+      position = {
+        partition: partitionOf(key, this.#partitions),
+        number: streamNumber(key).toString(),
+      };
+      if (this.#places.size >= placesKept) this.#places.clear();
+      this.#places.set(name, position);
+    }
+    return position;
+  }
+}
+
+const placesKept = 100_000;
+
+/** The parts of a record's message key, or null for a key of another form. */
+export function partsOfKey(key: string): {
+  environmentUid: string;
+  connectionUid: string;
+  model: string;
+  variant: string;
+  recordId: string;
+} | null {
+  const parts = splitKey(key);
+  if (parts.length !== 5) return null;
+  const [environmentUid = '', connectionUid = '', model = '', variant = '', recordId = ''] = parts;
+  return { environmentUid, connectionUid, model, variant, recordId };
+}

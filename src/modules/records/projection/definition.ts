@@ -1,0 +1,310 @@
+import { lastActionOf, type RecordChange } from '../events.ts';
+import { sealedEncoding, sharedBytes } from '../sealed-payload.ts';
+import { recordTables, unknownOffset, type RecordTables } from '../tables.ts';
+import type {
+  MigrationStep,
+  TableDefinition,
+  ViewDefinition,
+} from '../../../ports/projection-store.ts';
+import type { TabWriter } from '../../../ports/rows.ts';
+import { defineProjection, type TableSet } from '../../../../streams/projector/define.ts';
+import { positionsTable } from '../../../../streams/projector/positions-table.ts';
+
+/** Where the rows of a stream lie. */
+export interface StreamPlace {
+  readonly partition: number;
+  /** `streamNumber` of the stream as decimal text. */
+  readonly number: string;
+}
+
+/** Where a change belongs, and where the log has it. */
+export interface ChangePlace {
+  readonly place: StreamPlace;
+  /** Of its message in the partition. */
+  readonly offset: number;
+}
+
+const offsetColumn = `log_offset Int64 DEFAULT ${unknownOffset}`;
+const withCleanup = { allow_experimental_replacing_merge_with_cleanup: 1 };
+const tokensKept = 1000;
+
+/**
+ * The question this order answers: GET /records pages along `position`. A change that moves a record
+ * also writes the row that cancels its former place, so a page with FINAL reads live rows only.
+ */
+const recordsTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'position UInt64',
+    'record_id String CODEC(ZSTD(1))',
+    'version UInt64',
+    'superseded UInt8',
+    'generation LowCardinality(String)',
+    "first_seen_at DateTime64(6, 'UTC')",
+    "modified_at DateTime64(6, 'UTC')",
+    'last_action LowCardinality(String)',
+    "deleted_at Nullable(DateTime64(6, 'UTC'))",
+    "pruned_at Nullable(DateTime64(6, 'UTC'))",
+    'payload String CODEC(ZSTD(1))',
+    'payload_encoding LowCardinality(String)',
+    'key_id LowCardinality(String)',
+    'error LowCardinality(String)',
+    offsetColumn,
+    'INDEX actions last_action TYPE set(8) GRANULARITY 1',
+  ],
+  engine: 'ReplacingMergeTree(version, superseded)',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'position', 'record_id'],
+  tokensKept,
+  settings: { index_granularity: 512, ...withCleanup },
+});
+
+/**
+ * Which positions of a stream are known and which are dead, as bitmaps per 4096: skips a dead prefix
+ * and turns a time into a position. Bitmaps, because counters would be wrong after a redelivery.
+ */
+const segmentsTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'segment UInt64',
+    'known AggregateFunction(groupBitmap, UInt32)',
+    'dead AggregateFunction(groupBitmapIf, UInt32, UInt8)',
+    "modified_at SimpleAggregateFunction(max, DateTime64(6, 'UTC'))",
+  ],
+  engine: 'AggregatingMergeTree',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'segment'],
+  tokensKept,
+});
+
+const segmentsView = (name: string, segments: string, records: string): ViewDefinition => ({
+  name,
+  to: segments,
+  select: `
+    SELECT log_partition, stream_id, intDiv(position, 4096) AS segment,
+      groupBitmapState(toUInt32(position % 4096)) AS known,
+      groupBitmapIfState(toUInt32(position % 4096), superseded) AS dead,
+      max(if(superseded = 1, toDateTime64(0, 6, 'UTC'), ${records}.modified_at)) AS modified_at
+    FROM ${records} GROUP BY log_partition, stream_id, segment`,
+});
+
+/** Where a record is now, by its id (docs/adr/0003-records-by-id.md). */
+const byIdTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'record_id String CODEC(ZSTD(1))',
+    'position UInt64',
+    'version UInt64',
+    'gone UInt8',
+  ],
+  engine: 'ReplacingMergeTree(version, gone)',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'record_id'],
+  tokensKept,
+  settings: { index_granularity: 64, ...withCleanup },
+});
+
+const byIdView = (name: string, byId: string, records: string): ViewDefinition => ({
+  name,
+  to: byId,
+  select: `
+    SELECT log_partition, stream_id, record_id, position, version, superseded AS gone
+    FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`,
+});
+
+/**
+ * Every change of a record by its id, without its payload: who wrote what stands in the log, at the offset
+ * (docs/adr/0023-history-as-an-index.md).
+ */
+const historyTable = (name: string): TableDefinition => ({
+  name,
+  columns: [
+    'log_partition UInt16',
+    'stream_id UInt64',
+    'record_id String CODEC(ZSTD(1))',
+    'version UInt64',
+    'position UInt64',
+    'log_offset Int64',
+    "modified_at DateTime64(6, 'UTC')",
+    'last_action LowCardinality(String)',
+    'is_pruned UInt8',
+  ],
+  engine: 'ReplacingMergeTree',
+  partitionBy: 'log_partition',
+  orderBy: ['stream_id', 'record_id', 'version'],
+  tokensKept,
+  settings: { index_granularity: 256 },
+});
+
+const historyRows = (records: string): string => `
+    SELECT log_partition, stream_id, record_id, version, position, log_offset, modified_at, last_action,
+      toUInt8(pruned_at IS NOT NULL) AS is_pruned
+    FROM ${records} WHERE superseded = 0 OR last_action = 'PURGED'`;
+
+/** Tables that were made before have changes whose offsets are not known: a rebuild finds them. */
+const withHistory = (names: RecordTables): readonly MigrationStep[] => [
+  `ALTER TABLE ${names.records} ADD COLUMN IF NOT EXISTS ${offsetColumn}`,
+  historyTable(names.history),
+  {
+    name: `${names.history}_of_records`,
+    to: names.history,
+    select: historyRows(names.records),
+  },
+  `INSERT INTO ${names.history} ${historyRows(names.records)}`,
+];
+
+export interface RecordTableSet extends TableSet {
+  readonly names: RecordTables;
+}
+
+function tableSet(generation: number, use: 'read' | 'compare' = 'read'): RecordTableSet {
+  const names = recordTables(generation, use);
+  const { records: table, segments, byId, history } = names;
+  const views = [`${segments}_of_records`, `${byId}_of_records`, `${history}_of_records`] as const;
+  const steps = [
+    recordsTable(table),
+    segmentsTable(segments),
+    segmentsView(views[0], segments, table),
+    byIdTable(byId),
+    byIdView(views[1], byId, table),
+    positionsTable,
+  ];
+  return {
+    name: table,
+    generation,
+    names,
+    migrations: [
+      { projection: table, number: 1, steps },
+      { projection: table, number: 2, steps: withHistory(names) },
+    ],
+    tables: [table, segments, byId, history],
+    views,
+    replacing: [table, byId],
+  };
+}
+
+export const records = defineProjection<RecordChange, ChangePlace, RecordTableSet>()({
+  name: 'records',
+  topic: 'svc.records.v1',
+  schemaVersion: 1,
+  tableSet,
+  columns: [
+    'log_partition',
+    'stream_id',
+    'position',
+    'record_id',
+    'version',
+    'superseded',
+    'generation',
+    'first_seen_at',
+    'modified_at',
+    'last_action',
+    'deleted_at',
+    'pruned_at',
+    'payload',
+    'payload_encoding',
+    'key_id',
+    'error',
+    'log_offset',
+  ],
+  write(rows, change, changePlace) {
+    const { position, previous_position: previous } = change;
+    if (change.action === 'purged') {
+      writeCancelled(rows, change, changePlace, position, 'PURGED');
+    } else writeLive(rows, change, changePlace, '');
+    if (previous !== null && previous !== position) {
+      writeCancelled(rows, change, changePlace, previous, 'MOVED');
+    }
+  },
+});
+
+/** The row of a change whose payload could not be written: it holds its place, and `error` says why it is empty. */
+export function writeMarked(
+  rows: TabWriter,
+  change: RecordChange,
+  changePlace: ChangePlace,
+  error: string,
+): void {
+  const emptied: RecordChange = { ...change, payload: null, payload_encoding: 'none' };
+  if (change.action === 'purged') records.write(rows, emptied, changePlace);
+  else {
+    writeLive(rows, emptied, changePlace, error);
+    const { previous_position: previous } = change;
+    if (previous !== null && previous !== change.position) {
+      writeCancelled(rows, emptied, changePlace, previous, 'MOVED');
+    }
+  }
+}
+
+function writeLive(
+  rows: TabWriter,
+  change: RecordChange,
+  changePlace: ChangePlace,
+  error: string,
+): void {
+  writeKey(rows, change, changePlace, change.position, 0);
+  rows.time(change.first_seen_at);
+  rows.time(change.last_modified_at);
+  rows.ascii(lastActionOf(change));
+  // Given by callers, who may name any year.
+  rows.time(change.deleted_at === null ? null : Math.max(0, change.deleted_at));
+  rows.time(change.pruned_at);
+  writePayload(rows, change);
+  rows.string(change.key_id ?? '');
+  rows.string(error);
+  rows.uint(changePlace.offset);
+  rows.endRow();
+}
+
+function writeCancelled(
+  rows: TabWriter,
+  change: RecordChange,
+  changePlace: ChangePlace,
+  position: number,
+  action: 'MOVED' | 'PURGED',
+): void {
+  writeKey(rows, change, changePlace, position, 1);
+  rows.time(change.first_seen_at);
+  rows.time(change.last_modified_at);
+  rows.ascii(action);
+  rows.time(null);
+  rows.time(null);
+  rows.ascii('');
+  rows.ascii('none');
+  rows.ascii('');
+  rows.ascii('');
+  rows.uint(changePlace.offset);
+  rows.endRow();
+}
+
+function writeKey(
+  rows: TabWriter,
+  change: RecordChange,
+  { place: streamPlace }: ChangePlace,
+  position: number,
+  superseded: 0 | 1,
+): void {
+  rows.uint(streamPlace.partition);
+  rows.ascii(streamPlace.number);
+  rows.uint(position);
+  rows.string(change.record_id);
+  rows.uint(change.stream_seq);
+  rows.uint(superseded);
+  rows.string(change.stream_generation);
+}
+
+/** Payloads that were only sealed are kept as base64, as earlier releases did. */
+function writePayload(rows: TabWriter, change: RecordChange): void {
+  const { payload, payload_encoding: encoding } = change;
+  if (payload === null) rows.ascii('');
+  else if (encoding === 'json+aes256gcm') rows.ascii(Buffer.from(payload).toString('base64'));
+  else if (encoding === sealedEncoding) rows.binary(payload, sharedBytes(payload));
+  else rows.utf8(payload);
+  rows.ascii(payload === null ? 'none' : encoding);
+}

@@ -1,0 +1,64 @@
+import { createHighWatermarks, type HighWatermarks } from '../high-watermarks.ts';
+import type { RecordSource, TableSource } from '../reader.ts';
+import type { SourceDeps } from '../source.ts';
+import { createActiveSource } from './active-source.ts';
+import type { Feed, FeedDeps, FeedOptions } from '../../../../streams/projector/generation-feed.ts';
+import {
+  startGenerations,
+  type GenerationsDeps,
+  type Generations,
+} from '../../../../streams/projector/generations.ts';
+import { records, type RecordTableSet } from './definition.ts';
+import { dropCopies } from './verify.ts';
+
+export interface RecordFeedOptions extends FeedOptions<RecordTableSet> {
+  readonly heads: HighWatermarks;
+}
+
+type General = GenerationsDeps<TableSource, ReturnType<typeof createActiveSource>, RecordTableSet>;
+type Given = 'topic' | 'tableSet' | 'openActive' | 'dropCopies' | 'openFeed' | 'openSource';
+
+export interface RecordGenerationsDeps extends Omit<General, Given> {
+  readonly openReach: FeedDeps<TableSource, RecordTableSet>['openReach'];
+  readonly openFeed: (options: RecordFeedOptions) => Promise<Feed>;
+  readonly openSource: (
+    ref: Required<
+      Pick<SourceDeps, 'tables' | 'heads' | 'published' | 'reached' | 'isCurrent' | 'beforeReading'>
+    >,
+  ) => TableSource;
+}
+
+export interface RecordGenerations extends Generations<RecordSource> {
+  /** What was read before must be read again. */
+  forget(): void;
+}
+
+/** The generations of the records projection: each has heads of its streams, which its readers go by. */
+export async function startRecordGenerations(
+  deps: RecordGenerationsDeps,
+): Promise<RecordGenerations> {
+  const highWatermarks = new Map<number, HighWatermarks>();
+  const headsOf = ({ generation }: RecordTableSet): HighWatermarks => {
+    const existing = highWatermarks.get(generation) ?? createHighWatermarks();
+    highWatermarks.set(generation, existing);
+    return existing;
+  };
+  const generations = await startGenerations({
+    ...deps,
+    topic: records.topic,
+    tableSet: records.tableSet,
+    openActive: (first: TableSource) => createActiveSource(first, deps),
+    dropCopies: (generation) => dropCopies(deps.store, generation),
+    openFeed: (options) => deps.openFeed({ ...options, heads: headsOf(options.tables) }),
+    openSource: ({ tables, ...ref }) =>
+      deps.openSource({ ...ref, tables: tables.names, heads: headsOf(tables) }),
+  });
+  return {
+    source: generations.source,
+    stopped: generations.stopped,
+    forget() {
+      for (const current of highWatermarks.values()) current.drop('all');
+    },
+    [Symbol.asyncDispose]: () => generations[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { RecordReader } from '../reader.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import { records } from './definition.ts';
+
+/** One look at the end of a partition serves all who ask within it. */
+const lookEveryMs = 20;
+const waitMaxMs = 5_000;
+/** A log that does not tell its end so quickly is away: then nothing is asked of it for a while. */
+const answerMaxMs = 1_000;
+const restMs = 2_000;
+
+/**
+ * For tables that each process fills for itself while others take writes: resolves when what the log had at
+ * the call can be read here, so that who was told of a change by another process finds it. Without the log
+ * what is here is read.
+ * @throws GatewayError `projection_unavailable` when the projector is more than 5 s behind
+ */
+export function createReadAtEnd(deps: {
+  readonly log: Pick<EventLog, 'endOffset'>;
+  readonly published: RecordReader['published'];
+}): (partition: number) => Promise<void> {
+  const next = new Map<number, Promise<void>>();
+  const begun = new Map<number, number>();
+  let awayUntil = 0;
+
+  const endOf = async (partition: number): Promise<number> => {
+    if (performance.now() < awayUntil) return 0;
+    const answered = deps.log.endOffset(records.topic, partition).catch(() => null);
+    const end = await Promise.race([answered, sleep(answerMaxMs, null)]);
+    if (end === null) awayUntil = performance.now() + restMs;
+    return end ?? 0;
+  };
+
+  const look = async (partition: number): Promise<void> => {
+    const pause = (begun.get(partition) ?? -lookEveryMs) + lookEveryMs - performance.now();
+    // Also without a pause: whoever asks in this moment shares the look.
+    await (pause > 0 ? sleep(pause) : Promise.resolve());
+    // From here on the end is being read: who asks now needs another look.
+    next.delete(partition);
+    begun.set(partition, performance.now());
+    const end = await endOf(partition);
+    const late = AbortSignal.timeout(waitMaxMs);
+    await deps.published(partition, end, late).catch((cause: unknown) => {
+      throw new GatewayError('projection_unavailable', { retryAfterS: 1 }, { cause });
+    });
+  };
+
+  return (partition) => {
+    const shared = next.get(partition) ?? look(partition);
+    next.set(partition, shared);
+    return shared;
+  };
+}

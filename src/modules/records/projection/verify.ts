@@ -1,0 +1,110 @@
+import type { VerifiedPart } from '../../operations/projections/state.ts';
+import { createHighWatermarks } from '../high-watermarks.ts';
+import { recordTables } from '../tables.ts';
+import type { ProjectionStore } from '../../../ports/projection-store.ts';
+import { comparePartition } from './compare.ts';
+import type { TableSet } from '../../../../streams/projector/define.ts';
+import { dropTables } from '../../../../streams/projector/drop-tables.ts';
+import { Positions } from '../../../../streams/projector/positions.ts';
+import { startProjector, type ProjectorDeps } from './projector.ts';
+import { records } from './definition.ts';
+
+type VerifyDeps = Pick<
+  ProjectorDeps,
+  'log' | 'store' | 'codec' | 'clock' | 'logger' | 'partitions'
+>;
+
+/**
+ * Compares two generations at the same offsets of the log, while both are fed and read: copies of their tables
+ * (which share the files) are fed from the stored positions to the present end of the topic, and compared. Rows
+ * that a copy has already are written again, which changes nothing.
+ * @throws GatewayError `projection_unavailable`, `log_unavailable`: may be done again
+ */
+export async function verifyGeneration(
+  deps: VerifyDeps,
+  { expected, found }: { readonly expected: number; readonly found: number },
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, VerifiedPart>>> {
+  const { log, store, partitions } = deps;
+  const parts: Record<string, VerifiedPart> = {};
+  const generations = [expected, found];
+  try {
+    for (const generation of generations) await copy(deps, generation, signal);
+    const until = new Map<number, number>();
+    for (let partition = 0; partition < partitions; partition++) {
+      until.set(partition, await log.endOffset(records.topic, partition));
+    }
+    for (const generation of generations) await feed(deps, generation, until, signal);
+    for (const [partition, position] of until) {
+      signal.throwIfAborted();
+      const [first, second] = [recordTables(expected, 'compare'), recordTables(found, 'compare')];
+      parts[partition] = await comparePartition(store, first, second, { partition, position });
+    }
+    return parts;
+  } finally {
+    // Whoever makes an interrupted comparison anew drops them first, and may have done so already.
+    if (!signal.aborted) for (const generation of generations) await dropCopies(store, generation);
+  }
+}
+
+/** Removes the copies of a generation that a comparison made, if there are any. */
+export async function dropCopies(store: ProjectionStore, generation: number): Promise<void> {
+  await dropTables(store, records.tableSet(generation, 'compare'));
+}
+
+/** Without a note of it: copies come and go. */
+async function makeTables(store: ProjectionStore, set: TableSet): Promise<void> {
+  for (const step of set.migrations.flatMap(({ steps }) => steps)) {
+    await (typeof step === 'string' ? store.command(step) : store.create(step));
+  }
+}
+
+/** The tables as they are now, and positions that they have surely come to. */
+async function copy(deps: VerifyDeps, generation: number, signal: AbortSignal): Promise<void> {
+  const { store, clock } = deps;
+  const original = records.tableSet(generation);
+  const copied = records.tableSet(generation, 'compare');
+  await dropTables(store, copied);
+  await makeTables(store, copied);
+  // Read before the rows are taken: they may be further than their position, never behind it.
+  const stored = await new Positions(store, original.name).load();
+  for (const [at, table] of original.tables.entries()) {
+    for (const partition of stored.keys()) {
+      signal.throwIfAborted();
+      await store.command(
+        `ALTER TABLE ${copied.tables[at] ?? ''} ATTACH PARTITION ${partition} FROM ${table}`,
+      );
+    }
+  }
+  const positions = new Positions(store, copied.name);
+  await positions.load();
+  await positions.save(
+    [...stored.values()].map((position) => ({ ...position, atEndAt: clock.now() })),
+  );
+}
+
+async function feed(
+  deps: VerifyDeps,
+  generation: number,
+  until: ReadonlyMap<number, number>,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const projector = await startProjector({
+    ...deps,
+    tables: records.tableSet(generation, 'compare'),
+    heads: createHighWatermarks(),
+    until,
+    cleanupMin: Infinity,
+    queryClass: () => 'build',
+  });
+  const stop = (): void => void projector[Symbol.asyncDispose]();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await projector.stopped;
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await projector[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { catalogue, GatewayError } from '../../../kernel/errors.ts';
+import { incomingTopic } from './incoming.ts';
+import type { WebhookIn } from './events.ts';
+import { receiverOf } from './receiver.ts';
+import { openReceived, processWebhook, type ProcessDeps } from './process.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import type { Logger } from 'pino';
+import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../streams/reactor/runner.ts';
+
+export interface IncomingWebhookDeps extends ProcessDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly logger: Logger;
+  readonly orders: OperatorRequests;
+}
+
+/** The node that stored a webhook judges it within this time, unless it has ended. */
+const graceMs = 10_000;
+/** Type of a message that holds a request. */
+const receivedType = 'svc.webhook-in.received';
+
+/**
+ * Judges webhooks of providers that were stored, and whose node ended before it had said what came of them: consumer
+ * group `svc.incoming-webhooks`. The ids of what follows from a webhook are those that the first node would have given.
+ */
+export async function startIncomingWebhooks(deps: IncomingWebhookDeps): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<WebhookIn>(incomingTopic);
+  const outcomes = new Outcomes(deps.incoming);
+  const reactor = await startReactor({
+    log: deps.log,
+    group: 'svc.incoming-webhooks',
+    topic: incomingTopic,
+    logger: deps.logger,
+    orders: deps.orders,
+    async handle({ message, replay }, signal) {
+      // What came of a webhook is passed over unread.
+      const { ce_type: type = receivedType } = message.headers;
+      if (message.value === null || type !== receivedType) return;
+      const step = codec.decode(message.value);
+      if (step.disposition !== 'received') return;
+      if (replay?.isRepeat !== true) {
+        if (await outcomes.comes(step, untilGrace(deps, step), signal)) return;
+      }
+      await evaluateAgain(deps, step, replay?.isRepeat === true);
+    },
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await reactor[Symbol.asyncDispose]();
+      outcomes[Symbol.dispose]();
+    },
+  };
+}
+
+const untilGrace = ({ clock }: IncomingWebhookDeps, { received_at: at }: WebhookIn): number =>
+  Math.max(0, at / 1000 + graceMs - clock.now());
+
+/** A rejection stands in the log as well, and is nobody's to hear of here. @throws GatewayError an outage */
+async function evaluateAgain(
+  deps: IncomingWebhookDeps,
+  step: WebhookIn,
+  isRepeat: boolean,
+): Promise<void> {
+  try {
+    const stored = await openReceived(deps.vault, step);
+    if (stored === null) return;
+    const receiver = await receiverOf(deps, step.environment_id, step.integration ?? '');
+    await processWebhook(deps, receiver, stored, isRepeat);
+  } catch (error) {
+    const isOver = error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
+    if (!isOver) throw error;
+  }
+}
+
+type Incoming = IncomingWebhookDeps['incoming'];
+
+/** Waits for what nodes say of the webhooks that they have stored. */
+class Outcomes implements Disposable {
+  readonly #incoming: Incoming;
+  readonly #waiting = new Map<WebhookIn, () => void>();
+  readonly #stop: () => void;
+
+  constructor(incoming: Incoming) {
+    this.#incoming = incoming;
+    this.#stop = incoming.onChange(() => {
+      for (const [step, publish] of this.#waiting) if (this.#isKnown(step)) publish();
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  /** Whether there is an outcome within the time. @throws the signal's reason */
+  async comes(step: WebhookIn, withinMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#isKnown(step)) return true;
+    const ended = new AbortController();
+    this.#waiting.set(step, () => ended.abort());
+    try {
+      const both = AbortSignal.any([signal, ended.signal]);
+      await wait(withinMs, undefined, { signal: both }).catch(() => signal.throwIfAborted());
+    } finally {
+      this.#waiting.delete(step);
+    }
+    await this.#incoming.caughtUp();
+    return this.#isKnown(step);
+  }
+
+  #isKnown({ environment_id: uid, delivery_id: id }: WebhookIn): boolean {
+    const found = this.#incoming.tables.get(uid, id);
+    return found !== null && found.disposition !== 'received';
+  }
+}

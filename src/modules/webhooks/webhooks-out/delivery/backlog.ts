@@ -1,0 +1,173 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../../../kernel/time.ts';
+import type { Delivery } from '../delivery-store.ts';
+import type { Deliveries } from '../deliveries.ts';
+
+/** How often lines are looked at while something waits. */
+const lookEveryMs = 250;
+const pageMax = 500;
+const failedWaitMs = 60_000;
+const failedWaitMaxMs = 3_600_000;
+
+export interface BacklogDeps {
+  readonly deliveries: Deliveries;
+  readonly clock: Pick<Clock, 'now' | 'nowMicros'>;
+  readonly logger: Logger;
+  /** How many more of the line may be started now. */
+  room(line: string): number;
+  /** Whether this process has the delivery at hand. */
+  isTaken(delivery: Delivery): boolean;
+  /** Begins the delivery; resolves when it is over or waits here again. */
+  start(delivery: Delivery, line: string, signal: AbortSignal): Promise<void>;
+}
+
+interface Behind {
+  /** Offset of the last delivery that waits here. */
+  upTo: number;
+  /** Whether some were never tried: what is newer must not overtake them. */
+  hasFresh: boolean;
+  lookAt: number;
+}
+
+/**
+ * The deliveries of one partition that wait in the log and not in memory: those that their endpoint has no room
+ * for, those behind an open circuit, and those whose next attempt is far off. They are found again in the view of
+ * deliveries, in their order.
+ */
+export class Backlog {
+  readonly #deps: BacklogDeps;
+  readonly #partition: number;
+  readonly #lines = new Map<string, Behind>();
+  /** Those that could not even be tried, with the time of their next turn. */
+  readonly #failed = new Map<string, { readonly waitMs: number; readonly at: number }>();
+  #wake: () => void = () => undefined;
+  #isWanted = false;
+
+  constructor(deps: BacklogDeps, partition: number) {
+    this.#deps = deps;
+    this.#partition = partition;
+  }
+
+  /** Whether deliveries of the line wait here that come before any new one. */
+  isBehind(line: string): boolean {
+    return this.#lines.get(line)?.hasFresh ?? false;
+  }
+
+  /** @param dueAt of one that has been tried: its next attempt; null of one that has not */
+  add(line: string, offset: number, dueAt: number | null): void {
+    const isFirst = this.#lines.size === 0;
+    const existing = this.#lines.get(line) ?? { upTo: offset, hasFresh: false, lookAt: Infinity };
+    existing.upTo = Math.max(existing.upTo, offset);
+    existing.hasFresh ||= dueAt === null;
+    existing.lookAt = Math.min(existing.lookAt, dueAt ?? 0);
+    this.#lines.set(line, existing);
+    if (isFirst) this.#wake();
+  }
+
+  /** The line has room for more: what waits for it here is looked at without delay. */
+  drained(line: string): void {
+    const behind = this.#lines.get(line);
+    if (behind === undefined || behind.lookAt > this.#deps.clock.now()) return;
+    this.#isWanted = true;
+    this.#wake();
+  }
+
+  /** Takes up what the view knows as unfinished before the offset. */
+  restore(before: number): void {
+    const { tables } = this.#deps.deliveries;
+    for (const { line, last } of tables.pendingLines(this.#partition, before)) {
+      this.add(line, last, null);
+    }
+  }
+
+  /** Starts what may go on, until the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for (const [line, behind] of [...this.#lines]) await this.#look(line, behind, signal);
+      } catch (err) {
+        if (isOver(signal)) return;
+        const { logger } = this.#deps;
+        logger.warn({ err, partition: this.#partition }, 'the webhooks that wait were not read');
+      }
+      await this.#pause(signal);
+    }
+  }
+
+  async #look(line: string, behind: Behind, signal: AbortSignal): Promise<void> {
+    const { deliveries, clock } = this.#deps;
+    let left = this.#deps.room(line);
+    if (left === 0 || behind.lookAt > clock.now()) return;
+    const { upTo } = behind;
+    await deliveries.until(this.#partition, upTo + 1);
+    const rest = { hasFresh: false, lookAt: Infinity, count: 0 };
+    for (let after = -1; ;) {
+      const page = deliveries.tables.pending(this.#partition, line, upTo, {
+        after,
+        limit: pageMax,
+      });
+      for (const delivery of page) {
+        after = delivery.offset;
+        if (this.#deps.isTaken(delivery)) continue;
+        const dueAt = this.#dueAt(delivery);
+        if (left > 0 && dueAt <= clock.now() && !signal.aborted) {
+          left -= 1;
+          void this.#deps.start(delivery, line, signal).then(
+            () => this.#failed.delete(nameOf(delivery)),
+            (error: unknown) => this.#hold(delivery, line, error, signal),
+          );
+          continue;
+        }
+        rest.count += 1;
+        rest.hasFresh ||= delivery.attempts === 0;
+        rest.lookAt = Math.min(rest.lookAt, dueAt);
+      }
+      if (page.length < pageMax || left === 0) {
+        if (page.length === pageMax) Object.assign(rest, { hasFresh: true, lookAt: 0, count: 1 });
+        break;
+      }
+    }
+    // Some may have been added while the view caught up.
+    if (behind.upTo > upTo) return;
+    behind.hasFresh = rest.hasFresh;
+    behind.lookAt = rest.lookAt;
+    if (rest.count === 0) this.#lines.delete(line);
+  }
+
+  #dueAt(delivery: Delivery): number {
+    const held = this.#failed.get(nameOf(delivery))?.at ?? 0;
+    return Math.max(held, (delivery.nextAttemptAt ?? 0) / 1000);
+  }
+
+  /** One that could not be tried at all, for example since a key is gone, has its turn again later. */
+  #hold(delivery: Delivery, line: string, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const { logger, clock } = this.#deps;
+    const { messageId, endpointId } = delivery;
+    logger.warn({ err: error, messageId, endpointId }, 'a webhook that waits could not be sent');
+    const before = this.#failed.get(nameOf(delivery))?.waitMs ?? failedWaitMs / 2;
+    const waitMs = Math.min(before * 2, failedWaitMaxMs);
+    const at = clock.now() + waitMs;
+    this.#failed.set(nameOf(delivery), { waitMs, at });
+    this.add(line, delivery.offset, at);
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const wake = (): void => resolve(undefined);
+    const timer =
+      this.#lines.size === 0 ? null : setTimeout(wake, this.#isWanted ? 0 : lookEveryMs);
+    this.#isWanted = false;
+    this.#wake = wake;
+    signal.addEventListener('abort', wake, { once: true });
+    await promise;
+    this.#wake = () => undefined;
+    if (timer !== null) clearTimeout(timer);
+    signal.removeEventListener('abort', wake);
+  }
+}
+
+const nameOf = ({ messageId, endpointId }: Delivery): string => `${messageId}/${endpointId}`;
+
+/** A signal that may have ended while something was awaited. */
+const isOver = (signal: AbortSignal): boolean => signal.aborted;

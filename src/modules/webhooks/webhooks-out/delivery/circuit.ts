@@ -1,0 +1,103 @@
+import { limits } from '../../../../kernel/limits.ts';
+import type { Clock } from '../../../../kernel/time.ts';
+
+/** What is published to other processes: a failure that may be one of five, or that the circuit opened or closed. */
+export type CircuitBroadcast = 'failed' | 'opened' | 'closed';
+
+export interface CircuitEvents {
+  readonly publish: (broadcast: CircuitBroadcast) => void;
+  /** It has opened or closed, through what happened here or in another process. */
+  readonly onChange: () => void;
+}
+
+/** How long after it may be tried an open circuit is forgotten. */
+const forgottenMs = 3_600_000;
+
+/**
+ * Keeps attempts from a URL that keeps failing: five failures within 10 s open it for a minute, then one
+ * attempt decides whether it closes (docs/reference/webhooks-out.md#circuit-breaker).
+ */
+export class Circuit {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #events: CircuitEvents;
+  #failures: number[] = [];
+  /** Null = closed. */
+  #openUntil: number | null = null;
+  #isTrying = false;
+
+  constructor(clock: Pick<Clock, 'now'>, events: CircuitEvents) {
+    this.#clock = clock;
+    this.#events = events;
+  }
+
+  get isOpen(): boolean {
+    return this.#openUntil !== null;
+  }
+
+  /** Whether the one attempt may be made that decides. */
+  get mayTry(): boolean {
+    return this.#openUntil !== null && !this.#isTrying && this.#clock.now() >= this.#openUntil;
+  }
+
+  /** Nothing is known of the URL that would have to be remembered. */
+  get isBlank(): boolean {
+    const now = this.#clock.now();
+    if (this.#openUntil !== null) return !this.#isTrying && now > this.#openUntil + forgottenMs;
+    return this.#failures.every((at) => at <= now - limits.webhookCircuitWindowMs);
+  }
+
+  /** Whether an attempt may be made; each that may ends with `succeeded`, `failed` or `abandoned`. */
+  begin(): boolean {
+    if (!this.isOpen) return true;
+    if (!this.mayTry) return false;
+    this.#isTrying = true;
+    return true;
+  }
+
+  /** An attempt that was answered, with whatever status that blames the message and not the endpoint. */
+  succeeded(): void {
+    if (this.isOpen) this.#events.publish('closed');
+    this.#close();
+  }
+
+  failed(): void {
+    if (this.isOpen && !this.#isTrying) return;
+    if (this.#isTrying) this.#open();
+    else this.#count();
+    this.#events.publish(this.isOpen ? 'opened' : 'failed');
+  }
+
+  /** Another process has had it so with the same URL. */
+  heard(broadcast: CircuitBroadcast): void {
+    if (broadcast === 'closed') this.#close();
+    else if (broadcast === 'opened') this.#open();
+    else if (!this.isOpen) this.#count();
+  }
+
+  /** The attempt was cut off by the end of this process: it says nothing. */
+  abandoned(): void {
+    this.#isTrying = false;
+  }
+
+  #count(): void {
+    const now = this.#clock.now();
+    this.#failures = this.#failures.filter((at) => at > now - limits.webhookCircuitWindowMs);
+    this.#failures.push(now);
+    if (this.#failures.length >= limits.webhookCircuitFailures) this.#open();
+  }
+
+  #open(): void {
+    this.#isTrying = false;
+    this.#failures = [];
+    this.#openUntil = this.#clock.now() + limits.webhookCircuitOpenMs;
+    this.#events.onChange();
+  }
+
+  #close(): void {
+    const wasOpen = this.isOpen;
+    this.#failures = [];
+    this.#openUntil = null;
+    this.#isTrying = false;
+    if (wasOpen) this.#events.onChange();
+  }
+}

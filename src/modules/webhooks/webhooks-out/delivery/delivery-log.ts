@@ -1,0 +1,71 @@
+import type { RunLogs } from '../../../functions/runs/run-log.ts';
+import type { WebhookOut } from '../events.ts';
+import { operationOf } from './operation.ts';
+import type { Sent } from './send.ts';
+
+/** How a delivery stands after what is noted; `retry` = a further attempt follows. */
+export type Outcome = 'delivered' | 'retry' | 'failed' | 'cancelled';
+
+const states = {
+  delivered: 'success',
+  retry: 'running',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+/**
+ * The operation of a delivery in the log that users read: one entry for each attempt, of which the last ends the
+ * operation. It names no more of the address than its origin, since the rest may hold a secret.
+ * @param tookMs since its first attempt here
+ */
+export function noteAttempt(
+  logs: Pick<RunLogs, 'note'>,
+  created: WebhookOut,
+  {
+    attempt,
+    sent,
+    outcome,
+    tookMs,
+  }: {
+    readonly attempt: number;
+    /** Null when nothing was sent. */
+    readonly sent: Sent | null;
+    readonly outcome: Outcome;
+    readonly tookMs: number;
+  },
+): void {
+  const { message_id, endpoint_id, integration, connection_id, run_id } = created;
+  const ref = {
+    operationId: `${message_id}.${endpoint_id}`,
+    operationType: `webhook:${sent?.operation ?? operationOf(created, null)}`,
+    environmentUid: created.environment_id,
+    integration: integration ?? '',
+    connectionId: connection_id ?? '',
+    ...(run_id === null ? {} : { runId: run_id }),
+  };
+  const contextJson = JSON.stringify({
+    ...factsOf(sent),
+    attempts: attempt,
+    endpoint: endpoint_id,
+  });
+  logs.note(ref, { state: states[outcome], text: textOf(outcome, attempt), contextJson, tookMs });
+}
+
+function factsOf(sent: Sent | null): Readonly<Record<string, string | number | null>> {
+  if (sent === null) return {};
+  const { status, errorCode: code, latencyMs: durationMs } = sent.result;
+  return { method: 'POST', url: sent.origin, status, code, durationMs };
+}
+
+function textOf(outcome: Outcome, attempt: number): string {
+  switch (outcome) {
+    case 'delivered':
+      return 'The webhook was delivered';
+    case 'retry':
+      return `Attempt ${attempt} failed; another one follows`;
+    case 'failed':
+      return `The webhook was not delivered after ${attempt} attempts`;
+    case 'cancelled':
+      return 'No URL is configured any more';
+  }
+}

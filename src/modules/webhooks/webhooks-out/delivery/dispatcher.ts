@@ -1,0 +1,380 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { EntityRef } from '../../../../control-plane/entity.ts';
+import { limits } from '../../../../kernel/limits.ts';
+import { micros, millis } from '../../../functions/runs/events.ts';
+import type { Publisher } from '../../../functions/runs/publisher.ts';
+import type { RunLogs } from '../../../functions/runs/run-log.ts';
+import { retryWaitMs, type AttemptResult } from '../attempt.ts';
+import { lineOf, type Delivery, type DeliveryName, type EndpointRef } from '../delivery-store.ts';
+import type { Deliveries } from '../deliveries.ts';
+import type { DeliveryAction, WebhookOut } from '../events.ts';
+import { deliveryMessage } from '../outbox.ts';
+import type { Coordination } from '../../../../ports/coordination.ts';
+import { Backlog } from './backlog.ts';
+import { endpointsOf } from './changed-endpoints.ts';
+import type { Circuit } from './circuit.ts';
+import { Circuits } from './circuits.ts';
+import { noteAttempt, type Outcome } from './delivery-log.ts';
+import { EndpointQueue } from './endpoint-queue.ts';
+import { configuredTarget, sendOnce, targetOf, type SendDeps, type Sent } from './send.ts';
+import { StepWriter } from './step-writer.ts';
+
+/** A retry that is due later than that waits in the log. */
+const sleepMaxMs = 15_000;
+/** Deliveries at hand in this process; beyond it only lines with few of them take more. */
+const takenMax = 20_000;
+const repeatPauseMs = 1_000;
+
+export interface DispatcherDeps extends SendDeps {
+  readonly publisher: Publisher;
+  readonly deliveries: Deliveries;
+  readonly logs: RunLogs;
+  readonly logger: Logger;
+  readonly coordination: Coordination;
+  /** Waits; given by tests. @throws the signal's reason */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** A delivery at hand. */
+interface Job {
+  readonly created: WebhookOut;
+  readonly partition: number;
+  readonly offset: number;
+  /** Made before. */
+  readonly attempts: number;
+  /** When the next is due, ms; null = now. */
+  readonly dueAt: number | null;
+  /** An operator wants it sent once more, whatever became of it. */
+  readonly isRepeat: boolean;
+}
+
+interface StepOf {
+  readonly action: DeliveryAction;
+  readonly attempt: number;
+  readonly result?: AttemptResult;
+  readonly dueAt?: number | null;
+  readonly errorCode?: string;
+}
+
+/** Sends webhooks: each endpoint on a line of its own, so that none waits for another. */
+export class Dispatcher implements AsyncDisposable {
+  readonly #deps: DispatcherDeps;
+  readonly #lines = new Map<string, EndpointQueue>();
+  readonly #backlogs = new Map<number, Backlog>();
+  /** Deliveries at hand, until the view knows what became of them. */
+  readonly #taken = new Set<string>();
+  #settling: { readonly name: string; readonly partition: number; readonly offset: number }[] = [];
+  readonly #steps: StepWriter;
+  readonly #circuits: Circuits;
+  readonly #ending = new AbortController();
+  readonly #stopListening: readonly (() => void)[];
+
+  static async start(deps: DispatcherDeps): Promise<Dispatcher> {
+    const dispatcher = new Dispatcher(deps);
+    await dispatcher.#circuits.follow();
+    return dispatcher;
+  }
+
+  private constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#circuits = new Circuits(deps, (circuit) => this.#circuitChanged(circuit));
+    this.#steps = new StepWriter(deps.publisher, this.#ending.signal);
+    this.#stopListening = [
+      deps.deliveries.onChange(() => this.#settle()),
+      deps.control.view.onChange((changed) => this.#endpointsChanged(changed)),
+    ];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stop of this.#stopListening) stop();
+    this.#ending.abort();
+    await this.#circuits[Symbol.asyncDispose]();
+  }
+
+  #circuitChanged(circuit: Circuit): void {
+    for (const [name, line] of this.#lines) {
+      if (line.circuit !== circuit) continue;
+      line.start();
+      this.#settleLine(name);
+    }
+  }
+
+  /** What waits behind an open circuit goes on when its endpoint has another URL now. */
+  #endpointsChanged(changed: readonly EntityRef[]): void {
+    for (const endpoint of changed.flatMap(endpointsOf)) {
+      if (this.#lines.get(lineOf(endpoint))?.circuit?.isOpen !== true) continue;
+      this.#findUrl(endpoint).catch((err: unknown) => {
+        const { logger } = this.#deps;
+        logger.warn({ err, endpoint: endpoint.endpoint_id }, 'a changed webhook URL was not read');
+      });
+    }
+  }
+
+  async #findUrl(endpoint: EndpointRef): Promise<void> {
+    const target = await configuredTarget(this.#deps, endpoint);
+    const name = lineOf(endpoint);
+    const { environment_id: uid } = endpoint;
+    this.#lines.get(name)?.sendsTo(target === null ? null : this.#circuits.of(uid, target.url));
+    if (this.#lines.has(name)) this.#settleLine(name);
+  }
+
+  /**
+   * Begins a partition whose messages are read from the offset on: what is unfinished before it goes on until
+   * the signal.
+   */
+  async hold(partition: number, from: number, signal: AbortSignal): Promise<void> {
+    const { deliveries, clock, logger } = this.#deps;
+    await deliveries.caughtUp();
+    const backlog = new Backlog(
+      {
+        deliveries,
+        clock,
+        logger,
+        room: (line) => this.#line(line).backlogRoom,
+        isTaken: (delivery) => this.#taken.has(nameOf(delivery)),
+        start: (delivery, line, until) => this.#resume(delivery, line, until),
+      },
+      partition,
+    );
+    backlog.restore(from);
+    this.#backlogs.set(partition, backlog);
+    void backlog.run(signal);
+  }
+
+  /** Resolves when the delivery is over, or waits in the log for its turn. */
+  async take(
+    created: WebhookOut,
+    position: { readonly partition: number; readonly offset: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const name = { messageId: created.message_id, endpointId: created.endpoint_id };
+    const existing = this.#deps.deliveries.tables.get(name);
+    if (this.#taken.has(nameOf(name))) return;
+    // Finished, or made a second time by one who did not know of the first.
+    if (existing !== null && (existing.state !== 'pending' || existing.offset !== position.offset))
+      return;
+    const lineName = lineOf(created);
+    const backlog = this.#backlogs.get(position.partition);
+    const dueAt = existing?.nextAttemptAt == null ? null : millis(existing.nextAttemptAt);
+    const isAhead = backlog === undefined || !backlog.isBehind(lineName);
+    const hasRoom = this.#line(lineName).hasRoom(this.#taken.size >= takenMax);
+    if (isAhead && hasRoom) {
+      const attempts = existing?.attempts ?? 0;
+      await this.#run({ created, ...position, attempts, dueAt, isRepeat: false }, signal);
+    } else backlog?.add(lineName, position.offset, dueAt);
+  }
+
+  /** Sends it once more with its own message id, and attempts counted from 1. */
+  async repeat(
+    created: WebhookOut,
+    position: { readonly partition: number; readonly offset: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#deliver({ created, ...position, attempts: 0, dueAt: null, isRepeat: true }, signal);
+  }
+
+  async #resume(delivery: Delivery, line: string, signal: AbortSignal): Promise<void> {
+    const name = nameOf(delivery);
+    this.#taken.add(name);
+    const arrived = this.#line(line).announce();
+    let running: Promise<void>;
+    try {
+      const created = await this.#deps.deliveries.created(delivery);
+      if (created === null) return;
+      const { partition, offset, attempts } = delivery;
+      const job = { created, partition, offset, attempts, dueAt: null, isRepeat: false };
+      running = this.#run(job, signal);
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    } finally {
+      arrived();
+    }
+    await running;
+  }
+
+  async #run(job: Job, signal: AbortSignal): Promise<void> {
+    const { created, partition, offset } = job;
+    const name = nameOf({ messageId: created.message_id, endpointId: created.endpoint_id });
+    this.#taken.add(name);
+    let settled: { readonly at: number; readonly waits: number | 'circuit' | null };
+    try {
+      settled = await this.#deliver(job, signal);
+    } catch (error) {
+      this.#taken.delete(name);
+      throw error;
+    }
+    if (settled.waits !== null) {
+      const dueAt = settled.waits === 'circuit' ? null : settled.waits;
+      this.#backlogs.get(partition)?.add(lineOf(created), offset, dueAt);
+    }
+    if (this.#deps.deliveries.has(partition, settled.at + 1)) this.#taken.delete(name);
+    else this.#settling.push({ name, partition, offset: settled.at });
+  }
+
+  /** Lets go of what the view knows by now. */
+  #settle(): void {
+    const { deliveries } = this.#deps;
+    this.#settling = this.#settling.filter(({ name, partition, offset }) => {
+      if (!deliveries.has(partition, offset + 1)) return true;
+      this.#taken.delete(name);
+      return false;
+    });
+  }
+
+  /** Until it is over, or waits: until a time, or for its endpoint. `at` is the offset of the last step said. */
+  async #deliver(
+    job: Job,
+    signal: AbortSignal,
+  ): Promise<{ readonly at: number; readonly waits: number | 'circuit' | null }> {
+    const { created, isRepeat } = job;
+    const say = (step: StepOf): Promise<number> => this.#say(job, step, signal);
+    let { dueAt } = job;
+    let at = job.offset;
+    const beganAt = performance.now();
+    const note = (attempt: number, sent: Sent | null, outcome: Outcome): void => {
+      const tookMs = performance.now() - beganAt;
+      noteAttempt(this.#deps.logs, created, { attempt, sent, outcome, tookMs });
+    };
+    for (let attempt = job.attempts + 1; ; attempt += 1) {
+      const waitMs = dueAt === null ? 0 : dueAt - this.#deps.clock.now();
+      if (waitMs > sleepMaxMs && !isRepeat) return { at, waits: dueAt };
+      if (waitMs > 0) await this.#sleep(waitMs, signal);
+      const sent = await this.#attempt(job, attempt, signal);
+      if (sent === 'circuit') {
+        if (!this.#isGivenUp(created)) return { at, waits: 'circuit' };
+        note(attempt - 1, null, 'failed');
+        at = await say({ action: 'exhausted', attempt: attempt - 1, errorCode: 'circuit_open' });
+        return { at, waits: null };
+      }
+      if (sent === null) {
+        note(attempt, sent, 'cancelled');
+        at = await say({ action: 'cancelled', attempt });
+        return { at, waits: null };
+      }
+      const { result, waitsMs } = sent;
+      if (result.isDelivered) {
+        note(attempt, sent, 'delivered');
+        at = await say({ action: 'attempt_succeeded', attempt, result });
+        return { at, waits: null };
+      }
+      const retryMs = retryWaitMs(result, attempt, waitsMs);
+      dueAt =
+        retryMs === null ? null : this.#deps.clock.now() + retryMs + jitterOf(created, retryMs);
+      note(attempt, sent, dueAt === null ? 'failed' : 'retry');
+      at = await say({ action: 'attempt_failed', attempt, result, dueAt });
+      if (dueAt === null) {
+        at = await say({ action: 'exhausted', attempt, result });
+        return { at, waits: null };
+      }
+    }
+  }
+
+  /** Null when nothing is to be sent; `circuit` while the endpoint fails and the delivery waits elsewhere. */
+  async #attempt(job: Job, attempt: number, signal: AbortSignal): Promise<Sent | null | 'circuit'> {
+    for (;;) {
+      const sent = await this.#attemptNow(job, attempt, signal);
+      if (sent !== 'circuit' || !job.isRepeat) return sent;
+      await this.#sleep(repeatPauseMs, signal);
+    }
+  }
+
+  async #attemptNow(
+    { created }: Job,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<Sent | null | 'circuit'> {
+    const name = lineOf(created);
+    const line = this.#line(name);
+    if (!(await line.enter(signal))) return 'circuit';
+    try {
+      const target = await targetOf(this.#deps, created);
+      const { body: sealedBody, environment_id: uid } = created;
+      if (target === null || sealedBody === null) return null;
+      const circuit = this.#circuits.of(uid, target.url);
+      line.sendsTo(circuit);
+      if (!circuit.begin()) return 'circuit';
+      return await this.#sendThrough(circuit, () =>
+        sendOnce(this.#deps, target, { created, sealedBody }, attempt, signal),
+      );
+    } finally {
+      line.leave();
+      this.#settleLine(name);
+    }
+  }
+
+  async #sendThrough(circuit: Circuit, send: () => Promise<Sent>): Promise<Sent> {
+    let sent: Sent | null = null;
+    try {
+      sent = await send();
+    } finally {
+      if (sent === null) circuit.abandoned();
+      else if (!sent.result.isDelivered && sent.result.isRetryable) circuit.failed();
+      else circuit.succeeded();
+    }
+    return sent;
+  }
+
+  /** What a line has room for is looked for; one of which nothing is to be remembered goes. */
+  #settleLine(name: string): void {
+    const line = this.#line(name);
+    if (line.isLow) for (const backlog of this.#backlogs.values()) backlog.drained(name);
+    if (line.isIdle) this.#lines.delete(name);
+  }
+
+  #line(name: string): EndpointQueue {
+    const existing = this.#lines.get(name);
+    if (existing !== undefined) return existing;
+    const line = new EndpointQueue();
+    this.#lines.set(name, line);
+    return line;
+  }
+
+  #isGivenUp({ occurred_at }: WebhookOut): boolean {
+    return this.#deps.clock.now() - millis(occurred_at) > limits.webhookWaitMaxMs;
+  }
+
+  /** Resolves with an offset at or after the step's. */
+  #say({ created, partition }: Job, step: StepOf, signal: AbortSignal): Promise<number> {
+    const { action, attempt, result, dueAt = null, errorCode } = step;
+    const { run_id } = created;
+    const ref = {
+      environmentUid: created.environment_id,
+      connection: {
+        integrationKey: created.integration ?? '',
+        connectionId: created.connection_id,
+      },
+      ...(run_id === null ? {} : { runId: run_id }),
+    };
+    const message = deliveryMessage(ref, {
+      message_id: created.message_id,
+      endpoint_id: created.endpoint_id,
+      event_kind: created.event_kind,
+      action,
+      body: null,
+      address: null,
+      headers: null,
+      attempt,
+      status: result?.status ?? null,
+      latency_ms: result?.latencyMs ?? null,
+      next_attempt_at: dueAt === null ? null : micros(dueAt),
+      error_code: errorCode ?? result?.errorCode ?? null,
+      replay_of: null,
+    });
+    return this.#steps.say(message, partition, signal);
+  }
+
+  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const sleep = this.#deps.sleep ?? ((time, ended) => wait(time, undefined, { signal: ended }));
+    return sleep(ms, signal);
+  }
+}
+
+const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId}/${endpointId}`;
+
+/** Up to a twentieth more, told by the message: what failed together is not tried again together. */
+function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
+  const drawn = Number.parseInt(message_id.slice(-2), 16);
+  return Number.isNaN(drawn) ? 0 : Math.round((waitMs * drawn) / 255 / 20);
+}

@@ -1,0 +1,9 @@
+import type { WebhookOut } from '../events.ts';
+
+/** Names of docs/reference/webhooks-out.md#operations-in-the-log. @param body null where it was not opened */
+export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {
+  if (kind !== 'auth') return kind;
+  const fields = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);
+  const isCreation = fields !== null && 'operation' in fields && fields.operation === 'creation';
+  return isCreation ? 'connection_create' : 'connection_refresh';
+}

@@ -1,0 +1,118 @@
+import type { ControlPlane } from '../../../../control-plane/control-plane.ts';
+import { findCaughtUp } from '../../../../control-plane/lookup.ts';
+import { limits } from '../../../../kernel/limits.ts';
+import type { Clock } from '../../../../kernel/time.ts';
+import { findConnection } from '../../../connections/connections/queries.ts';
+import { openSigningKeys } from '../../../connections/credentials/sealing.ts';
+import type { Vault } from '../../../connections/credentials/vault.ts';
+import type { Environment } from '../../../access/environments/state.ts';
+import { attemptDelivery, type AttemptResult } from '../attempt.ts';
+import type { EndpointRef } from '../delivery-store.ts';
+import { addressContext, deliveryContext, headersContext, type WebhookOut } from '../events.ts';
+import { urlOf } from '../outbox.ts';
+import { signDelivery } from '../signature.ts';
+import type { HttpClient } from '../../../../ports/http-client.ts';
+import { operationOf } from './operation.ts';
+
+export interface SendDeps {
+  readonly control: ControlPlane;
+  readonly vault: Vault;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly userAgent: string;
+}
+
+/** One attempt, and the waits of the environment's schedule. */
+export interface Sent {
+  readonly result: AttemptResult;
+  /** Of the address. */
+  readonly origin: string;
+  /** What the log that users read calls the delivery. */
+  readonly operation: string;
+  readonly waitsMs: readonly number[];
+}
+
+/** Where a delivery goes. */
+export interface Target {
+  readonly environment: Environment;
+  readonly url: string;
+}
+
+/**
+ * Sends the delivery once.
+ * @throws the signal's reason: an attempt that the end of the process cut off is none
+ */
+export async function sendOnce(
+  deps: SendDeps,
+  { environment, url }: Target,
+  { created, sealedBody }: { readonly created: WebhookOut; readonly sealedBody: Uint8Array },
+  attempt: number,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { vault, http, clock, userAgent } = deps;
+  const { environment_id: uid, message_id: id } = created;
+  await vault.ready(uid);
+  const body = vault.openBytes(uid, sealedBody, deliveryContext(uid, id));
+  const at = clock.now();
+  const keys = await openSigningKeys(vault, environment, at);
+  const headers = {
+    ...forwarded(vault, created),
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'webhook-attempt': String(attempt),
+    // Receivers know a message that is sent again by its first id.
+    ...signDelivery(keys, { id: created.replay_of ?? id, body, at }),
+  };
+  const result = await attemptDelivery(http, { url, headers, body }, signal);
+  signal.throwIfAborted();
+  return {
+    result,
+    origin: URL.canParse(url) ? new URL(url).origin : '',
+    operation: operationOf(created, body),
+    waitsMs: environment.webhookRetryWaitsMs ?? limits.webhookRetryWaitsMs,
+  };
+}
+
+/** The URL of a delivery; null when nothing is to be sent: the URL or the environment is gone. */
+export async function targetOf(
+  deps: Pick<SendDeps, 'control' | 'vault'>,
+  created: WebhookOut,
+): Promise<Target | null> {
+  const { control, vault } = deps;
+  const { environment_id: uid, message_id: id, address } = created;
+  if (address === null) return configuredTarget(deps, created);
+  const environment = await findCaughtUp(control.view, () =>
+    control.view.find<Environment>('environment', [uid]),
+  );
+  if (environment === null) return null;
+  await vault.ready(uid);
+  const url = Buffer.from(vault.openBytes(uid, address, addressContext(uid, id))).toString();
+  return { environment, url };
+}
+
+/** The URL that the endpoint has now; null when it has none. */
+export async function configuredTarget(
+  { control, vault }: Pick<SendDeps, 'control' | 'vault'>,
+  { environment_id: uid, endpoint_id, integration, connection_id }: EndpointRef,
+): Promise<Target | null> {
+  const find = async (): Promise<Target | null> => {
+    const environment = control.view.find<Environment>('environment', [uid]);
+    if (environment === null) return null;
+    const connection = findConnection(control, uid, integration ?? '', connection_id ?? '');
+    const url = await urlOf({ control, vault }, endpoint_id, environment, connection);
+    return url === null ? null : { environment, url };
+  };
+  const existing = await find();
+  if (existing !== null) return existing;
+  // Another node may have set the address a moment ago.
+  await control.view.caughtUp();
+  return find();
+}
+
+/** What of a provider's headers goes along with its forwarded webhook. */
+function forwarded(vault: Vault, created: WebhookOut): Readonly<Record<string, string>> {
+  const { environment_id: uid, message_id: id, headers } = created;
+  if (headers === null) return {};
+  const text = Buffer.from(vault.openBytes(uid, headers, headersContext(uid, id))).toString();
+  return JSON.parse(text) as Record<string, string>;
+}

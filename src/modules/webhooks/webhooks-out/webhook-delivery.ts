@@ -1,0 +1,51 @@
+import { deliveriesTopic } from './deliveries.ts';
+import type { WebhookOut } from './events.ts';
+import type { EventLog } from '../../../ports/event-log.ts';
+import type { Schemas } from '../../../ports/schemas.ts';
+import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
+import { startReactor } from '../../../../streams/reactor/runner.ts';
+import { Dispatcher, type DispatcherDeps } from './delivery/dispatcher.ts';
+
+/** Type of a message that asks for a delivery. */
+const createdType = 'svc.webhook.created';
+
+export interface WebhookDeliveryDeps extends DispatcherDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly orders: OperatorRequests;
+}
+
+/**
+ * Delivers webhooks: consumer group `svc.webhook-deliveries`. At least once: the position passes what is
+ * finished and what waits in the log for its turn; the view of deliveries knows the latter, and whoever holds the
+ * partition next goes on with it.
+ */
+export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise<AsyncDisposable> {
+  const codec = await deps.schemas.codec<WebhookOut>(deliveriesTopic);
+  const dispatcher = await Dispatcher.start(deps);
+  const reactor = await startReactor({
+    log: deps.log,
+    group: 'svc.webhook-deliveries',
+    topic: deliveriesTopic,
+    logger: deps.logger,
+    orders: deps.orders,
+    inFlightMax: 50_000,
+    prepare: (partition, from, signal) => dispatcher.hold(partition, from, signal),
+    async handle({ partition, message, replay }, signal) {
+      // What became of a delivery is passed over unread.
+      const { ce_type: type = createdType } = message.headers;
+      if (message.value === null || type !== createdType) return;
+      const step = codec.decode(message.value);
+      if (step.action !== 'created') return;
+      const position = { partition, offset: message.offset };
+      if (replay?.isRepeat === true) await dispatcher.repeat(step, position, signal);
+      else await dispatcher.take(step, position, signal);
+    },
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await reactor[Symbol.asyncDispose]();
+      await dispatcher[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,347 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ControlCommand, EntityRef } from '../../src/control-plane/entity.ts';
+import type { Reply } from '../../src/control-plane/replies.ts';
+import {
+  answerKind,
+  commandsTopic,
+  controlTopic,
+  epochHeader,
+  ownerKey,
+  refOfKey,
+  type CommandValue,
+  type EntityValue,
+  type OwnerNote,
+} from '../../src/control-plane/message-codec.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import { splitKey } from '../../src/kernel/ids.ts';
+import { inTrace, traceHeader, traceOf } from '../../src/control-plane/trace.ts';
+import type { Clock, Instant } from '../../src/kernel/time.ts';
+import type { EventLog, ReadMessage, TransactionalWriter } from '../../src/ports/event-log.ts';
+import type { Codec } from '../../src/ports/schemas.ts';
+import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
+import { decideInProcess, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
+import { dueOf, Round, type Definitions } from './round.ts';
+import {
+  freshProgress,
+  type ControlStateStore,
+  type EntityChange,
+  type OwnerProgress,
+  type StoredEntity,
+} from './state-store.ts';
+import { placed, type Addressed, type TopicWriters } from './topic-writers.ts';
+
+/** A saved state goes on only if it was at the end so recently: else it may have missed tombstones. */
+const resumeWithinMs = 3 * 86_400_000;
+const commandsPerRoundMax = 256;
+const dueAtOnceMax = 256;
+/** Due times are looked at so often at least, so that a stepped clock is noticed. */
+const dueLookEveryMs = 1_000;
+/** An entity that stays due after its tick is asked again no sooner. */
+const dueAgainAfterMs = 1_000;
+const readBytesMax = 1024 * 1024;
+
+export interface OwnerDeps {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly writers: TopicWriters;
+  readonly commands: Codec<CommandValue>;
+  readonly entities: Codec<EntityValue>;
+  readonly definitions: Definitions;
+  readonly partitions: number;
+}
+
+/**
+ * The only writer of one partition of the control plane, from taking it over until the signal aborts or
+ * another fences it. Decisions are made one round after the other.
+ */
+export class PartitionOwner {
+  readonly #deps: OwnerDeps;
+  readonly #partition: number;
+  readonly #store: ControlStateStore;
+  readonly #writer: TransactionalWriter;
+  readonly #inProcess = new InProcessCommands();
+  readonly #notBefore = new Map<string, Instant>();
+  #progress: OwnerProgress = freshProgress;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Ends the pause of the look at due times. */
+  #wake = new AbortController();
+
+  constructor(
+    deps: OwnerDeps,
+    partition: number,
+    store: ControlStateStore,
+    writer: TransactionalWriter,
+  ) {
+    this.#deps = deps;
+    this.#partition = partition;
+    this.#store = store;
+    this.#writer = writer;
+  }
+
+  /**
+   * @throws GatewayError `writer_fenced`: another owns the partition; other errors: take over again from
+   *   oneself
+   */
+  async own(signal: AbortSignal): Promise<void> {
+    await this.#restore();
+    // Raises the epoch, and proves that this is still the writer.
+    await this.#commit(this.#newRound(), [], null);
+    const ending = new AbortController();
+    const both = AbortSignal.any([signal, ending.signal]);
+    const task = [this.#followCommands(both), this.#decideInProcess(both), this.#watchDue(both)];
+    this.#inProcess.open();
+    try {
+      await Promise.all(task);
+    } finally {
+      ending.abort();
+      this.#inProcess.close();
+      this.#wake.abort();
+      await Promise.allSettled(task);
+    }
+  }
+
+  /**
+   * Decides what somebody in this process asks, without its being on the log. Null: not while the partition is not
+   * owned, and nothing was written.
+   * @throws GatewayError as `DirectOwners`
+   */
+  decide(command: ControlCommand, trace: string): Promise<Reply<object> | null> {
+    return this.#inProcess.add(command, trace);
+  }
+
+  async #restore(): Promise<void> {
+    const { log, clock } = this.#deps;
+    const end = await log.endOffset(controlTopic, this.#partition);
+    let progress = this.#store.progress();
+    const isRecent = clock.now() - progress.atEnd < resumeWithinMs;
+    if (!isRecent || progress.next > end) {
+      this.#store.clear();
+      progress = freshProgress;
+    }
+    const from = { topic: controlTopic, partition: this.#partition, offset: progress.next };
+    for await (const batch of log.read(from, { maxBytes: readBytesMax })) {
+      const changes: EntityChange[] = [];
+      let { note } = progress;
+      for (const message of batch.messages) {
+        const epoch = Number(message.headers[epochHeader] ?? 0);
+        if (epoch < note.epoch) continue;
+        if (message.key === ownerKey) note = this.#noteOf(message) ?? note;
+        else changes.push(this.#restored(message));
+      }
+      progress = { next: batch.next, note, atEnd: 0 };
+      this.#store.apply(changes, progress);
+    }
+    this.#progress = { ...progress, next: Math.max(progress.next, end), atEnd: clock.now() };
+    const { epoch } = progress.note;
+    this.#progress = { ...this.#progress, note: { ...progress.note, epoch: epoch + 1 } };
+  }
+
+  #noteOf({ value }: ReadMessage): OwnerNote | null {
+    if (value === null) return null;
+    return JSON.parse(this.#deps.entities.decode(value).state) as OwnerNote;
+  }
+
+  #restored({ key, value }: ReadMessage): EntityChange {
+    if (value === null) return { key, scope: '', state: null, due: null };
+    const { scope, state, kind } = this.#deps.entities.decode(value);
+    const due = dueOf(this.#deps.definitions, kind, JSON.parse(state) as object);
+    return { key, scope, state, due };
+  }
+
+  async #followCommands(signal: AbortSignal): Promise<void> {
+    const offset = this.#progress.note.nextCommand;
+    const from = [{ topic: commandsTopic, partition: this.#partition, offset }];
+    const following = { signal, maxBytes: readBytesMax };
+    for await (const batch of this.#deps.log.follow(from, following)) {
+      for (let at = 0; at < batch.messages.length; at += commandsPerRoundMax) {
+        const slice = batch.messages.slice(at, at + commandsPerRoundMax);
+        const isLast = at + commandsPerRoundMax >= batch.messages.length;
+        const next = isLast ? batch.next : (slice.at(-1)?.offset ?? 0) + 1;
+        await this.#inTurn(() => this.#decideCommands(slice, next));
+        if (signal.aborted) return;
+      }
+    }
+  }
+
+  async #decideCommands(messages: readonly ReadMessage[], nextCommand: number): Promise<void> {
+    const { clock } = this.#deps;
+    const room = this.#room;
+    const round = this.#newRound();
+    const at = clock.now();
+    const decision = this.#progress.note.decision + 1;
+    const fields = messages.flatMap((message) =>
+      inTrace(traceOf(message.headers[traceHeader]), () =>
+        decideCommand(room, round, message, at, decision),
+      ),
+    );
+    await this.#commit(round, fields, nextCommand);
+  }
+
+  get #room(): CommandRoom {
+    const { writers, commands: codec, logger } = this.#deps;
+    return { partition: this.#partition, writers, codec, logger };
+  }
+
+  async #decideInProcess(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#inProcess.came(signal);
+      if (signal.aborted) return;
+      await this.#inTurn(() => this.#decideTogether(this.#inProcess.take(commandsPerRoundMax)));
+    }
+  }
+
+  /** All that waits, in one transaction. Each is answered when that is durable. */
+  async #decideTogether(request: readonly InProcessCommand[]): Promise<void> {
+    const room = this.#room;
+    const round = this.#newRound();
+    const at = this.#deps.clock.now();
+    const decided = request.map(({ command, trace }) =>
+      inTrace(trace, () => decideInProcess(room, round, command, at)),
+    );
+    const fields = decided.flatMap((one) => one?.said ?? []);
+    const isChanged = fields.length > 0 || round.changes().next().done !== true;
+    try {
+      if (isChanged) await this.#commit(round, fields, this.nextCommand);
+    } catch (error) {
+      for (const { answer } of request) {
+        if (isFenced(error)) answer.resolve(null);
+        else answer.reject(error instanceof GatewayError ? error : unknownOutcome(error));
+      }
+      throw error;
+    }
+    request.forEach(({ answer }, index) => this.#publish(answer, decided[index]?.answer));
+  }
+
+  #publish(target: InProcessCommand['answer'], answer: Answer | undefined): void {
+    if (answer === undefined) target.resolve(null);
+    else if (answer.outcome === 'refused') target.reject(answer.error);
+    else {
+      const body = answer.isSingle ? answer.state : null;
+      target.resolve({ partition: this.#partition, offset: this.#progress.note.decision, body });
+    }
+  }
+
+  async #watchDue(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let request = 0;
+      await this.#inTurn(async () => {
+        request = await this.#decideDue();
+      });
+      if (request === dueAtOnceMax) continue;
+      this.#wake = new AbortController();
+      const now = this.#deps.clock.now();
+      const due = this.#store.nextDue() ?? Number.POSITIVE_INFINITY;
+      // What is due still was asked just now.
+      const inMs = due <= now ? dueAgainAfterMs : Math.min(due - now, dueLookEveryMs);
+      const ended = AbortSignal.any([signal, this.#wake.signal]);
+      await delay(inMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Asks due entities what their time means; resolves with how many. One that stays due is asked later again. */
+  async #decideDue(): Promise<number> {
+    const now = this.#deps.clock.now();
+    for (const [key, at] of this.#notBefore) if (at <= now) this.#notBefore.delete(key);
+    const due = this.#store.due(now, dueAtOnceMax + this.#notBefore.size);
+    const request = due.filter(({ key }) => !this.#notBefore.has(key)).slice(0, dueAtOnceMax);
+    if (request.length === 0) return 0;
+    const round = this.#newRound();
+    const fields: Addressed[] = [];
+    for (const entity of request) {
+      this.#notBefore.set(entity.key, now + dueAgainAfterMs);
+      fields.push(...this.#tick(round, entity, now));
+    }
+    const isChanged = fields.length > 0 || round.changes().next().done !== true;
+    if (isChanged) await this.#commit(round, fields, null);
+    return request.length;
+  }
+
+  #tick(round: Round, { key, scope }: StoredEntity, at: Instant): Addressed[] {
+    if (splitKey(key)[0] === answerKind) {
+      round.putNote(key, scope, null);
+      return [];
+    }
+    const ref: EntityRef = refOfKey(key, scope);
+    try {
+      const made = round.decide([{ ref, body: { type: 'Tick' } }], { at, actor: 'system' });
+      const fields = made.published.map(({ message, meta }) =>
+        this.#deps.writers.published(message, meta, null),
+      );
+      round.accept(made);
+      return fields;
+    } catch (err) {
+      this.#deps.logger.error({ err, kind: ref.kind }, 'an entity could not decide its due time');
+      return [];
+    }
+  }
+
+  #newRound(): Round {
+    const { definitions, partitions } = this.#deps;
+    const numberOf = (input: number): number => input * partitions + this.#partition + 1;
+    const { numbers } = this.#progress.note;
+    return new Round(this.#store, definitions, { supplied: numbers, numberOf });
+  }
+
+  /** The round in one transaction of the log, then in the store. */
+  async #commit(
+    round: Round,
+    fields: readonly Addressed[],
+    nextCommand: number | null,
+  ): Promise<void> {
+    const { note } = this.#progress;
+    const at = this.#deps.clock.now();
+    const changes = [...round.changes()];
+    const after: OwnerNote = {
+      decision: note.decision + 1,
+      numbers: round.numbers,
+      nextCommand: nextCommand ?? note.nextCommand,
+      epoch: note.epoch,
+    };
+    const entities = changes.map((change) => this.#entityMessage(change, after.epoch, at));
+    const noted = { key: ownerKey, scope: '', kind: ownerKey, due: null };
+    const last = this.#entityMessage({ ...noted, state: JSON.stringify(after) }, after.epoch, at);
+    const batch = placed([...entities, last, ...fields]);
+    const positions = await this.#writer.commit(batch);
+    const first = positions.find(({ topic }) => topic === controlTopic)?.offset ?? 0;
+    const next = first + entities.length + 1;
+    this.#progress = { next, note: after, atEnd: at };
+    this.#store.apply(changes, this.#progress);
+    const isCommanded = nextCommand !== null;
+    for (const { key, due } of changes) {
+      if (isCommanded || due === null || due > at) this.#notBefore.delete(key);
+    }
+    if (changes.some(({ due }) => due !== null)) this.#wake.abort();
+  }
+
+  #entityMessage(
+    change: EntityChange & { readonly kind: string },
+    epoch: number,
+    at: Instant,
+  ): Addressed {
+    const { key, scope, state, kind } = change;
+    const [, ...path] = splitKey(key);
+    const value = state === null ? null : { kind, scope, path, state, decided_at: at };
+    return this.#deps.writers.entity(this.#partition, key, value, epoch);
+  }
+
+  /** One round after the other; after an error none. */
+  #inTurn(task: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(task);
+    this.#turn = turn;
+    turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Where deletion of decided commands may go up to. */
+  get nextCommand(): number {
+    return this.#progress.note.nextCommand;
+  }
+}
+
+const unknownOutcome = (cause: unknown): GatewayError =>
+  new GatewayError('log_unavailable', { message: 'The log did not acknowledge.' }, { cause });
+
+export const isFenced = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === 'writer_fenced';

@@ -1,0 +1,173 @@
+import type {
+  AnyEntityDefinition,
+  CommandBody,
+  DecisionMeta,
+  EntityKind,
+  EntityRef,
+  PublicMessage,
+  Siblings,
+} from '../../src/control-plane/entity.ts';
+import { GatewayError } from '../../src/kernel/errors.ts';
+import { joinKey } from '../../src/kernel/ids.ts';
+import type { Instant } from '../../src/kernel/time.ts';
+import type { ControlStateStore, EntityChange } from './state-store.ts';
+
+export type Definitions = Readonly<Record<EntityKind, AnyEntityDefinition>>;
+
+interface Known {
+  readonly scope: string;
+  /** Null = gone. */
+  readonly state: object | null;
+}
+
+/** What one command, or one list of them, led to. */
+export interface Decision {
+  readonly changed: ReadonlyMap<string, Known>;
+  readonly published: readonly { readonly message: PublicMessage; readonly meta: DecisionMeta }[];
+  /** The entity's state after the last command. */
+  readonly state: object | null;
+  /** How many numeric ids were given out. */
+  readonly numbers: number;
+}
+
+/**
+ * Decisions that are committed together: each sees what the ones before it decided. Nothing is written
+ * here.
+ */
+export class Round {
+  readonly #store: ControlStateStore;
+  readonly #definitions: Definitions;
+  readonly #numberOf: (input: number) => number;
+  readonly #accepted = new Map<string, Known>();
+  numbers: number;
+
+  /** `numberOf` makes the nth number of this partition unique among all partitions. */
+  constructor(
+    store: ControlStateStore,
+    definitions: Definitions,
+    numbers: { readonly supplied: number; numberOf(input: number): number },
+  ) {
+    this.#store = store;
+    this.#definitions = definitions;
+    this.numbers = numbers.supplied;
+    this.#numberOf = (supplied) => numbers.numberOf(supplied);
+  }
+
+  /**
+   * Decides the commands in their order, without accepting the outcome.
+   * @throws GatewayError the first refusal
+   */
+  decide(
+    items: readonly { readonly ref: EntityRef; readonly body: CommandBody }[],
+    meta: Omit<DecisionMeta, 'ref'>,
+  ): Decision {
+    const changed = new Map<string, Known>();
+    const published: { message: PublicMessage; meta: DecisionMeta }[] = [];
+    let state: object | null = null;
+    let numbers = 0;
+    for (const { ref, body } of items) {
+      const definition = this.#definitionOf(ref.kind);
+      const key = joinKey(ref.kind, ...ref.path);
+      const before = this.#stateOf(key, changed);
+      const isFresh = before === null && definition.isNumbered === true;
+      const command = {
+        ...body,
+        ...definition.facts?.(body, ref, this.#siblings(ref.scope, changed)),
+        ...(isFresh ? { numericId: this.#numberOf(this.numbers + numbers) } : {}),
+        at: meta.at,
+      };
+      const entity = { ...meta, ref };
+      state = before;
+      for (const event of definition.decider.decide(command, before) as { type: string }[]) {
+        const after = definition.decider.evolve(state, event) as object | null;
+        const messages = definition.publish(event, state, after, entity);
+        published.push(...messages.map((message) => ({ message, meta: entity })));
+        state = after;
+        changed.set(key, { scope: ref.scope, state });
+      }
+      if (isFresh && state !== null) numbers += 1;
+    }
+    return { changed, published, state, numbers };
+  }
+
+  accept(decision: Decision): void {
+    for (const [key, existing] of decision.changed) this.#accepted.set(key, existing);
+    this.numbers += decision.numbers;
+  }
+
+  /** A note of the owner itself. */
+  putNote(key: string, scope: string, state: object | null): void {
+    this.#accepted.set(key, { scope, state });
+  }
+
+  keptAnswer(key: string): KeptAnswer | null {
+    return this.#stateOf(key, new Map()) as KeptAnswer | null;
+  }
+
+  /** What the accepted decisions changed, with the time at which each is due next. */
+  *changes(): Generator<EntityChange & { readonly kind: string }> {
+    for (const [key, { scope, state }] of this.#accepted) {
+      const kind = key.slice(0, key.includes('/') ? key.indexOf('/') : undefined);
+      const text = state === null ? null : JSON.stringify(state);
+      yield { key, kind, scope, state: text, due: dueOf(this.#definitions, kind, state) };
+    }
+  }
+
+  #definitionOf(kind: EntityKind): AnyEntityDefinition {
+    const definition = (this.#definitions as Partial<Definitions>)[kind];
+    if (definition !== undefined) return definition;
+    throw new GatewayError('server_error', { message: `No owner decides the kind "${kind}".` });
+  }
+
+  #stateOf(key: string, changed: ReadonlyMap<string, Known>): object | null {
+    const existing = changed.get(key) ?? this.#accepted.get(key);
+    if (existing !== undefined) return existing.state;
+    const stored = this.#store.get(key);
+    return stored === null ? null : (JSON.parse(stored.state) as object);
+  }
+
+  #siblings(scope: string, changed: ReadonlyMap<string, Known>): Siblings {
+    return {
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
+      find: <S>(kind: EntityKind, path: readonly string[]): S | null => {
+        return this.#stateOf(joinKey(kind, ...path), changed) as S | null;
+      },
+      list: <S>(kind: EntityKind, prefix: readonly string[]): S[] => {
+        const found = new Map<string, object | null>();
+        for (const { key, state } of this.#store.below(kind, prefix, scope)) {
+          found.set(key, JSON.parse(state) as object);
+        }
+        const start = `${joinKey(kind, ...prefix)}/`;
+        for (const layer of [this.#accepted, changed]) {
+          for (const [key, existing] of layer) {
+            if (existing.scope === scope && key.startsWith(start)) found.set(key, existing.state);
+          }
+        }
+        const keys = [...found.keys()].sort();
+        return keys.map((key) => found.get(key)).filter((state) => state !== null) as S[];
+      },
+    };
+  }
+}
+
+/** How long the first answer to an Idempotency-Key is kept; also in its note. */
+export interface KeptAnswer {
+  readonly requestHash: string;
+  readonly outcome: 'done' | 'refused';
+  /** Of a refusal, as `GatewayError.toJSON` gives it. */
+  readonly error: ReturnType<GatewayError['toJSON']> | null;
+  readonly state: object | null;
+  readonly until: Instant;
+}
+
+/** When the owner must look at an entity or at a note of its own; null = never. */
+export function dueOf(
+  definitions: Definitions,
+  kind: string,
+  state: object | null,
+): Instant | null {
+  if (state === null) return null;
+  if (kind === '~answer') return (state as KeptAnswer).until;
+  const definition = (definitions as Partial<Record<string, AnyEntityDefinition>>)[kind];
+  return definition?.dueAt?.(state) ?? null;
+}

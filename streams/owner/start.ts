@@ -1,0 +1,185 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { removeDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
+import { definitions as allDefinitions } from '../../src/app/entities.ts';
+import {
+  commandsTopic,
+  controlTopic,
+  type CommandValue,
+  type EntityValue,
+} from '../../src/control-plane/message-codec.ts';
+import type { InProcessOwners } from '../../src/control-plane/in-process-owners.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import { isDatabaseCorruption } from '../../src/kernel/sqlite-corruption.ts';
+import type { Clock } from '../../src/kernel/time.ts';
+import type { EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
+import { ownersGroup } from './decide-command.ts';
+import { isFenced, PartitionOwner, type OwnerDeps } from './partition-owner.ts';
+import type { Definitions } from './round.ts';
+import { ControlStateStore } from './state-store.ts';
+import { openTopicWriters } from './topic-writers.ts';
+
+const retakeAfterMs = 250;
+const positionEveryMs = 1_000;
+const trimEveryMs = 3_600_000;
+const commandsKeptMs = 86_400_000;
+
+export interface ControlOwnersDeps {
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For the state stores, one file per partition; may be wiped at any time while stopped. */
+  readonly folder: string;
+  /** All kinds unless a test brings its own. */
+  readonly definitions?: Definitions;
+}
+
+/**
+ * Owns the partitions of the control plane that the group gives this node: decides their commands until
+ * disposed of.
+ */
+export async function startControlOwners(
+  deps: ControlOwnersDeps,
+): Promise<InProcessOwners & AsyncDisposable> {
+  const { log, schemas, clock, logger, folder, definitions = allDefinitions } = deps;
+  const ownerDeps: OwnerDeps = {
+    log,
+    clock,
+    logger,
+    definitions,
+    writers: await openTopicWriters(log, schemas),
+    commands: await schemas.codec<CommandValue>(commandsTopic),
+    entities: await schemas.codec<EntityValue>(controlTopic),
+    partitions: await log.partitions(controlTopic),
+  };
+  const owners = new Map<number, PartitionOwner>();
+  const held = new Map<
+    number,
+    { readonly ending: AbortController; readonly ended: Promise<void> }
+  >();
+
+  const release = async (partition: number): Promise<void> => {
+    const holding = held.get(partition);
+    held.delete(partition);
+    holding?.ending.abort();
+    await holding?.ended;
+  };
+
+  const membership = await log.join(ownersGroup, [commandsTopic], {
+    async assigned(partitions) {
+      for (const partition of partitions) {
+        await release(partition);
+        const ending = new AbortController();
+        const file = join(folder, `control-${partition}.sqlite`);
+        const position = { partition, file, owners };
+        held.set(partition, { ending, ended: hold(ownerDeps, position, ending.signal) });
+      }
+    },
+    async revoked(partitions) {
+      await Promise.all(partitions.map(release));
+    },
+  });
+
+  return {
+    async decide(command, trace) {
+      const scope = command.items[0]?.ref.scope ?? '';
+      const owner = owners.get(partitionOf(scope, ownerDeps.partitions));
+      return owner?.decide(command, trace) ?? null;
+    },
+    async [Symbol.asyncDispose]() {
+      await membership[Symbol.asyncDispose]();
+      await Promise.all([...held.keys()].map(release));
+    },
+  };
+}
+
+/** A partition, the file of its state, and where its owner is found while it has one. */
+interface Held {
+  readonly partition: number;
+  readonly file: string;
+  readonly owners: Map<number, PartitionOwner>;
+}
+
+/** Owns a partition while it is assigned: takes it over again after errors, gives it up when fenced. */
+async function hold(deps: OwnerDeps, held: Held, signal: AbortSignal): Promise<void> {
+  const { partition } = held;
+  const isEnding = (): boolean => signal.aborted;
+  while (!isEnding()) {
+    try {
+      await holdOnce(deps, held, signal);
+    } catch (err) {
+      if (isEnding()) return;
+      if (isFenced(err)) {
+        deps.logger.warn({ partition }, 'another node took over a control partition');
+        return;
+      }
+      if (isDatabaseCorruption(err)) removeDisposableDatabase(held.file);
+      deps.logger.error({ err, partition }, 'a control partition is taken over again');
+      await delay(retakeAfterMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+async function holdOnce(
+  deps: OwnerDeps,
+  { partition, file, owners }: Held,
+  signal: AbortSignal,
+): Promise<void> {
+  await using writer = await deps.log.openWriter(`control/${partition}`);
+  using store = disposable(new ControlStateStore(file));
+  const owner = new PartitionOwner(deps, partition, store.value, writer);
+  const trimming = setInterval(() => {
+    trim(deps, partition, owner.nextCommand).catch((err: unknown) => {
+      deps.logger.warn({ err, partition }, 'decided commands could not be deleted');
+    });
+  }, trimEveryMs);
+  trimming.unref();
+  const publish = positionPublisher(deps, partition, owner);
+  const telling = setInterval(() => void publish(), positionEveryMs);
+  telling.unref();
+  owners.set(partition, owner);
+  try {
+    await owner.own(signal);
+  } finally {
+    owners.delete(partition);
+    clearInterval(trimming);
+    clearInterval(telling);
+  }
+}
+
+/**
+ * Has the group's position follow the owner, for who looks at its lag. What counts is the owner's own note, in the
+ * transaction of each decision: there this one would cost Kafka two more requests.
+ */
+function positionPublisher(
+  { log, logger }: OwnerDeps,
+  partition: number,
+  owner: PartitionOwner,
+): () => Promise<void> {
+  let published = 0;
+  return async () => {
+    const offset = owner.nextCommand;
+    if (offset === published) return;
+    try {
+      const positions = [{ topic: commandsTopic, partition, offset }];
+      await log.commit({ group: ownersGroup, positions });
+      published = offset;
+    } catch (err) {
+      logger.warn({ err, partition }, 'the position of an owner could not be told yet');
+    }
+  };
+}
+
+/** Deletes what was decided and is older than a day. */
+async function trim({ log, clock }: OwnerDeps, partition: number, decided: number): Promise<void> {
+  const old = await log.offsetAt(commandsTopic, partition, clock.now() - commandsKeptMs);
+  const offset = Math.min(old, decided);
+  await log.deleteBefore({ topic: commandsTopic, partition, offset });
+}
+
+function disposable(store: ControlStateStore): { readonly value: ControlStateStore } & Disposable {
+  return { value: store, [Symbol.dispose]: () => store.close() };
+}

@@ -1,0 +1,131 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { openDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
+import { keysBelow } from '../../src/control-plane/view-store.ts';
+import type { OwnerNote } from '../../src/control-plane/message-codec.ts';
+import type { Instant } from '../../src/kernel/time.ts';
+
+const layoutVersion = 1;
+const tables = `
+  CREATE TABLE entities (
+    key TEXT PRIMARY KEY, scope TEXT NOT NULL, state TEXT NOT NULL, due INTEGER
+  ) WITHOUT ROWID;
+  CREATE INDEX entities_due ON entities (due) WHERE due IS NOT NULL;
+  CREATE TABLE progress (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1), next INTEGER NOT NULL, note TEXT NOT NULL,
+    at_end INTEGER NOT NULL
+  );
+`;
+
+export interface StoredEntity {
+  readonly key: string;
+  readonly scope: string;
+  /** JSON. */
+  readonly state: string;
+}
+
+/** What an owner keeps of an entity; null state = gone. */
+export interface EntityChange {
+  readonly key: string;
+  readonly scope: string;
+  readonly state: string | null;
+  readonly due: Instant | null;
+}
+
+export interface OwnerProgress {
+  /** Offset of the control topic to go on from. */
+  readonly next: number;
+  readonly note: OwnerNote;
+  /** When the store was last at the end of the control topic; 0 = never. */
+  readonly atEnd: Instant;
+}
+
+export const freshProgress: OwnerProgress = {
+  next: 0,
+  note: { decision: 0, numbers: 0, nextCommand: 0, epoch: 0 },
+  atEnd: 0,
+};
+
+/** The state of one partition of the control plane. */
+export class ControlStateStore {
+  readonly #database: DatabaseSync;
+  readonly #get: StatementSync;
+  readonly #below: StatementSync;
+  readonly #put: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #due: StatementSync;
+  readonly #nextDue: StatementSync;
+  readonly #putProgress: StatementSync;
+
+  constructor(file: string) {
+    this.#database = openDisposableDatabase(file, { tables, version: layoutVersion });
+    const prepare = (sql: string): StatementSync => this.#database.prepare(sql);
+    this.#get = prepare('SELECT key, scope, state FROM entities WHERE key = ?');
+    this.#below = prepare(
+      'SELECT key, scope, state FROM entities WHERE key >= ? AND key < ? AND scope = ? ORDER BY key',
+    );
+    this.#put = prepare(
+      'INSERT OR REPLACE INTO entities (key, scope, state, due) VALUES (?, ?, ?, ?)',
+    );
+    this.#remove = prepare('DELETE FROM entities WHERE key = ?');
+    this.#due = prepare(
+      'SELECT key, scope, state FROM entities WHERE due <= ? ORDER BY due LIMIT ?',
+    );
+    this.#nextDue = prepare('SELECT min(due) AS due FROM entities WHERE due IS NOT NULL');
+    this.#putProgress = prepare('INSERT OR REPLACE INTO progress VALUES (1, ?, ?, ?)');
+  }
+
+  get(key: string): StoredEntity | null {
+    const row = this.#get.get(key);
+    return row === undefined ? null : toEntity(row);
+  }
+
+  /** Entities of the kind and scope below the prefix of their path, in key order. */
+  below(kind: string, prefix: readonly string[], scope: string): StoredEntity[] {
+    return this.#below.all(...keysBelow(kind, prefix), scope).map(toEntity);
+  }
+
+  due(at: Instant, limit: number): StoredEntity[] {
+    return this.#due.all(at, limit).map(toEntity);
+  }
+
+  /** When the next entity is due; null = none is. */
+  nextDue(): Instant | null {
+    const due = this.#nextDue.get()?.['due'] ?? null;
+    return due === null ? null : Number(due);
+  }
+
+  progress(): OwnerProgress {
+    const row = this.#database.prepare('SELECT next, note, at_end FROM progress').get();
+    if (row === undefined) return freshProgress;
+    const note = JSON.parse(String(row['note'])) as OwnerNote;
+    return { next: Number(row['next']), note, atEnd: Number(row['at_end']) };
+  }
+
+  /** The changes and the progress: all or nothing. */
+  apply(changes: Iterable<EntityChange>, { next, note, atEnd }: OwnerProgress): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const { key, scope, state, due } of changes) {
+        if (state === null) this.#remove.run(key);
+        else this.#put.run(key, scope, state, due);
+      }
+      this.#putProgress.run(next, JSON.stringify(note), atEnd);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  clear(): void {
+    this.#database.exec('BEGIN; DELETE FROM entities; DELETE FROM progress; COMMIT');
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+function toEntity(row: Record<string, unknown>): StoredEntity {
+  return { key: String(row['key']), scope: String(row['scope']), state: String(row['state']) };
+}

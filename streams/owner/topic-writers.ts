@@ -1,0 +1,88 @@
+import type { DecisionMeta, PublicMessage } from '../../src/control-plane/entity.ts';
+import { encodePublic, type PublicCodec } from '../../src/control-plane/public-message.ts';
+import { replyMessage } from '../../src/control-plane/replies.ts';
+import {
+  controlTopic,
+  deadLettersTopic,
+  epochHeader,
+  repliesTopic,
+  type EntityValue,
+  type ReplyValue,
+} from '../../src/control-plane/message-codec.ts';
+import { projectionsTopic } from '../../src/modules/operations/projections/public.ts';
+import { partitionOf } from '../../src/kernel/partition.ts';
+import type { EventLog, Message, Placed } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
+import type { TopicName } from '../topics.ts';
+
+/** Where entities publish: a kind that needs another topic adds it here. */
+const publicTopics = [
+  'svc.config.v1',
+  'svc.connections.v1',
+  'svc.credentials.v1',
+  'svc.syncs.v1',
+  'svc.runs.v1',
+  'svc.logs.v1',
+  'svc.audit.v1',
+  projectionsTopic,
+  deadLettersTopic,
+] as const satisfies readonly TopicName[];
+
+interface Target {
+  readonly codec: PublicCodec;
+  readonly partitions: number;
+}
+
+/** A message and where it goes. */
+export interface Addressed {
+  readonly topic: string;
+  readonly partition: number;
+  readonly message: Message;
+}
+
+/** Encodes everything that owners of the control plane write. */
+export interface TopicWriters {
+  entity(partition: number, key: string, value: EntityValue | null, epoch: number): Addressed;
+  reply(reply: Parameters<typeof replyMessage>[2]): Addressed;
+  published(message: PublicMessage, meta: DecisionMeta, causationId: string | null): Addressed;
+}
+
+export async function openTopicWriters(log: EventLog, schemas: Schemas): Promise<TopicWriters> {
+  const entities = await schemas.codec<EntityValue>(controlTopic);
+  const replies = await schemas.codec<ReplyValue>(repliesTopic);
+  const replyPartitions = await log.partitions(repliesTopic);
+  const targets = new Map<string, Target>();
+  for (const topic of publicTopics) {
+    const codec: PublicCodec = await schemas.codec(topic);
+    targets.set(topic, { codec, partitions: await log.partitions(topic) });
+  }
+
+  return {
+    entity(partition, key, value, epoch) {
+      const headers = { 'content-type': 'application/avro', [epochHeader]: String(epoch) };
+      const encoded = value === null ? null : entities.encode(value);
+      return { topic: controlTopic, partition, message: { key, value: encoded, headers } };
+    },
+    reply: (reply) => replyMessage(replies, replyPartitions, reply),
+    published(message, meta, causationId) {
+      const target = targets.get(message.topic);
+      if (target === undefined) throw new Error(`no entity may publish to ${message.topic}`);
+      const { topic, key, partitionBy = key } = message;
+      const partition = partitionOf(partitionBy, target.partitions);
+      const fields = { at: message.at ?? meta.at * 1000, actor: meta.actor, causationId };
+      return { topic, partition, message: encodePublic(message, fields, target.codec) };
+    },
+  };
+}
+
+/** Grouped by topic and partition, each in the order given. */
+export function placed(messages: readonly Addressed[]): Placed[] {
+  const groups = new Map<string, { topic: string; partition: number; messages: Message[] }>();
+  for (const { topic, partition, message } of messages) {
+    const name = `${topic}/${partition}`;
+    const group = groups.get(name) ?? { topic, partition, messages: [] };
+    group.messages.push(message);
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}

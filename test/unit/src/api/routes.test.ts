@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { createRouter } from '../../../../src/http/router.ts';
+import { codeOf } from '../../../../src/http/route-errors.ts';
+import { routes } from '../../../../src/api/routes.ts';
+import { catalogue } from '../../../../src/kernel/errors.ts';
+
+/** Routes that any environment key may call: the contract gives them no scope. */
+const withoutScope = new Set(['GET /providers', 'GET /providers/{provider}']);
+/** Routes that take no key. */
+const open = new Set([
+  'GET /health',
+  'GET /ready',
+  'GET /asyncapi.json',
+  'GET /openapi.json',
+  'GET /docs',
+  'GET /docs/style.css',
+  'GET /llms.txt',
+  'GET /providers.json',
+  'GET /images/template-logos/{file}',
+  // The state of the authorization speaks for the browser.
+  'GET /oauth/callback',
+  'GET /app-auth/connect',
+  // A page and its files: what they ask for, they ask with the token of a session.
+  'GET /connect/ui/',
+  'GET /connect/ui/assets/{file}',
+  'GET /connect/embed.js',
+]);
+
+describe('the route table', () => {
+  it('has every path and method once', () => {
+    expect(() => createRouter(routes)).not.toThrow();
+  });
+
+  it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '%s declares who may call it, its parameters and its errors',
+    (name, route) => {
+      expect(route.credential === 'none').toBe(open.has(name));
+      // The token of a connect session opens its own endpoints as a whole.
+      const isWhole = route.credential === 'connect';
+      if (route.credential === 'none' || isWhole || withoutScope.has(name)) {
+        expect(route.scopes).toEqual([]);
+      } else {
+        expect(route.scopes.length).toBeGreaterThan(0);
+        for (const scope of route.scopes) expect(scope.split(':')[0]).toBe(route.credential);
+      }
+      expect(route.params !== undefined).toBe(route.path.includes('{'));
+      expect(route.summary).toMatch(/^\p{Lu}.*\.$/u);
+      for (const error of route.errors) expect(catalogue).toHaveProperty(codeOf(error));
+      if (route.method === 'GET') expect(route.body).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { startSyncInstances } from '../../../../../../src/modules/functions/syncs/sync-instances.ts';
+import { silent } from '../../../../../support/control.ts';
+import { openRunWorld, until } from '../../../../../support/runs.ts';
+
+it('a connection that was created gets its syncs, though nobody asked for them', async () => {
+  await using world = await openRunWorld();
+  const { log, embedded } = world.world;
+  await world.deploy('sync', 'contacts', '', {
+    models: ['Contact'],
+    frequency: 'every hour',
+    autoStart: true,
+  });
+  expect(world.syncOf('contacts')).toBeNull();
+  const { control } = world.node;
+  const orders = world.orders('svc.sync-instances');
+  await using _ = await startSyncInstances({
+    log,
+    schemas: embedded.schemas,
+    control,
+    logger: silent,
+    orders,
+  });
+  await until(() => world.syncOf('contacts'));
+  expect(world.syncOf('contacts')).toMatchObject({
+    state: 'started',
+    current: { trigger: 'creation' },
+  });
+});
