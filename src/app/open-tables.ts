@@ -1,16 +1,23 @@
+import type { Logger } from 'pino';
 import { openClickHouseStore } from '../adapters/projection-store/clickhouse.ts';
+import { UnusableFolder } from '../adapters/projection-store/open-folder.ts';
 import { UnusableServer } from '../adapters/projection-store/server-address.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { ProjectionStore } from '../ports/projection-store.ts';
 
-/** @throws CannotStart where the setting must be changed; GatewayError `projection_unavailable`: see the adapter */
-export async function openTables(clickhouse: {
-  readonly url: string;
-  readonly cluster: string | null;
-}): Promise<ProjectionStore> {
+/** @throws CannotStart where the setting must be changed, or the folder cannot be used */
+export async function openTables(
+  clickhouse: { readonly url: string; readonly cluster: string | null },
+  logger: Pick<Logger, 'warn'>,
+): Promise<ProjectionStore> {
+  const onDamaged = (damage: object) =>
+    logger.warn(damage, 'the tables are damaged: they are made again from the log');
   try {
-    return await openClickHouseStore(clickhouse);
+    return await openClickHouseStore({ ...clickhouse, onDamaged });
   } catch (error) {
+    if (error instanceof UnusableFolder) {
+      throw new CannotStart(`SVC_DATA_DIR: ${error.message}`, { cause: error });
+    }
     if (!(error instanceof UnusableServer)) throw error;
     throw new CannotStart(`SVC_CLICKHOUSE_URL cannot be used: ${error.message}`, { cause: error });
   }

@@ -1,4 +1,14 @@
-import { cp, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import {
+  cp,
+  mkdtemp,
+  open,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -70,6 +80,25 @@ const ways: Readonly<Record<string, Damage>> = {
   },
 };
 
+/** Starts over a copy of the whole folder that `damage` was done to. */
+async function restartOver(damage: (dataDir: string) => Promise<void>): Promise<void> {
+  await world.restart(async (dataDir) => {
+    await rm(dataDir, { recursive: true });
+    await cp(whole, dataDir, { recursive: true, verbatimSymlinks: true });
+    await damage(dataDir);
+  });
+}
+
+async function mustServeEveryRecord(damage: string): Promise<void> {
+  const served = await crm.all('Contact');
+  expect(
+    served.map(({ id, name }) => ({ id, name })).toSorted((a, b) => compare(a.id, b.id)),
+    damage,
+  ).toEqual(contactsNamed('second').toSorted((a, b) => compare(a.id, b.id)));
+}
+
+const compare = (a: string, b: string): number => a.localeCompare(b);
+
 describe('a start over a damaged file that is made of the log', () => {
   it.each(Array.from({ length: roundsOf({ push: 2, all: 24 }) }, (_, round) => round))(
     'makes it anew, and serves every record as it was: round %i',
@@ -77,18 +106,41 @@ describe('a start over a damaged file that is made of the log', () => {
       const kind = random.pick([...kinds.keys()]);
       const file = random.pick(kinds.get(kind)!);
       const way = random.pick(Object.keys(ways));
-      await world.restart(async (dataDir) => {
-        await rm(dataDir, { recursive: true });
-        await cp(whole, dataDir, { recursive: true, verbatimSymlinks: true });
-        await ways[way]!(join(dataDir, file));
-      });
-      const served = await crm.all('Contact');
-      expect(
-        served.map(({ id, name }) => ({ id, name })).toSorted((a, b) => compare(a.id, b.id)),
-        `${file} ${way}`,
-      ).toEqual(contactsNamed('second').toSorted((a, b) => compare(a.id, b.id)));
+      await restartOver((dataDir) => ways[way]!(join(dataDir, file)));
+      await mustServeEveryRecord(`${file} ${way}`);
     },
   );
 });
 
-const compare = (a: string, b: string): number => a.localeCompare(b);
+/** Where the engine keeps the definitions of all tables. */
+const definitions = (dataDir: string) =>
+  realpath(join(dataDir, 'clickhouse', 'metadata', 'default'));
+
+/** The folder of the part that was inserted last: `<partition>_<first block>_<last block>_<level>`. */
+async function newestPart(dataDir: string, table: string): Promise<string> {
+  const folder = await realpath(join(dataDir, 'clickhouse', 'data', 'default', table));
+  const parts = (await readdir(folder)).filter((name) => /^(?:\d+|all)(?:_\d+){3}/.test(name));
+  const lastBlock = (part: string) => Number(part.split('_')[2]);
+  return join(folder, parts.toSorted((a, b) => lastBlock(a) - lastBlock(b)).at(-1)!);
+}
+
+describe('a start over damaged tables', () => {
+  it.each<[string, (dataDir: string) => Promise<void>]>([
+    [
+      'a definition that cannot be read',
+      async (dataDir) => writeFile(join(await definitions(dataDir), 'records.sql'), 'ATTACH ?'),
+    ],
+    [
+      'a part of the records that lacks a file',
+      async (dataDir) => rm(join(await newestPart(dataDir, 'records'), 'partition.dat')),
+    ],
+  ])('makes them anew, and serves every record as it was: %s', async (damage, damaged) => {
+    await restartOver(damaged);
+    await mustServeEveryRecord(damage);
+    const logged = world.gateway.log.filter((line) => line.includes('made again from the log'));
+    expect(logged.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ level: 40, folder: join(world.gateway.dataDir, 'clickhouse') }),
+    ]);
+    expect(await readdir(world.gateway.dataDir)).not.toContain('clickhouse.damaged');
+  });
+});

@@ -11,6 +11,7 @@ import type { Connection } from './connection.ts';
 import { createStatement, dropStatement } from './ddl.ts';
 import { openEmbedded } from './embedded.ts';
 import { attempt } from './engine-errors.ts';
+import { openFolder, type OnTablesDamaged } from './open-folder.ts';
 import { UnusableServer, parseServerAddress } from './server-address.ts';
 import { checkServer } from './server-check.ts';
 import { openServer } from './server.ts';
@@ -55,21 +56,26 @@ type Pools = ReadonlyMap<QueryClass, readonly Queue[]>;
  * Opens ClickHouse: `embedded:<folder>` in this process and thread, or `http(s)://user:password@host:port/database`,
  * with `cluster` replicated on all nodes of that name. A server that is away is no error: whatever is asked of the
  * store says `projection_unavailable` until it is there.
- * @throws UnusableServer where trying again does not help; GatewayError `projection_unavailable`: the folder cannot
- *   be opened
+ * @throws UnusableServer where trying again does not help; UnusableFolder
  */
 export async function openClickHouseStore(options: {
   readonly url: string;
   readonly cluster?: string | null;
+  readonly onDamaged?: OnTablesDamaged;
 }): Promise<ProjectionStore> {
-  const { url, cluster = null } = options;
+  const { url, cluster = null, onDamaged = () => undefined } = options;
   if (!url.startsWith('embedded:')) return openServerStore(url, cluster);
   if (cluster !== null) throw new UnusableServer('a cluster needs the URL of a server');
+  const folder = url.slice('embedded:'.length);
+  return openFolder(folder, () => openEmbeddedStore(folder), onDamaged);
+}
+
+async function openEmbeddedStore(folder: string): Promise<ProjectionStore> {
   const pools = new Map<QueryClass, Queue[]>();
   for (const [queryClass, count] of Object.entries(embeddedConnections)) {
     const queues: Queue[] = [];
     for (let at = 0; at < count; at++) {
-      const connection = await attempt(() => openEmbedded(url.slice('embedded:'.length)));
+      const connection = await attempt(() => openEmbedded(folder));
       queues.push(queueOf(connection, Infinity));
     }
     pools.set(queryClass as QueryClass, queues);

@@ -28,7 +28,7 @@ serveThread(async (context, stack, data, main) => {
   const { log, schemas, vault, clock, logger, metrics } = context;
   const { clickhouse, partitions } = data;
   const { name } = records;
-  const store = stack.use(await openTables(clickhouse));
+  const store = stack.use(await openTables(clickhouse, logger));
   let forget = (): void => undefined;
   const readiness = joined((reason) => main.emit('unready', reason));
   const notify = (reason: string | null): void => {

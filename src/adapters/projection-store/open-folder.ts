@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readlink, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { ProjectionStore } from '../../ports/projection-store.ts';
+
+/** Its message is a whole sentence that names the folder and says what to do. */
+export class UnusableFolder extends Error {
+  override readonly name = 'UnusableFolder';
+}
+
+/** Called when the tables of the folder are damaged and made anew. */
+export type OnTablesDamaged = (damage: {
+  readonly folder: string;
+  readonly reason: string;
+}) => void;
+
+/**
+ * Opens the tables of a folder. Damaged ones are replaced by none: whoever fills them does so from the log.
+ * @throws UnusableFolder
+ */
+export async function openFolder(
+  folder: string,
+  open: () => Promise<ProjectionStore>,
+  onDamaged: OnTablesDamaged,
+): Promise<ProjectionStore> {
+  const aside = `${folder}.damaged`;
+  // A start that replaced the tables and was killed leaves the damaged ones behind.
+  await rm(aside, { recursive: true, force: true });
+  const store = await open().catch(() => null);
+  if (store === null && isHeld(folder)) {
+    const message = `The tables in ${folder} are in use by another process. Stop that one, or choose another folder.`;
+    throw new UnusableFolder(message);
+  }
+  const reason = store === null ? 'they cannot be opened' : await damageOf(store, folder);
+  if (store !== null && reason === null) return store;
+  await store?.[Symbol.asyncDispose]();
+  const made = await replaced(folder, aside, open);
+  onDamaged({ folder, reason: reason ?? '' });
+  await rm(aside, { recursive: true });
+  return made;
+}
+
+async function replaced(
+  folder: string,
+  aside: string,
+  open: () => Promise<ProjectionStore>,
+): Promise<ProjectionStore> {
+  try {
+    await rename(folder, aside);
+    await mkdir(folder, { mode: 0o700 });
+    return await open();
+  } catch (cause) {
+    // A full disk, say, and no damage: the next start may find them as they were.
+    if (existsSync(aside)) {
+      await rm(folder, { recursive: true, force: true });
+      await rename(aside, folder);
+    }
+    const message = `The tables in ${folder} can neither be opened nor be made anew. Check that its disk has room and that this user may write to it, or delete what is in it while the service is stopped: it is filled again from the log.`;
+    throw new UnusableFolder(message, { cause });
+  }
+}
+
+/** The engine's lock is there while a process has the folder; one that fails to open it leaves none. */
+const isHeld = (folder: string): boolean => existsSync(join(folder, 'status'));
+
+/** What the engine passes over in silence when it opens the folder; null = nothing. */
+async function damageOf(store: ProjectionStore, folder: string): Promise<string | null> {
+  const [broken] = await store.queryRows<{ table: string; name: string }>(
+    `SELECT table, name FROM system.detached_parts
+     WHERE database = currentDatabase() AND startsWith(reason, 'broken') LIMIT 1`,
+  );
+  if (broken !== undefined) return `the part ${broken.name} of ${broken.table} is broken`;
+  const tables = await store.queryRows<{ name: string; data_paths: readonly string[] }>(
+    'SELECT name, data_paths FROM system.tables WHERE database = currentDatabase()',
+  );
+  const rowsOf = new Map(tables.map(({ name, data_paths: [path = ''] }) => [name, basename(path)]));
+  for (const [table, rows] of await linkedRows(folder)) {
+    if (rowsOf.get(table) !== rows) return `the definition of ${table} is missing or another one`;
+  }
+  return null;
+}
+
+/** By table, the name of the folder that held its rows when it was made. */
+async function linkedRows(folder: string): Promise<readonly (readonly [string, string])[]> {
+  const links = join(folder, 'data', 'default');
+  if (!existsSync(links)) return [];
+  const entries = await readdir(links, { withFileTypes: true });
+  const tables = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+  return Promise.all(
+    tables.map(async (table) => [table, basename(await readlink(join(links, table)))] as const),
+  );
+}
