@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
+import { limits } from '../kernel/limits.ts';
 import { anonymous, type Authenticator } from './authenticate.ts';
 import { readJson } from '../http/body.ts';
 import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '../http/define-route.ts';
@@ -17,7 +18,6 @@ type Schema = z.ZodType | undefined;
 
 /** What a call costs that no key answers for (contract/http.md section 0). */
 const anonymousCost = 10;
-const idempotencyKeyCharsMax = 255;
 
 export interface PipelineCall {
   readonly request: IncomingMessage;
@@ -237,8 +237,8 @@ function idempotencyOf(
 ): IdempotentCall | undefined {
   const input = call.request.headers['idempotency-key'];
   if (input === undefined || call.match.route.method === 'GET') return undefined;
-  if (typeof input !== 'string' || input === '' || input.length > idempotencyKeyCharsMax) {
-    const message = `Idempotency-Key must have 1 to ${idempotencyKeyCharsMax} characters.`;
+  if (typeof input !== 'string' || input === '' || input.length > limits.idempotencyKeyCharsMax) {
+    const message = `Idempotency-Key must have 1 to ${limits.idempotencyKeyCharsMax} characters.`;
     const path = ['idempotency-key'];
     throw new GatewayError('invalid_headers', { errors: [{ code: 'custom', message, path }] });
   }

@@ -2,9 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
 
-/** Levels of lists and objects in a body. */
-const depthMax = 64;
-
 /**
  * Reads and parses a JSON body; undefined when there is none. The limit is kept while reading, so that a
  * body without a length, or with a wrong one, is cut as early.
@@ -77,11 +74,11 @@ function decode(bytes: Buffer): string {
 
 /** Without recursion, since depth is what it guards against. */
 function refuseDepth(value: unknown, chars: number): void {
-  if (chars <= depthMax * 2) return;
+  if (chars <= limits.jsonDepthMax * 2) return;
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > depthMax) {
-      const message = `The body is nested deeper than ${depthMax} levels.`;
+    if (depth > limits.jsonDepthMax) {
+      const message = `The body is nested deeper than ${limits.jsonDepthMax} levels.`;
       throw new GatewayError('invalid_json', { message });
     }
     const next: unknown[] = [];

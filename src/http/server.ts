@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { GatewayError } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
+import { limits } from '../kernel/limits.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { openAuthenticator, type Authenticator } from '../api/authenticate.ts';
 import { setPreflight } from './cors.ts';
@@ -37,9 +38,6 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** A client has this long for its head, and this long for its whole request. */
-const headersTimeoutMs = 15_000;
-const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 65_000;
 /** How long the rest of a refused body is read away, so that the client gets to see the answer. */
 const drainMs = 5_000;
@@ -61,7 +59,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const parts = { services, authenticator, closing: closing.signal };
   const streams = createStreamHandler(options.streamRoutes ?? [], parts);
   const accepts = {
-    maxHeaderSize: 32 * 1024,
+    maxHeaderSize: limits.requestHeaderBytesMax,
     shouldUpgradeCallback: isSocketRequest,
     // Most requests have no body: an eighth less time for each of them.
     optimizeEmptyRequests: true,
@@ -85,8 +83,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       void streams.handle(route, request, response);
     });
   });
-  server.headersTimeout = headersTimeoutMs;
-  server.requestTimeout = requestTimeoutMs;
+  server.headersTimeout = limits.requestHeadMs;
+  server.requestTimeout = limits.requestMs;
   server.keepAliveTimeout = keepAliveTimeoutMs;
   server.on('clientError', refuseBrokenRequest);
   const sockets = await openSockets(services);

@@ -1,6 +1,6 @@
 /**
- * Limits promised by the specification (section 8) and its contract pages. Changing one is a change of
- * behaviour. Units end the names.
+ * Limits that docs/reference/limits.md promises; src/app/limits-page.ts says there what each is. Changing one is a
+ * change of behavior. Units end the names.
  */
 export const limits = {
   recordsPageSizeDefault: 100,
@@ -20,6 +20,14 @@ export const limits = {
   recordHistoryDays: 28,
   historyPageSizeMax: 1_000,
   requestBytesMax: 75 * 1024 ** 2,
+  /** Levels of lists and objects in a body. */
+  jsonDepthMax: 64,
+  requestHeaderBytesMax: 32 * 1024,
+  requestHeadMs: 15_000,
+  requestMs: 120_000,
+  idempotencyKeyCharsMax: 255,
+  /** Of the answer as JSON; a command takes no more than 1 MiB. */
+  idempotentAnswerBytesMax: 512 * 1024,
   /** Of a proxied call: from the last byte of the request to the end of the head of the answer. */
   proxyHeadMs: 120_000,
   /** Of a proxied call: between two pieces of a body. */

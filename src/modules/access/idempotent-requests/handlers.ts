@@ -4,6 +4,7 @@ import type { Caller, IdempotentCall, RouteAnswer } from '../../../http/define-r
 import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Sealed } from '../../../kernel/ids.ts';
+import { limits } from '../../../kernel/limits.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { sealingContext } from '../../connections/credentials/sealing.ts';
 import { idempotentRequestRef } from './entity.ts';
@@ -11,8 +12,6 @@ import type { IdempotentRequest, KeptAnswer } from './state.ts';
 
 type Deps = Pick<Services, 'control' | 'vault' | 'logger'>;
 
-/** Of the answer as JSON; a command takes no more than 1 MiB. */
-const answerBytesMax = 512 * 1024;
 const extendEveryMs = 10_000;
 const askAgainMs = 150;
 /** Who waits for the one that runs. */
@@ -131,7 +130,7 @@ async function end(keyed: Of, outcome: Kept | null): Promise<void> {
     await control.execute(ref, { type: 'Release', token }, { actor });
     return;
   }
-  const isTooLarge = Buffer.byteLength(JSON.stringify(outcome)) > answerBytesMax;
+  const isTooLarge = Buffer.byteLength(JSON.stringify(outcome)) > limits.idempotentAnswerBytesMax;
   await vault.ready(owner);
   const answer: KeptAnswer = isTooLarge
     ? { kind: 'too-large' }
