@@ -107,8 +107,8 @@ describe('the house rules', () => {
     expect(schema.fields.filter(({ doc }) => !doc).map(({ name }) => name)).toEqual([]);
   });
 
-  it.each(Object.entries(pages()))('docs/generated/%s is fresh: npm run generate', (file, text) => {
-    expect(textOf(`docs/generated/${file}`)).toBe(text);
+  it.each(Object.entries(pages()))('docs/%s is fresh: npm run generate', (file, text) => {
+    expect(textOf(`docs/${file}`)).toBe(text);
   });
 
   it('src/client/operations.ts is fresh: npm run generate', async () => {

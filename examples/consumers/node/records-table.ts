@@ -3,7 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import kafkajs, { type KafkaMessage } from 'kafkajs';
 
-/** The fields of `svc.records.v1` that a table needs; see docs/generated/topics.md for all. */
+/** The fields of `svc.records.v1` that a table needs; see docs/reference/topics.md for all. */
 interface Change {
   readonly event_id: string;
   readonly model: string;

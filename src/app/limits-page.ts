@@ -1,0 +1,147 @@
+import { limits } from '../kernel/limits.ts';
+import { bytesText, durationText, table } from './markdown.ts';
+
+type LimitName = keyof typeof limits;
+type Meanings = Readonly<Partial<Record<LimitName, string>>>;
+
+/** In the order of docs/reference/limits.md; each limit stands in one group. */
+const groups = {
+  requests: {
+    requestBytesMax:
+      'A request body, also one that is proxied with retries; more is `request_too_large`',
+    jsonDepthMax: 'Levels of objects and lists in a JSON body',
+    requestHeaderBytesMax: 'The headers of a request; more is answered 431',
+    requestHeadMs: 'From the start of a request to the end of its headers; later is answered 408',
+    requestMs: 'From the start of a request to the end of its body; later is answered 408',
+    idempotencyKeyCharsMax: 'Characters of an `Idempotency-Key`',
+    idempotencyMs: 'How long an `Idempotency-Key` is known',
+    idempotentAnswerBytesMax: 'An answer that is kept for an `Idempotency-Key`, as JSON',
+  },
+  records: {
+    recordsPageSizeDefault: '`limit` of `GET /records`, default',
+    recordsPageSizeMax: '`limit` of `GET /records` and `PATCH /records/prune`, at most',
+    recordsIdsMax: 'Ids in one `GET /records`',
+    recordIdCharsMax: 'Characters of a record id',
+    recordBytesMax: 'One record as JSON in UTF-8; more is `record_too_large`',
+    commandRecordsMax: 'Records in one command; a save of more is split',
+    commandBytesMax: 'Payloads in one command; a save of more is split',
+    pruneRecordsDefault: '`limit` of `PATCH /records/prune`, default',
+    recordHistoryDays: 'How long the log keeps every change of a record',
+    historyPageSizeMax: '`limit` of `GET /records/history`, at most',
+    pruneAfterMs:
+      'A record that was not updated for this long loses its payload; a setting of the environment',
+    purgeAfterMs:
+      'Records whose stream no run has asked anything of for this long go for good; a setting of the environment',
+    retentionDaysMax: 'Either of these settings, at most',
+    typedTopicKeptMs: 'After this long at the latest a change has left its typed topic',
+  },
+  proxy: {
+    proxyHeadMs: 'From the last byte of a proxied request to the end of the head of its answer',
+    proxyIdleMs: 'Between two pieces of a proxied body',
+    retryFirstWaitMs:
+      'Before the first retry; each further wait is twice as long. Also of requests of functions',
+    retryWaitMaxMs: 'Before any retry',
+  },
+  runs: {
+    frequencyMinMs: 'The shortest frequency of a sync',
+    connectionSyncsMax: 'Syncs of one connection',
+    connectionVariantsMax: 'Variants of one connection, of all its syncs together, beside `base`',
+    syncStartByMs: 'A queued run of a sync that has not started by then fails',
+    syncRunMaxMs: 'A run of a sync',
+    actionStartByMs: 'An action whose caller waits and that has not started by then fails',
+    asyncActionStartByMs: 'The same of an asynchronous action',
+    actionRunMaxMs: 'A run of an action',
+    actionInputBytesMax: 'The input of an action',
+    actionOutputBytesMax: 'The output of a function; more is `script_output_too_large`',
+    eventStartByMs: 'An on-event function that has not started by then fails',
+    eventRunMaxMs: 'A run of an on-event function',
+    webhookRunStartByMs: 'A run for a webhook that has not started by then fails',
+    webhookRunMaxMs: 'A run for a webhook',
+    dryRunStartByMs: 'A dry run that has not started by then fails',
+    dryRunMaxMs: 'A dry run',
+    runGraceMs: 'Between a cancel, or the end of the time, and the forced end of a run',
+    hostCallsMax: 'Calls to the host of one run',
+    sandboxHeapMb: 'Memory of one run, in megabytes, ArrayBuffers included',
+    checkpointBytesMax: 'A checkpoint as JSON',
+    metadataBytesMax: 'The metadata of a connection as JSON',
+    runsKeptDays: 'How long runs are listed',
+  },
+  deployments: {
+    compileMaxMs: 'Compiling one file',
+    deploymentSourceBytesMax: 'The TypeScript of a function that is deployed from source',
+    deploymentMs: 'A deployment from source: until it is started, and from then to its end',
+    deploymentKeptMs: 'How long the outcome of a deployment from source can be read',
+  },
+  credentials: {
+    refreshLeaseMs: 'How long one refresh holds a connection',
+    refreshWaitMs: 'How long a request waits for a refresh that another one does',
+    refreshBackoffMs: 'After a refresh that failed, until the next is tried',
+    refreshFailureDaysMax: 'Days on which refreshing failed, until no more are tried',
+    refreshMarginMs:
+      'Credentials are renewed this long before their end, where the provider names no other time; never more than a quarter of their lifetime',
+    connectSessionMs: 'A connect session',
+    authorizationMs: 'Between the redirect to a provider and the callback',
+    connectionTagsMax: 'Tags of one connection',
+    keySegmentMs:
+      'With Kafka: how long a segment of wrapped keys stays open, after which destroyed keys are compacted away',
+  },
+  webhooks: {
+    webhookTimeoutMs: 'One attempt at a webhook to the application, in all',
+    webhookRetryWaitsMs: 'Before each further attempt; a setting of the environment',
+    webhookRetriesMax: 'Further attempts that the setting may name',
+    webhookRetryWaitMaxMs: 'One wait that the setting may name',
+    webhookWaitMaxMs:
+      'A webhook that waits this long behind an endpoint that fails is given up; it can be recovered',
+    webhookEndpointsMax: 'Webhook endpoints of one environment',
+    webhookCircuitFailures: 'Failures that open the circuit of a URL',
+    webhookCircuitWindowMs: 'The time within which these failures count',
+    webhookCircuitOpenMs: 'How long an open circuit lets no attempt through',
+    signingKeyOverlapMs: 'How long a rotated signing key signs beside the new one',
+    webhooksInPerMinute:
+      'Webhooks of providers for one integration in a minute; counted, or enforced by `SVC_WEBHOOK_RATE_LIMIT`',
+    webhookInBytesMax: 'The body of a webhook of a provider',
+    webhookKnownMs: 'How long a repeat of a provider is known',
+    webhookUnknownBytesPerHour:
+      'Kept in an hour for one integration of what is rejected, or is signed by nobody and names no connection',
+    webhookUnverifiedBytesMin: 'What each of these counts, at least',
+    webhookRejectedBytesMax: 'The body of a rejected webhook that is kept',
+  },
+  environments: {
+    environmentKeysMax: 'API keys of one environment, and of the account',
+    environmentVariablesMax: 'Variables of one environment',
+    logsKeptDays: 'How long operations and messages of the log can be read',
+    auditKeptDays: 'How long audit events are kept',
+  },
+} as const satisfies Record<string, Meanings>;
+
+function valueText(name: LimitName): string {
+  const value: number | readonly number[] = limits[name];
+  return [value]
+    .flat()
+    .map((one) => textOf(name, one))
+    .join(', ');
+}
+
+/** The unit is a part of the name. */
+function textOf(name: LimitName, value: number): string {
+  if (name.endsWith('Ms')) return durationText(value);
+  if (name.includes('Bytes')) return bytesText(value);
+  if (/Days(Max)?$/.test(name)) return `${value} d`;
+  return value.toLocaleString('en-US');
+}
+
+/** A table for each group. @throws Error when a limit stands in no group */
+export function limitsBlocks(): Readonly<Record<string, string>> {
+  const named = new Set(Object.values(groups).flatMap((group) => Object.keys(group)));
+  const left = Object.keys(limits).filter((name) => !named.has(name));
+  if (left.length > 0) throw new Error(`limits-page.ts has no group for ${left.join(', ')}`);
+  return Object.fromEntries(
+    Object.entries(groups).map(([title, meanings]) => {
+      const rows = Object.entries(meanings).map(([name, meaning]) => [
+        meaning,
+        valueText(name as LimitName),
+      ]);
+      return [title, table(['What', 'Limit'], rows)];
+    }),
+  );
+}
