@@ -49,6 +49,21 @@ function rootPage(table: string): number {
   return Number(row?.['rootpage']);
 }
 
+const keyBytes = 32;
+
+/** Slots of `row-keys` that hold the keys of rows: a sealed body begins with its own. */
+function usedSlots(): number[] {
+  const database = new DatabaseSync(logFile(), { readOnly: true });
+  const rows = database
+    .prepare(
+      `SELECT body FROM batches WHERE length(body) > 0 AND partition IN
+      (SELECT p.id FROM partitions p JOIN topics t ON t.id = p.topic WHERE t.name = ?)`,
+    )
+    .all('svc.internal.keys.v1');
+  database.close();
+  return rows.map(({ body }) => Buffer.from(body as Uint8Array).readUInt32LE(0));
+}
+
 async function overwrite(file: string, position: number, length: number): Promise<void> {
   await using handle = await open(file, 'r+');
   await handle.write(
@@ -102,6 +117,15 @@ describe('a start over a log that is damaged', () => {
     const { code, out, err } = await failedStart(damaged);
     expect(err).toMatch(refusal());
     expect(err).not.toMatch(/\n {4}at /);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+
+  it('in the key of a row names its files and what to do, in a line', async () => {
+    const slot = random.pick(usedSlots());
+    await overwrite(inFolder('log', 'row-keys'), keyBytes * slot, keyBytes);
+    const { code, out, err } = await failedStart(damaged);
+    expect(err).toMatch(/^The event log is damaged: svc\.internal\.keys\.v1\/0, .*\n$/);
+    expect(err).toMatch(refusal());
     expect({ code, out }).toEqual({ code: 1, out: '' });
   });
 });

@@ -84,6 +84,13 @@ export class LogState {
     this.rows.load(erasable.flatMap(({ partitions }) => partitions.map(({ id }) => id)));
   }
 
+  /** @throws GatewayError `log_corrupt` where a row of an erasable topic cannot be opened */
+  checkErasable(): void {
+    for (const { name, partitions } of [...this.topicsByName.values()].filter(isErasable)) {
+      for (const { id, number } of partitions) this.rows.mustOpen(id, `${name}/${number}`);
+    }
+  }
+
   topics(): Iterable<Topic> {
     return this.topicsByName.values();
   }

@@ -48,6 +48,7 @@ function start(
   upgrade({ directory, rowKeys, erasable, freeBytes, report });
   const db = openWriteConnection(directory, maxPages);
   const state = new LogState(db, rowKeys);
+  state.checkErasable();
   const checkpointer = new Checkpointer(db, directory);
   const committer: Committer = new Committer(db, state, checkpointer, freeBytes, (touched) => {
     server.publish(touched);

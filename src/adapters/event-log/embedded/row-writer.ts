@@ -74,6 +74,19 @@ export class RowWriter {
     this.keys.keepOnly(used);
   }
 
+  /**
+   * Opens every row of an erasable partition: readers would find one that is damaged, or whose key is, one after the other.
+   * @throws GatewayError `log_corrupt` naming `where`
+   */
+  mustOpen(partition: number, where: string): void {
+    const rows = this.db.prepare(
+      'SELECT base, next, codec, crc, directory, body FROM batches WHERE partition = ? ORDER BY next',
+    );
+    for (const row of rows.iterate(partition)) {
+      this.opened(partition, row as unknown as StoredRow, where);
+    }
+  }
+
   insert(
     { id: partition, isErasable }: Target,
     row: EncodedRow,
@@ -126,12 +139,16 @@ export class RowWriter {
     else this.replace(partition, row, messages, until);
   }
 
-  private opened(partition: number, row: StoredRow): StoredRow {
-    if (!isIntact(row, partition)) throw corrupted(`partition ${partition}`, row.base);
+  private opened(
+    partition: number,
+    row: StoredRow,
+    where: string = `partition ${partition}`,
+  ): StoredRow {
+    if (!isIntact(row, partition)) throw corrupted(where, row.base);
     if (!isSealed(row)) return row;
     const position = { partition, base: row.base, next: row.next };
     const opened = openRow(row, position, this.keys.read(slotOf(row.body)));
-    if (opened === null) throw corrupted(`partition ${partition}`, row.base);
+    if (opened === null) throw corrupted(where, row.base);
     return opened;
   }
 
