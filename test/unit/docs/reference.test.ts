@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { authModes } from '../../../src/modules/connections/providers/definition.ts';
 import { definitionSchema } from '../../../src/modules/connections/providers/schema.ts';
+import { limits } from '../../../src/kernel/limits.ts';
+import { runLimits } from '../../../src/modules/functions/runs/runtime/run-limits.ts';
 import { exitCodes } from '../../../src/cli/exit.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
@@ -64,6 +66,77 @@ describe('the reference names', () => {
     const codes = [...textOf('docs/reference/cli.md').matchAll(/^\| (\d+) +\|/gm)];
     expect(codes.map(([, code]) => Number(code))).toEqual(Object.values(exitCodes));
   });
+});
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const mib = 1024 ** 2;
+const counted = (count: number): string => count.toLocaleString('en-US');
+
+/** Where a page repeats a number of `limits`, with the number made of it: the sentence changes with the code. */
+const numbers: readonly (readonly [page: string, text: string])[] = [
+  ...(
+    [
+      ['sync', limits.syncStartByMs / hourMs, 'h', runLimits.sync],
+      ['action', limits.actionStartByMs / secondMs, 's', runLimits.action],
+      ['action, asynchronous', limits.asyncActionStartByMs / hourMs, 'h', runLimits.action],
+      ['`onWebhook`', limits.webhookRunStartByMs / minuteMs, 'min', runLimits.webhook],
+      ['on-event', limits.eventStartByMs / secondMs, 's', runLimits['on-event']],
+      ['dry run', limits.dryRunStartByMs / minuteMs, 'min', runLimits.dryrun],
+    ] as const
+  ).map(([kind, start, unit, { wallMs, cpuMs }]) => {
+    const most = wallMs >= hourMs ? `${wallMs / hourMs} h` : `${wallMs / minuteMs} min`;
+    return [
+      'functions.md',
+      `| ${kind} | ${start} ${unit} | ${most} | ${cpuMs / minuteMs} min |`,
+    ] as const;
+  }),
+  ['functions.md', `| Memory | ${limits.sandboxHeapMb} MB |`],
+  ['functions.md', `| Output of an action | ${limits.actionOutputBytesMax / mib} MiB`],
+  ['functions.md', `| Input of an action | ${limits.actionInputBytesMax / mib} MiB`],
+  ['functions.md', `${counted(limits.hostCallsMax)} in a run`],
+  ['functions.md', `| ${limits.connectionSyncsMax} each |`],
+  ['functions.md', `after ${limits.runGraceMs / secondMs} s the run is ended by force`],
+  ['functions.md', `split at ${counted(limits.commandRecordsMax)} records`],
+  ['functions.md', `at most ${limits.checkpointBytesMax / 1024} KiB`],
+  ['functions.md', `At most ${limits.metadataBytesMax / 1024} KiB`],
+  ['functions.md', `for ${limits.runsKeptDays} days`],
+  ['functions.md', `From ${limits.frequencyMinMs / secondMs} seconds to 31`],
+  [
+    'provider-format.md',
+    `${limits.retryFirstWaitMs / secondMs} s × 2ⁿ. It is at most ${limits.retryWaitMaxMs / minuteMs} minutes`,
+  ],
+  ['auth-modes.md', `or ${limits.refreshMarginMs / minuteMs} minutes, but at most a quarter`],
+  ['auth-modes.md', `a lease of ${limits.refreshLeaseMs / secondMs} s`],
+  ['auth-modes.md', `waits up to ${limits.refreshWaitMs / secondMs} s`],
+  ['auth-modes.md', `For ${limits.refreshBackoffMs / secondMs} s after a failure`],
+  ['auth-modes.md', `Refusals on ${limits.refreshFailureDaysMax} days`],
+  ['auth-modes.md', `within ${limits.authorizationMs / minuteMs} minutes`],
+  ['webhooks-in.md', `at most ${limits.webhookInBytesMax / mib} MiB`],
+  ['webhooks-in.md', `${counted(limits.webhooksInPerMinute)} a minute`],
+  ['webhooks-in.md', `${limits.webhookRejectedBytesMax / 1024} KiB`],
+  ['webhooks-in.md', `within ${limits.webhookKnownMs / hourMs} hours`],
+  ['webhooks-out.md', `\`POST\`, ${limits.webhookTimeoutMs / secondMs} s`],
+  ['webhooks-out.md', limits.webhookRetryWaitsMs.map((ms) => `${ms / secondMs} s`).join(' and ')],
+  [
+    'webhooks-out.md',
+    `up to ${limits.webhookRetriesMax} waits of 1 s to ${limits.webhookRetryWaitMaxMs / dayMs} days`,
+  ],
+  ['webhooks-out.md', `(at most ${limits.webhookEndpointsMax})`],
+  [
+    'webhooks-out.md',
+    `After ${limits.webhookCircuitFailures} retryable failures within ${limits.webhookCircuitWindowMs / secondMs} s`,
+  ],
+  ['webhooks-out.md', `No attempt for ${limits.webhookCircuitOpenMs / secondMs} s`],
+  ['webhooks-out.md', `waited for ${limits.webhookWaitMaxMs / dayMs} days`],
+  ['webhooks-out.md', `for ${limits.signingKeyOverlapMs / hourMs} hours`],
+];
+
+it.each(numbers)('%s says as the code does: %s', (page, text) => {
+  // Of tables without their alignment, of paragraphs without their line breaks.
+  expect(textOf(`docs/reference/${page}`).replaceAll(/\s+/g, ' ')).toContain(text);
 });
 
 /** The anchors of a page as GitHub makes them of its headings. */
