@@ -30,7 +30,7 @@ const keep = (days: number) =>
   ({ policy: 'delete' as const, retentionMs: days * dayMs }) satisfies Cleanup;
 const untilDecided: Cleanup = { policy: 'none' };
 
-/** Every topic of the service: read this first (contract/topics.md; design section 3). */
+/** Every topic of the service: read this first. docs/reference/topics.md is made of it. */
 export const topics = {
   'svc.records.v1': {
     key: 'environment/connection uid/model/variant/record',

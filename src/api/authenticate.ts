@@ -91,7 +91,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
 
 /**
  * Whether the scopes hold the wanted one: the same text, or `…:*` with the part before the star
- * (contract/http.md section 0). A `_credentials` scope includes the plain one (spec section 5).
+ * (docs/reference/http.md#scopes). A `_credentials` scope includes the plain one.
  */
 export function holdsScope(granted: readonly string[], wanted: string): boolean {
   return granted.some((scope) => {
@@ -109,7 +109,7 @@ function secretOf(header: string | undefined): string {
   return secret;
 }
 
-/** A token carries one scope (contract/http.md section 0). */
+/** A token carries one scope (docs/reference/http.md#credentials). */
 const sessionScopes = ['environment:integrations:list'];
 
 async function sessionCaller(token: string, services: Services): Promise<Caller> {

@@ -16,7 +16,7 @@ import type { Services } from '../http/services.ts';
 
 type Schema = z.ZodType | undefined;
 
-/** What a call costs that no key answers for (contract/http.md section 0). */
+/** What a call costs that no key answers for (docs/reference/http.md#rate-limit). */
 const anonymousCost = 10;
 
 export interface PipelineCall {
@@ -46,7 +46,7 @@ export interface Authorization extends Omit<PipelineCall, 'match' | 'search' | '
 
 /**
  * The one way to a handler. Order: credentials, rate limit, scope, content type, query, body, path,
- * headers; the first part that fails is the answer, with all of its issues (contract/errors.md section 3).
+ * headers; the first part that fails is the answer, with all of its issues (docs/reference/errors.md#order-of-checks).
  */
 export async function handleRequest(
   call: PipelineCall,
@@ -155,7 +155,7 @@ async function authorizeUnknown(
 }
 
 /**
- * The token of a connect session in the query (contract/http.md section 0, "Front-end token").
+ * The token of a connect session in the query (docs/reference/http.md#credentials).
  * @throws GatewayError `missing_public_key`, `deprecated_authentication`
  */
 function queryToken(search: string): string {

@@ -16,7 +16,7 @@ import {
   type Settings,
 } from './settings.ts';
 
-/** Every setting of the service (design section 9): the only reader of the environment. */
+/** Every setting of the service (docs/generated/configuration.md): the only reader of the environment. */
 export const settings = {
   host: {
     variable: 'SVC_HOST',

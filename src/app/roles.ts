@@ -1,4 +1,4 @@
-/** What a process may do (design section 7). One image; `all` is every role in one process. */
+/** What a process may do (docs/architecture.md#several-processes). One image; `all` is every role in one process. */
 export const roles = ['api', 'owner', 'projector', 'runner', 'webhooks'] as const;
 export type Role = (typeof roles)[number];
 

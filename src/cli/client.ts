@@ -2,7 +2,7 @@ import { ApiError, refusal } from '../client/api-error.ts';
 import { eventsOf } from './sse.ts';
 import { isJsonObject, type Json, type JsonObject } from '../kernel/stable-json.ts';
 
-/** Mirrors the answer of the service to 65 and 66 (contract/http.md section 9, design section 10). */
+/** @see src/modules/functions/functions/shapes.ts `planShape` */
 export interface DeployedItem {
   readonly integrationId: string;
   readonly name: string;

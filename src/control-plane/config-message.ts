@@ -2,7 +2,7 @@ import { joinKey } from '../kernel/ids.ts';
 import type { DecisionMeta, PublicMessage } from './entity.ts';
 
 /**
- * What readers of `svc.config.v1` are told of a change (contract/topics.md section 3); a deletion is
+ * What `svc.config.v1` reports of a change (docs/reference/topics.md#svcconfigv1); a deletion is
  * followed by a tombstone. `revision` is the time of the decision, which grows with each of an entity.
  */
 export function configMessages(

@@ -77,7 +77,7 @@ export interface ControlView {
   /** By a field that the kind's definition declares as indexed (see `indexes.ts`), for example a key hash. */
   findBy<S>(kind: EntityKind, index: string, value: string): Found<S> | null;
   listBy<S>(kind: EntityKind, index: string, value: string): Found<S>[];
-  /** A page of connections, newest first (contract/http.md row 17). */
+  /** A page of connections, newest first (docs/reference/http.md#connections). */
   connections(query: ConnectionQuery): Found<Connection>[];
   /** Resolves when the view has applied what was in the log at the call (shared, at most every 50 ms). */
   caughtUp(): Promise<void>;

@@ -26,7 +26,7 @@ export type EntityKind =
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be
- * unique among each other share: it chooses the partition, so that one owner decides (design section 5).
+ * unique among each other share: it chooses the partition, so that one owner decides (docs/architecture.md#two-kinds-of-owner).
  */
 export interface EntityRef {
   readonly kind: EntityKind;
@@ -59,7 +59,7 @@ export interface PublicMessage {
   readonly key: string;
   /** What the partition is chosen by; the key when absent. */
   readonly partitionBy?: string;
-  /** The value after the common fields (contract/topics.md section 3); null = tombstone. */
+  /** The value after the common fields (`PublicFields`); null = tombstone. */
   readonly value: Readonly<Record<string, unknown>> | null;
   /** `ce_type`, for example `svc.connection.created`. */
   readonly type: string;

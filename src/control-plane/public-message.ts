@@ -9,7 +9,7 @@ import type { PublicMessage } from './entity.ts';
 /** The values of a public topic, whichever it is. */
 export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;
 
-/** The message with the headers and fields that all public ones have (contract/topics.md sections 1 and 3). */
+/** The message with the headers and fields that all public ones have (docs/reference/topics.md#messages). */
 export function encodePublic(
   message: PublicMessage,
   fields: {

@@ -29,7 +29,7 @@ const answerHeaders = [
 ].join(', ');
 const maxAgeS = 600;
 
-/** Of every answer (contract/http.md section 0). */
+/** Of every answer (docs/reference/http.md#cors). */
 export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': answerHeaders,

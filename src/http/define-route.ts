@@ -19,7 +19,7 @@ export interface Caller {
   readonly session?: ConnectSession;
   /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit. */
   readonly actor: string;
-  /** Whether the key holds the scope (wildcards as in contract/http.md section 0). */
+  /** Whether the key holds the scope (wildcards as in docs/reference/http.md#scopes). */
   has(scope: string): boolean;
 }
 
@@ -66,7 +66,7 @@ export interface RouteAnswer {
 }
 
 /**
- * An endpoint as data (contract/http.md): also feeds the scope tests and the OpenAPI document.
+ * An endpoint as data: also feeds docs/reference/http.md, the scope tests and the OpenAPI document.
  * Absent `query` means any query key is refused; absent `body` means none is read.
  */
 export interface Route<

@@ -7,7 +7,7 @@ import type { RouteAnswer } from './define-route.ts';
 /** Seconds that a client is asked to wait after a 503 that names no time. */
 const retryAfterDefaultS = 1;
 
-/** The uniform error body with its status (contract/errors.md section 1), and what to do about it. */
+/** The uniform error body with its status (docs/reference/errors.md#body), and what to do about it. */
 export function errorAnswer(error: GatewayError) {
   const { errors, payload, retryAfterS, fix = errorHints[error.code] } = error.details;
   const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);

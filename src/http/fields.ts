@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../kernel/stable-json.ts';
 
-/** Field types that several endpoints share (contract/http.md section 0.1). */
+/** Field types that several endpoints share (docs/reference/http.md#names-and-ids). */
 
 const yes = new Set(['true', '1', 'yes', 'on', 'y', 'enabled']);
 const no = new Set(['false', '0', 'no', 'off', 'n', 'disabled']);

@@ -17,7 +17,7 @@ const unlimited: Quota = { headers: {}, refusal: null };
  * @param who what is counted: a key, the address of a caller without one, or whom the call is for.
  * @param cost 1, or more for calls that no key answers for.
  * @param limit calls per window; 0 = any number.
- * A limiter that fails lets the call through (contract/http.md section 0).
+ * A limiter that fails lets the call through (docs/reference/http.md#rate-limit).
  */
 export function takeQuota(
   services: Pick<Services, 'coordination' | 'clock' | 'logger'>,

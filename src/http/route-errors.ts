@@ -3,7 +3,7 @@ import { catalogue, type ErrorCode } from '../kernel/errors.ts';
 /** A code that a route answers; with a status where that is not the catalogue's. */
 export type RouteError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
-/** The contract gives some codes a status of their own on some routes (contract/errors.md section 3). */
+/** Some codes have a status of their own on some routes (docs/reference/errors.md#codes-with-other-statuses). */
 export const errorAt = (status: number, code: ErrorCode): RouteError => ({ code, status });
 
 export const codeOf = (error: RouteError): ErrorCode =>

@@ -6,7 +6,7 @@ import type { Coordination } from '../ports/coordination.ts';
 import { takeQuota } from './rate-limit.ts';
 import type { Services } from './services.ts';
 
-/** Where a page opens the WebSocket that hears how an authorization ended (contract/http.md section 5.1). */
+/** Where a page opens the WebSocket that hears how an authorization ended (docs/reference/http.md#sign-in-by-redirect). */
 export const socketsPath = '/';
 
 /** What is told a page. Nothing in it is secret. */

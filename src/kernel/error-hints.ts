@@ -14,7 +14,7 @@ const inTheDefinition =
   'Mend the definition of the provider, or the configuration of the connection.';
 const askForCredentials = 'Check the credentials with the provider, then send them again.';
 
-/** What to do about each error, in a sentence: `error.fix` on the wire (contract/experience.md, E1 and A6). */
+/** What to do about each error, in a sentence: `error.fix` on the wire (docs/reference/errors.md#body). */
 export const errorHints = {
   // request
   invalid_json: 'Send one JSON value in UTF-8, nested at most 64 levels deep.',

@@ -1,4 +1,4 @@
-/** What a code of the catalogue means on the wire (contract/errors.md). */
+/** What a code of the catalogue means on the wire (docs/reference/errors.md). */
 interface ErrorKind {
   readonly status: number;
   readonly message: string;
@@ -6,7 +6,7 @@ interface ErrorKind {
   readonly isRetryable?: true;
 }
 
-/** One validation issue of `error.errors` (contract/errors.md section 1). */
+/** One validation issue of `error.errors` (docs/reference/errors.md#body). */
 export interface Issue {
   readonly code: string;
   readonly message: string;
@@ -201,9 +201,9 @@ export interface ErrorDetails {
   readonly fix?: string;
   readonly errors?: readonly Issue[];
   readonly payload?: unknown;
-  /** What the provider answered, beside `payload` (contract/errors.md section 1). */
+  /** What the provider answered, beside `payload` (docs/reference/errors.md#body). */
   readonly upstream?: unknown;
-  /** Overrides the catalogue's status where the contract gives one code several (errors.md section 3). */
+  /** Overrides the catalogue's status (docs/reference/errors.md#codes-with-other-statuses). */
   readonly status?: number;
   /** Seconds for `Retry-After`. */
   readonly retryAfterS?: number;

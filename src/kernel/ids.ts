@@ -15,7 +15,7 @@ export type IntegrationKey = Brand<string, 'IntegrationKey'>;
 export type Sealed<T> = Brand<string, 'Sealed'> & { readonly __of?: T };
 
 /**
- * Key of a message: parts percent-encoded and joined by `/` (contract/topics.md section 1), so that no
+ * Key of a message: parts percent-encoded and joined by `/` (docs/reference/topics.md#messages), so that no
  * part can be read as two.
  */
 export function joinKey(...parts: readonly string[]): string {

@@ -9,9 +9,9 @@ export const limits = {
   /** Ten years. */
   retentionDaysMax: 3_650,
   recordIdCharsMax: 255,
-  /** One record as JSON (design section 10). */
+  /** One record as JSON. */
   recordBytesMax: 1_000_000,
-  /** Records in one command message (design section 4). */
+  /** Records in one command message. */
   commandRecordsMax: 1000,
   /** Payload bytes of one command message. */
   commandBytesMax: 1_000_000,
@@ -92,7 +92,7 @@ export const limits = {
   checkpointBytesMax: 16 * 1024,
   metadataBytesMax: 256 * 1024,
   sandboxHeapMb: 256,
-  /** How long one refresh may hold a connection; its call to the provider ends sooner (design section 5). */
+  /** How long one refresh may hold a connection; its call to the provider ends sooner. */
   refreshLeaseMs: 15_000,
   refreshWaitMs: 30_000,
   refreshBackoffMs: 30_000,
@@ -104,12 +104,12 @@ export const limits = {
   keySegmentMs: 60_000,
   /** Between the redirect to the provider and the callback. */
   authorizationMs: 30 * 60_000,
-  /** A rotated signing key signs beside the new one for so long (design section 10). */
+  /** How long a rotated signing key signs beside the new one. */
   signingKeyOverlapMs: 24 * 3_600_000,
   environmentKeysMax: 50,
   environmentVariablesMax: 100,
   connectionTagsMax: 10,
-  /** Operations and messages that users read (design section 3). */
+  /** Operations and messages that users read. */
   logsKeptDays: 15,
   auditKeptDays: 400,
   idempotencyMs: 24 * 3_600_000,

@@ -1,6 +1,6 @@
 /**
  * The partition of a stream: the murmur2 of Kafka's default partitioner over the UTF-8 key, so that any
- * Kafka client that hashes the same text finds the same partition (contract/topics.md section 2).
+ * Kafka client that hashes the same text finds the same partition (docs/reference/topics.md#messages).
  */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions;

@@ -1,6 +1,6 @@
 import type { Micros } from './time.ts';
 
-/** The fields that every value of a public topic begins with (contract/topics.md section 3). */
+/** The fields that every value of a public topic begins with (docs/reference/topics.md#values-of-the-public-topics). */
 export interface PublicFields {
   /** As `ce_id`: readers de-duplicate on it. */
   readonly event_id: string;

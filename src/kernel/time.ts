@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** ISO 8601 with microseconds and offset: `2026-02-01T08:00:00.123456+00:00` (spec section 2.7). */
+/** ISO 8601 with microseconds and offset: `2026-02-01T08:00:00.123456+00:00`. */
 export function isoMicros(at: Micros): string {
   const second = Math.floor(at / 1e6);
   if (second !== lastSecond) {

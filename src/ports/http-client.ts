@@ -109,7 +109,7 @@ export interface AnswerFlow {
 
 /**
  * The only way out of the process. Every resolved address is checked against the egress policy before
- * and at the connection (contract/reliability.md section 7).
+ * and at the connection (docs/reference/guarantees.md#egress).
  */
 export interface HttpClient extends AsyncDisposable {
   /** @throws HttpFailure without an answer; GatewayError `url_not_allowed` when the policy refuses. */

@@ -10,7 +10,7 @@ const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 const long = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600, 24 * 3_600];
 
 /**
- * Every metric of the service, in base units (contract/experience.md G2). No label names a connection, a record or a
+ * Every metric of the service, in base units. No label names a connection, a record or a
  * person. Dashboards and alert rules may use these names alone.
  */
 export const metricDefinitions = {

@@ -13,7 +13,7 @@ export interface Insert {
   readonly queryClass?: QueryClass;
 }
 
-/** Lanes keep quick questions from waiting for slow ones: connections of their own (measured.md section 6). */
+/** Lanes keep quick questions from waiting for slow ones: connections of their own. */
 export type QueryClass = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
 
 /**

@@ -1,4 +1,4 @@
-/** A connection as `svc.getConnection` gives it (specification section 2.3). */
+/** A connection as `svc.getConnection` gives it (docs/reference/http.md#connections). */
 export interface Connection<Meta = Record<string, unknown>> {
   id: number;
   connection_id: string;

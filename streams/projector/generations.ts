@@ -70,7 +70,7 @@ export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> ext
   readonly dropCopies: (generation: number) => Promise<void>;
   /** Told when what is read stands still though there is more to take in, and null when it moves again. */
   readonly stalled: (reason: string | null) => void;
-  /** After so long without progress; default 60 s (contract/reliability.md section 3). */
+  /** After so long without progress; default 60 s. */
   readonly stalledAfterMs?: number;
   /** What is decided. */
   readonly projection: FollowedProjection;

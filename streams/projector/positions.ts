@@ -7,7 +7,7 @@ import type { TableSet } from './define.ts';
 
 /**
  * A position may be resumed only while it was at the end of the log less than 3 days ago, half the
- * shortest delete retention: after that it has missed tombstones (design section 4).
+ * shortest delete retention: after that it has missed tombstones.
  */
 export const resumableMs = 3 * 86_400_000;
 

@@ -61,7 +61,7 @@ describe('the table of who may call what', () => {
     expect(row?.scopes.map((scope) => `${route.credential}:${scope}`)).toEqual(route.scopes);
   });
 
-  it('knows every scope of the specification, and no endpoint wants another', () => {
+  it('knows every scope that can be granted, and no endpoint wants another', () => {
     const wanted = new Set(
       table.filter(({ takes }) => takes === 'environment').flatMap(({ scopes }) => scopes),
     );

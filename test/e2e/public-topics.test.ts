@@ -19,7 +19,7 @@ import {
   type PublicValue,
 } from '../support/public-log.ts';
 
-/** What contract/topics.md section 3 says of a topic; `key` and `place` are made of the value. */
+/** What docs/reference/topics.md says of a topic; `key` and `place` are made of the value. */
 interface Promised {
   readonly actions?: readonly string[];
   readonly fields: readonly string[];

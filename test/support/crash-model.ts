@@ -32,7 +32,7 @@ export function operation(random: Random, idsOfModel = 120): Operation {
   return { kind, model: random.pick(models), records };
 }
 
-/** What the operation makes of the records: the rules of contract/records.md section 3, told again in short. */
+/** What the operation makes of the records: the rules of docs/reference/records.md#writes in short. */
 export function apply(before: Records, { kind, records }: Operation): Records {
   const after = new Map(before);
   for (const record of records) {

@@ -20,7 +20,7 @@ export interface Sent {
 }
 
 /**
- * Two APIs of the specification (section 6.3): notes, whose endpoints are signed by Standard Webhooks, and tables, whose
+ * Two APIs: notes, whose endpoints are signed by Standard Webhooks, and tables, whose
  * notifications carry a MAC and end after a week. Each secret is told once, in the answer to the registration.
  */
 export interface FakeWebhookProvider extends AsyncDisposable {

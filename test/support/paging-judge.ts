@@ -93,7 +93,7 @@ function latest(changes: readonly ToldChange[]): ToldChange[] {
   return left.sort((a, b) => a.position - b.position);
 }
 
-/** contract/records.md sections 1 and 2. */
+/** As docs/reference/records.md has it. */
 function shows(record: SeenRecord, change: ToldChange): boolean {
   const isAdded = change.firstSeenAt === change.modifiedAt;
   const action = change.deletedAt !== null ? 'DELETED' : isAdded ? 'ADDED' : 'UPDATED';

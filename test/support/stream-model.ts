@@ -20,7 +20,7 @@ type Kind = 'save' | 'update' | 'delete';
 
 const text = (value: unknown): string => JSON.stringify(value);
 
-/** The rules of contract/records.md section 3 in their shortest form: the judge of the owners. */
+/** The rules of docs/reference/records.md#writes in their shortest form: the judge of the owners. */
 export class StreamModel {
   #held = new Map<string, Held>();
   /** The pass that goes on from run to run, and that of the run. */

@@ -4,7 +4,7 @@ import type { Destination } from '../../ports/http-client.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What outgoing requests may reach (contract/reliability.md section 7). */
+/** What outgoing requests may reach (docs/reference/guarantees.md#egress). */
 export interface EgressPolicy {
   /**
    * What can be said before the name is resolved: scheme, shape of the host, addresses written out.

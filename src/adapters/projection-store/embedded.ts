@@ -2,7 +2,7 @@ import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
 import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
 
-/** Opens the engine in this process. Only one thread of the process may, for one path (measured.md section 6). */
+/** Opens the engine in this process. Only one thread of the process may, for one path. */
 export async function openEmbedded(path: string): Promise<Connection> {
   // An optional dependency: a deployment with a server does not install it.
   const { createChdbConnection } = await import('chdb/connection');

@@ -4,7 +4,7 @@ import type { AbortReason } from './messages.ts';
 import type { RunIsolate } from './isolate.ts';
 import { answerSync } from './sync-calls.ts';
 
-/** Bytes of one call's arguments, and calls in flight (contract/reliability.md section 8.5). */
+/** Bytes of one call's arguments, and calls in flight (docs/reference/functions.md#limits). */
 const argsBytesMax = 4 * 1024 * 1024;
 const pendingCallsMax = 64;
 const timersMax = 1000;

@@ -18,7 +18,7 @@ export interface ToolCaller {
 /** Of JSON-RPC: a code that an implementation may give its own errors. */
 const toolFailed = -32_000;
 
-/** The enabled actions of the integration, but for those whose input is no object (contract/http.md section 12). */
+/** The enabled actions of the integration, but for those whose input is no object (docs/reference/http.md#mcp). */
 export function listTools({ services, connection }: ToolCaller): Tool[] {
   const { environmentUid, integrationKey } = connection;
   const found = listFunctions(services.control, environmentUid, { integrationKey, kind: 'action' });

@@ -23,7 +23,7 @@ const kindFolders: ReadonlyMap<string, FunctionKind> = new Map([
   ['on-events', 'on-event'],
 ]);
 
-/** Rules of names on the wire (contract/http.md 0.1): a deploy would refuse others. */
+/** Rules of names on the wire (docs/reference/http.md#names-and-ids): a deploy would refuse others. */
 export const integrationKeyPattern = /^[a-zA-Z0-9~:.@ _-]{1,255}$/;
 export const functionNamePattern = /^[a-zA-Z0-9_-]{1,255}$/;
 

@@ -92,7 +92,7 @@ function single(
   return first;
 }
 
-/** A function as the service takes it (contract/http.md section 9, design section 10). */
+/** A function as the service takes it (docs/reference/http.md#functions-and-deployments). */
 export function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {
   const fileBody = { js: bundle, ts: source };
   const { name, version, description } = artifact;

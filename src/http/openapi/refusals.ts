@@ -14,7 +14,7 @@ const issue = z.strictObject({
   path: z.array(z.string()),
 });
 
-/** The uniform body of a refusal (contract/errors.md section 1). */
+/** The uniform body of a refusal (docs/reference/errors.md#body). */
 export const refusalShape = z
   .strictObject({
     error: z.strictObject({

@@ -4,7 +4,7 @@ import { GatewayError, type Issue } from '../../kernel/errors.ts';
 import { connectionId, flag, integrationKey, wholeNumber } from '../../http/fields.ts';
 import { proxyPrefix } from './provider-headers.ts';
 
-/** What the headers of a proxied call ask for (contract/http.md section 6). */
+/** What the headers of a proxied call ask for (docs/reference/http.md#proxy). */
 export interface CallHeaders {
   readonly integrationKey: string;
   readonly connectionId: string;

@@ -70,7 +70,7 @@ type Exchanged =
   | { readonly kind: 'failed'; readonly failure: HttpFailure };
 
 /**
- * Sends the call until its answer is final, and passes that on (contract/http.md section 6).
+ * Sends the call until its answer is final, and passes that on (docs/reference/http.md#proxy).
  * @throws GatewayError why it cannot be sent; HttpFailure when no answer came
  */
 export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
@@ -336,7 +336,7 @@ class DecidingSink implements AnswerSink {
   }
 }
 
-/** Without an answer of the provider: what failed, in the shape of the contract (http.md section 6). */
+/** Without an answer of the provider: what failed, in its own shape (docs/reference/errors.md#other-bodies). */
 export function failureBody(failure: HttpFailure, method: string) {
   const isLate = failure.code === 'ETIMEDOUT' || failure.code === 'ECONNABORTED';
   const status = isLate ? 504 : 502;

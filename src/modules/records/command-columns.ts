@@ -21,7 +21,7 @@ export type SealBlock =
   ((payloads: Uint8Array, owners: Pick<Columns, 'ids' | 'ends'>) => Uint8Array) | null;
 
 /**
- * Splits into commands of up to 1000 records and 1 MB (design section 4). Payloads that are not sealed stand in memory that is
+ * Splits into commands of up to 1000 records and 1 MB. Payloads that are not sealed stand in memory that is
  * used again: they are to be encoded, or copied, before anything else is packed.
  */
 export function* commandColumns(records: CheckedRecords, seal: SealBlock): Generator<Columns> {

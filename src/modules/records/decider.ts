@@ -45,7 +45,7 @@ export interface RecordEvent {
 
 const nothing: RecordEvent[] = [];
 
-/** The rules of contract/records.md section 3 and docs/reference/functions.md#records, for one record; null = absent. */
+/** The rules of docs/reference/records.md#writes, for one record; null = absent. */
 export const record: Decider<RecordState | null, RecordCommand, RecordEvent> = {
   initial: null,
 

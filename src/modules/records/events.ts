@@ -9,7 +9,7 @@ export type RecordAction = 'added' | 'updated' | 'deleted' | 'pruned' | 'purged'
 export type PayloadEncoding = 'json' | 'json+aes256gcm' | 'json+deflate+aes256gcm' | 'none';
 
 /**
- * A value of `svc.records.v1` (contract/topics.md section 3). Mirrors schemas/records/record-change.v1.avsc:
+ * A value of `svc.records.v1` (docs/reference/topics.md#svcrecordsv1). Mirrors schemas/records/record-change.v1.avsc:
  * the names are those of the topic, so that nothing is translated on the hot path.
  */
 export interface RecordChange extends PublicFields {
@@ -78,7 +78,7 @@ export const blankChange: RecordChange = {
   delete_pass_id: null,
 };
 
-/** contract/records.md section 2. */
+/** As docs/reference/records.md#a-record has it. */
 export function lastActionOf(
   change: Pick<RecordChange, 'deleted_at' | 'first_seen_at' | 'last_modified_at'>,
 ): 'ADDED' | 'UPDATED' | 'DELETED' {

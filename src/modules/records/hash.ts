@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** 128 bits as hex. */
 const hashChars = 32;
 
-/** Keyed hash of a payload, JSON in UTF-8: a plain hash of short data could be guessed (design section 4). */
+/** Keyed hash of a payload, JSON in UTF-8: a plain hash of short data could be guessed. */
 export type RecordHash = (environmentUid: string, json: Uint8Array) => string;
 
 /** `fingerprint` is the vault's: its key gives each environment one of its own. */

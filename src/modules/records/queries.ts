@@ -82,7 +82,7 @@ export function pageRows(
     params['unknown'] = ids.after;
   }
   // The index of actions leaves granules out; in its exact mode not those with a row that cancels.
-  // The default block size reads ten to fifty times more than a page needs (measured.md section 1).
+  // The default block size reads ten to fifty times more than a page needs.
   const block = limit < 128 ? 128 : 1024;
   return store.queryBinary(
     `SELECT ${pageColumns} FROM ${table.tables.records} FINAL WHERE ${conditions.join(' AND ')}

@@ -5,7 +5,7 @@ import { firstAtLeast } from './queries.ts';
 import type { Page, PageQuery, RecordReader, RecordSource, Slice } from './reader.ts';
 import { streamKey, streamNumber } from './stream.ts';
 
-/** A chunk may be this old at most: what was erased leaves the memory of readers with it (design section 8). */
+/** A chunk may be this old at most: what was erased leaves the memory of readers with it. */
 const chunkLivesMs = 5_000;
 /** Chunks of one reader that follow one another. */
 const chunksPerWalk = 4;

@@ -20,7 +20,7 @@ export interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Reads the projected records in the order of modification (spec section 4.1, contract/records.md). */
+/** Reads the projected records in the order of modification (docs/reference/records.md). */
 export interface RecordReader {
   /** @throws GatewayError `invalid_cursor_value`, `invalid_query_params` (not a time), `projection_unavailable` */
   page(query: PageQuery): Promise<Page>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../http/responses.ts';
 
-/** ISO 8601 with microseconds and offset (spec section 2.7). */
+/** ISO 8601 with microseconds and offset. */
 const micros = timestamp.meta({ examples: ['2026-02-01T08:00:00.000000+00:00'] });
 
 const metadataShape = z

@@ -15,7 +15,7 @@ export const connectionHeaders = z.object({
   'provider-config-key': integrationKey,
 });
 
-/** @throws GatewayError `unknown_connection` (400 here, contract/errors.md section 3) */
+/** @throws GatewayError `unknown_connection` (400 here, docs/reference/errors.md#codes-with-other-statuses) */
 export async function streamOf(
   { control }: Services,
   { environmentUid }: Caller,

@@ -7,7 +7,7 @@ import type {
 } from '../../kernel/ids.ts';
 import { joinKey } from '../../kernel/ids.ts';
 
-/** A stream of records: what has one order, one sequence and one head (design section 3). */
+/** A stream of records: what has one order, one sequence and one head (docs/reference/records.md#streams). */
 export interface StreamId {
   readonly environmentUid: EnvironmentUid;
   readonly connectionUid: ConnectionUid;

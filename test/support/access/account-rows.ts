@@ -41,7 +41,7 @@ const keyRows: readonly Row[] = [
 
 const projection = (rest = '') => ({ path: `/projections/none${rest}`, body: {} });
 
-/** For operators (design section 10). */
+/** For operators. */
 const operatorRows: readonly Row[] = [
   row('GET /projections', A('projections:read'), 200),
   row('GET /projections/{name}', A('projections:read'), 404, () => ({ path: '/projections/none' })),

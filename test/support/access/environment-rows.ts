@@ -74,7 +74,7 @@ const connectionRows: readonly Row[] = [
   ),
 ];
 
-/** The deprecated family (contract/http.md, below the table of section 1). */
+/** The deprecated family (docs/reference/http.md#deprecated-paths). */
 const oldConnectionRows: readonly Row[] = [
   row('GET /connection', K('connections:list|connections:list_credentials'), 200),
   row(

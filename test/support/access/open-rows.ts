@@ -19,7 +19,7 @@ const openRows: readonly Row[] = [
   })),
 ];
 
-/** Connect sessions (contract/http.md, rows 24 to 28). */
+/** Connect sessions (docs/reference/http.md#connect-sessions). */
 const sessionRows: readonly Row[] = [
   creating('POST /connect/sessions', K('connect_sessions:write'), 201, () => ({
     body: { end_user: { id: 'somebody' } },

@@ -30,7 +30,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An endpoint as the contract demands it (contract/http.md section 1), and one request for it. */
+/** An endpoint as it must be, written apart from its route, and one request for it. */
 export interface Row {
   /** `GET /connections/{connectionId}` */
   readonly endpoint: string;

@@ -14,7 +14,7 @@ export const served: readonly (Row & { readonly call: Call })[] = table.flatMap(
   row.call === null ? [] : [{ ...row, call: row.call }],
 );
 
-/** Every scope of an environment (spec section 5), without `environment:`. */
+/** Every scope of an environment (docs/reference/http.md#endpoints-by-scope), without `environment:`. */
 export const environmentScopes: readonly string[] = [
   ...['list', 'list_credentials', 'list_functions', 'read', 'read_credentials'].map(inIntegrations),
   ...['create', 'update', 'delete'].map(inIntegrations),

@@ -43,7 +43,7 @@ export const moduleRows: readonly ActionRow[] = [
     expected: "Module 'lodash' is not allowed",
   },
   {
-    row: '§1 soap opens sockets and is refused (design section 6)',
+    row: '§1 soap opens sockets and is refused',
     body: caught(`require('soap')`),
     expected: "Module 'soap' is not allowed",
   },

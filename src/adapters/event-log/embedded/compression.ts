@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** Below this many bytes compression costs more than it saves. */
 const worthwhileBytes = 512;
-/** Level 1: about 900 MB/s of JSON on the machines of measured.md, and the first half of what is to gain. */
+/** Level 1: about 900 MB/s of JSON on two cores, and the first half of what is to gain. */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 
 /** The zstd frame of the bytes, or null where it would not be smaller. */

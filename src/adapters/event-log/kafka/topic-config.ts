@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 const mebibyte = 1024 ** 2;
 
 /**
- * A record may have 4 MiB (contract/topics.md section 3), and a batch of small messages is kept below 1 MiB
+ * A record may have 4 MiB (docs/reference/topics.md#all-topics), and a batch of small messages is kept below 1 MiB
  * (batches.ts); the rest is for key, headers and framing.
  */
 const messageBytesMax = 4 * mebibyte + 256 * 1024;

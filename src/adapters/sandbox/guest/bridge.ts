@@ -17,7 +17,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Calls in flight; further ones wait here. The supervisor refuses more (contract/reliability.md 8.5). */
+/** Calls in flight; further ones wait here. The supervisor refuses more (docs/reference/functions.md#limits). */
 const inFlightMax = 64;
 /** Characters of one call's arguments; the supervisor counts the bytes. */
 const argsCharsMax = 4 * 1024 * 1024;

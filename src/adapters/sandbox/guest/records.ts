@@ -7,7 +7,7 @@ import { checkRecord, isValidating } from './validation.ts';
 /** One call to the host carries up to this much; longer lists are split. */
 const recordsPerCall = 1000;
 const charsPerCall = 3_000_000;
-/** JSON of one record in UTF-8 (design section 10). */
+/** JSON of one record in UTF-8 (docs/reference/limits.md#records). */
 const recordBytesMax = 1_000_000;
 /** A character of UTF-16 takes up to so many bytes: shorter texts need no counting. */
 const bytesPerChar = 3;

@@ -1,4 +1,4 @@
-/** Scopes of keys for common uses (specification section 5, rule 7). */
+/** Scopes of keys for common uses (docs/reference/http.md#scopes). */
 export const profiles = {
   auth: ['environment:connect_sessions:write'],
   deploy: ['environment:deploy'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What there is to grant within an environment (specification section 5), without `environment:`. */
+/** What there is to grant within an environment (docs/reference/http.md#endpoints-by-scope), without `environment:`. */
 const existing = [
   'integrations:list',
   'integrations:list_credentials',

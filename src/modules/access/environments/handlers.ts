@@ -153,7 +153,7 @@ export async function rotateSigningKey(
   return plain;
 }
 
-/** A uuid, as the contract has it (http.md row 76), made of 122 random bits. */
+/** A uuid, made of 122 random bits. */
 function sealNewSigningKey(vault: Services['vault'], uid: string) {
   const plain = randomUUID({ disableEntropyCache: true });
   return { plain, sealed: vault.seal(uid, plain, signingKeyContext(uid)) };

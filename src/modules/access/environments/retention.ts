@@ -1,4 +1,4 @@
-/** How long an environment keeps records (spec section 3), in days. */
+/** How long an environment keeps records (docs/reference/records.md#retention), in days. */
 export type Retention = {
   /** A record that was not updated for so long loses its payload. */
   readonly pruneAfterDays: number;

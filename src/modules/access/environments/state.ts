@@ -2,7 +2,7 @@ import type { Sealed } from '../../../kernel/ids.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { Retention } from './retention.ts';
 
-/** How the connect page looks (contract/http.md section 5, `connectUISettings`). */
+/** How the connect page looks (`connectUISettings` of `GET /connect/session`). */
 export type ConnectUi = {
   /** Colours of the main button, `#rrggbb`; the page makes text on and of them readable. */
   readonly primary: { readonly light: string; readonly dark: string };

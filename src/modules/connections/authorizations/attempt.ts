@@ -43,7 +43,7 @@ export interface AttemptRequest {
 }
 
 /**
- * The checks in the order of contract/http.md section 5.2.
+ * The checks in the order of docs/reference/http.md#credential-forms.
  * @throws GatewayError `unknown_provider_config`, `unknown_provider_template`, `invalid_auth_mode`,
  *   `integration_not_allowed`, `invalid_connection`, `invalid_query_params`
  */

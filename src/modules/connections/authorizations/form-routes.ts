@@ -46,7 +46,7 @@ interface FormEndpoint {
 /** The body is checked; what is left to do is an operation of the log. */
 type Obtaining = (services: Services) => Promise<Obtained>;
 
-/** One way for a person to give credentials without leaving the page (contract/http.md section 5.2). */
+/** One way for a person to give credentials without leaving the page (docs/reference/http.md#credential-forms). */
 const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>
   defineRoute({
     method: 'POST',

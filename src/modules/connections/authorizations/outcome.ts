@@ -1,6 +1,6 @@
 import type { ErrorCode, GatewayError } from '../../../kernel/errors.ts';
 
-/** Names of failures on the WebSocket and in the browser (contract/http.md section 5.1). */
+/** Names of failures on the WebSocket and in the browser (docs/reference/http.md#sign-in-by-redirect). */
 const errorTypes: Partial<Record<ErrorCode, string>> = {
   invalid_auth_mode: 'auth_mode_err',
   unknown_provider_config: 'unknown_config_key',

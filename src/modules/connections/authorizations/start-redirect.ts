@@ -76,7 +76,7 @@ function scopesOf(config: JsonObject, ofIntegration: string | undefined): string
   return Array.isArray(override) ? override.join(',') : (ofIntegration ?? '');
 }
 
-/** Those of the session count, not the browser's (contract/http.md section 5.1, "Session wins"). */
+/** Those of the session count, not the browser's (docs/reference/http.md#sign-in-by-redirect). */
 function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
   const { userScopes, authorizationParams } = defaults;
   return {

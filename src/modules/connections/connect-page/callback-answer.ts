@@ -5,7 +5,7 @@ import type { CallbackOutcome } from './browser/callback-outcome.ts';
 import { documentAnswer } from './document.ts';
 
 /**
- * The document that ends a flow at a provider (contract/http.md section 5.1): it tells the page that began the
+ * The document that ends a flow at a provider (docs/reference/http.md#sign-in-by-redirect): it tells the page that began the
  * flow what came of it, and closes itself or goes back to that page. Never framed.
  */
 export async function callbackAnswer(

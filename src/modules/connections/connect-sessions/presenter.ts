@@ -10,7 +10,7 @@ export function connectLink(publicUrl: string, token: string): string {
   return `${publicUrl}/connect/ui/?session_token=${token}`;
 }
 
-/** What the connect page is told (contract/http.md section 5). */
+/** The session as the connect page reads it (docs/reference/http.md#connect-sessions). */
 export function presentSession(
   session: ConnectSession,
   defaults: SessionDefaults,

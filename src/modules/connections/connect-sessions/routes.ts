@@ -206,7 +206,7 @@ function requestOf(environmentUid: string, body: CommonBody): SessionRequest {
   };
 }
 
-/** A webhook address inside a configuration is one of the session (deprecated, contract/http.md section 5). */
+/** A webhook address inside a configuration is one of the session (deprecated, docs/reference/http.md#connect-sessions). */
 function defaultsOf({ integrations_config_defaults: sent = {} }: CommonBody): {
   readonly defaults: SessionDefaults;
   readonly webhookUrl: string | undefined;

@@ -19,7 +19,7 @@ export const madeSessionShape = data(
 
 const primary = z.strictObject({ primary: z.string() });
 
-/** What the connect page is told (contract/http.md section 5). */
+/** The session as the connect page reads it (docs/reference/http.md#connect-sessions). */
 export const sessionShape = data(
   z
     .strictObject({

@@ -22,7 +22,7 @@ export interface ConnectSession {
   readonly id: string;
   readonly environmentUid: string;
   readonly hash: string;
-  /** Copied into each connection that is made: none shares it with another (spec section 2.3). */
+  /** Copied into each connection that is made: none shares it with another. */
   readonly endUser: EndUser | null;
   /** Those of the end user with the application's own laid over them. */
   readonly tags: Readonly<Record<string, string>>;

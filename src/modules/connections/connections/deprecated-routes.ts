@@ -4,7 +4,7 @@ import { connectionId } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { connectionRoutes } from './routes.ts';
 
-/** Served under `/connection` too, with the same bodies (contract/http.md section 1; spec section 9). */
+/** Served under `/connection` too, with the same bodies (docs/reference/http.md#deprecated-paths). */
 const kept = [
   'GET /connections',
   'GET /connections/{connectionId}',

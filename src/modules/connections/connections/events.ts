@@ -30,8 +30,8 @@ export type ErasedStream = {
 };
 
 /**
- * What became of the data of a deleted connection (contract/topics.md section 5). It stays on `svc.credentials.v1` for
- * 400 days, in the message `shredded`.
+ * What became of the data of a deleted connection (docs/reference/topics.md#secrets-and-personal-data). It stays on
+ * `svc.credentials.v1` for 400 days, in the message `shredded`.
  */
 export type ErasureReceipt = {
   readonly connection_uid: string;

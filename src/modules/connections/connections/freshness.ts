@@ -7,7 +7,7 @@ type Held = Pick<Connection, 'expiresAt' | 'credentialsAt' | 'refresh' | 'errors
 
 /**
  * Whether the credentials end so soon that they are renewed first: the provider's buffer, else 15 minutes,
- * but never more than a quarter of their lifetime (design section 10). Without an end they are fresh.
+ * but never more than a quarter of their lifetime (docs/reference/limits.md#credentials). Without an end they are fresh.
  */
 export function isDue(held: Held, provider: Provider, now: Instant): boolean {
   const { expiresAt, credentialsAt } = held;

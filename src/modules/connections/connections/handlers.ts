@@ -146,7 +146,7 @@ function importBody(
   };
 }
 
-/** Tells renewed credentials from the same ones (contract/topics.md section 3: 16 bytes, hex). */
+/** Tells renewed credentials from the same ones (`fingerprint` of docs/reference/topics.md#svccredentialsv1: 16 bytes, hex). */
 export function credentialsFingerprint(vault: Services['vault'], credentials: JsonObject): string {
   return vault.fingerprint('credentials', stableJson(credentials)).slice(0, 32);
 }

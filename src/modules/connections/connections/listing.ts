@@ -1,4 +1,4 @@
-/** What `GET /connections` asks for (contract/http.md row 17). All given conditions must hold. */
+/** What `GET /connections` asks for (docs/reference/http.md#connections). All given conditions must hold. */
 export interface ConnectionQuery {
   readonly environmentUid: string;
   readonly connectionId?: string | undefined;

@@ -11,7 +11,7 @@ export interface ConnectionView {
   readonly withRefreshToken: boolean;
 }
 
-/** The answer of a single connection (spec section 2.3, contract/http.md section 4). */
+/** The answer of a single connection (docs/reference/http.md#connections). */
 export async function presentConnection(
   vault: Vault,
   connection: Connection,
@@ -44,7 +44,7 @@ export async function presentConnection(
   };
 }
 
-/** An entry of the list (spec section 2.4); credentials as stored, never refreshed for it. */
+/** An entry of the list; credentials as stored, never refreshed for it. */
 export async function presentEntry(
   vault: Vault,
   connection: Connection,

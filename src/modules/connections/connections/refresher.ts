@@ -10,7 +10,7 @@ export interface FreshOptions {
 /**
  * Gives connections whose credentials are fresh. One refresh at a time for each connection: in this process
  * by sharing the promise, between nodes by a lease, and at last by the owner of the connection, who takes one
- * intent at a time (design section 5).
+ * intent at a time (docs/reference/auth-modes.md#freshness-and-refresh).
  */
 export interface Refresher {
   /**

@@ -307,7 +307,7 @@ function metadataOf(body: z.output<typeof metadataBody>, caller: Caller) {
 }
 
 /**
- * A fetch never answers credentials that are known to be expired (contract/http.md section 4).
+ * A fetch never answers credentials that are known to be expired (docs/reference/http.md#connections).
  * @throws GatewayError `invalid_credentials` with the connection, without credentials, as its payload: 424 when
  *   nothing was tried, 400 when the refresh failed
  */

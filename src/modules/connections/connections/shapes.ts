@@ -23,7 +23,7 @@ const credentials = jsonObject.meta({
   description: 'By the mode of the provider; empty for a key without a credentials scope.',
 });
 
-/** A single connection (spec section 2.3, contract/http.md section 4). */
+/** A single connection (docs/reference/http.md#connections). */
 export const connectionShape = z
   .strictObject({
     id: z.int(),
@@ -63,7 +63,7 @@ export const connectionShape = z
     ],
   });
 
-/** An entry of the list (spec section 2.4). */
+/** An entry of the list (docs/reference/http.md#connections). */
 const entryShape = z
   .strictObject({
     id: z.int(),

@@ -15,7 +15,7 @@ export interface EndUser {
 /** Credentials as the API returns them (docs/reference/auth-modes.md#credentials): `type` and the mode's fields. */
 export type Credentials = { readonly type: string } & JsonObject;
 
-/** What is known of renewing the credentials (design section 5, docs/reference/auth-modes.md#freshness-and-refresh). */
+/** What is known of renewing the credentials (docs/reference/auth-modes.md#freshness-and-refresh). */
 export interface RefreshState {
   /** Said in the log before the provider is asked; without an outcome the request counts as sent. */
   readonly intent: {
@@ -137,7 +137,7 @@ const tagKeyCharsMax = 64;
 const tagValueCharsMax = 255;
 
 /**
- * Tags with lower-case keys (contract/http.md section 0.1).
+ * Tags with lower-case keys (docs/reference/http.md#names-and-ids).
  * @throws GatewayError `invalid_body` naming each wrong tag
  */
 export function normaliseTags(

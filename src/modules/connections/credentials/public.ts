@@ -4,7 +4,7 @@ import type { Credentials } from '../connections/state.ts';
 const refreshTokenName = /^refresh[ _-]?token$/i;
 
 /**
- * Credentials as a caller may see them (contract/http.md section 4): none without a credentials scope, and
+ * Credentials as a caller may see them (docs/reference/http.md#connections): none without a credentials scope, and
  * no refresh token at any depth unless asked for.
  */
 export function publicCredentials(

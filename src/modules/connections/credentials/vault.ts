@@ -3,7 +3,7 @@ import type { Json } from '../../../kernel/stable-json.ts';
 
 /**
  * Seals secrets under data keys that live apart (`svc.internal.keys.v1`), wrapped by the root key
- * (design section 5). A key's id is the uid of what it belongs to: a connection, an environment, or
+ * (docs/reference/guarantees.md#secrets). A key's id is the uid of what it belongs to: a connection, an environment, or
  * `account`. Calls are synchronous once `ready(keyId)` has resolved for the key.
  */
 export interface Vault {

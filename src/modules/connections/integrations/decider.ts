@@ -100,7 +100,7 @@ function live(state: Integration | null): Integration {
 const unknown = (): GatewayError =>
   new GatewayError('not_found', { message: 'No such integration.' });
 
-/** The path is the field's name in the contract (http.md section 2, row 8). */
+/** The path is the field's name (docs/reference/http.md#providers-and-integrations). */
 const keyTaken = (uniqueKey: string): GatewayError =>
   new GatewayError('invalid_body', {
     message: `The unique key "${uniqueKey}" is taken.`,

@@ -3,7 +3,7 @@ import type { Provider } from '../providers/definition.ts';
 import { logoUrl } from '../providers/presenter.ts';
 import type { Integration } from './state.ts';
 
-/** An integration without its secrets (spec section 2.5). */
+/** An integration without its secrets. */
 export function presentIntegration(integration: Integration, publicUrl: string) {
   return {
     unique_key: integration.uniqueKey,

@@ -208,7 +208,7 @@ const remove = defineRoute({
   },
 });
 
-/** @throws GatewayError `invalid_body` (contract/http.md section 2, rows 8 and 11) */
+/** @throws GatewayError `invalid_body` (docs/reference/http.md#providers-and-integrations) */
 function checkConfig(
   { integration_config: fields }: Provider,
   sent: {

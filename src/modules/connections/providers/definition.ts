@@ -1,7 +1,7 @@
 import type { WebhookRules } from './webhook-rules.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 
-/** The authentication modes of the specification (section 2.6). */
+/** The authentication modes (docs/reference/auth-modes.md#overview). */
 export const authModes = [
   'OAUTH1',
   'OAUTH2',

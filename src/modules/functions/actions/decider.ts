@@ -38,7 +38,7 @@ export type ActionCommand = At &
 
 /**
  * The rules of a run that is called for: it starts within its time or not at all, and once user code may have
- * begun it is never silently repeated (design section 6).
+ * begun it is never silently repeated (docs/reference/guarantees.md#repeats).
  */
 export const action: Decider<ActionRun | null, ActionCommand, ActionEvent> = {
   initial: null,

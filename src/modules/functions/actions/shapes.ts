@@ -9,7 +9,7 @@ export const queuedShape = z
   .strictObject({ id: z.uuid(), statusUrl: z.string() })
   .meta({ id: 'QueuedAction' });
 
-/** Of an action that ended with an ActionError (spec section 7). */
+/** Of an action that ended with an ActionError (docs/reference/errors.md#other-bodies). */
 export const actionFailureShape = z
   .strictObject({ error_type: z.literal('action_script_failure'), payload: jsonObject })
   .meta({ id: 'ActionFailure' });

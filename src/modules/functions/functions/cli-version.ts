@@ -1,7 +1,7 @@
 import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 
-/** The oldest command line whose deployments are understood (contract/http.md section 0). */
+/** The oldest command line whose deployments are understood (docs/reference/http.md#headers). */
 const oldest = '0.39.25';
 
 /**

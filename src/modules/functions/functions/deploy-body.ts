@@ -11,7 +11,7 @@ import {
 import { stableJson } from '../../../kernel/stable-json.ts';
 import type { DeployedParts } from './decider.ts';
 
-/** The body of a deployment as it is sent (contract/http.md section 9, design section 10). */
+/** The body of a deployment as it is sent (docs/reference/http.md#functions-and-deployments). */
 
 const descriptionCharsMax = 2000;
 

@@ -5,7 +5,7 @@ import type { HostCall, HostCalls, LogLine } from '../../../ports/sandbox.ts';
 import { merge } from '../../records/merge.ts';
 import { parseArgs, shapes } from './runtime/arguments.ts';
 
-/** A function that is tried out on a connection (contract/http.md row 61). */
+/** A function that is tried out on a connection (docs/reference/http.md#functions-and-deployments). */
 export interface DryRunOrder {
   readonly functionType: 'sync' | 'action';
   readonly bundle: string;

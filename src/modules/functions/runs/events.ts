@@ -119,7 +119,7 @@ export const isTaken = ({ kind, action, started_at }: RunStep): boolean =>
 export const micros = (at: Instant): Micros => at * 1000;
 export const millis = (at: Micros): Instant => Math.floor(at / 1000);
 
-/** Bytes of an error's text on a public topic (contract/topics.md section 3). */
+/** Bytes of an error's text on a public topic (docs/reference/topics.md#svcrunsv1). */
 const messageBytesMax = 2048;
 
 /**

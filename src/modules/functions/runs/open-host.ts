@@ -194,7 +194,7 @@ function contextOf({ control, providers }: HostDeps, run: HostRun, level: Logger
   };
 }
 
-/** The environment's variable SVC_LOGGER_LEVEL, else `warn` (spec section 8). An unreadable value counts as none. */
+/** The environment's variable SVC_LOGGER_LEVEL, else `warn`. An unreadable value counts as none. */
 function loggerLevel(variables: Variables): LoggerLevel {
   const word = variables
     .find(({ name }) => name === 'SVC_LOGGER_LEVEL')

@@ -76,7 +76,7 @@ export type SyncCommand = At &
       } & OfAttempt)
   );
 
-/** The rules of a sync of one connection and of its runs: one run at a time (design section 6). */
+/** The rules of a sync of one connection and of its runs: one run at a time (docs/reference/functions.md#schedule). */
 export const sync: Decider<SyncInstance | null, SyncCommand, SyncEvent> = {
   initial: null,
   decide(command, state) {

@@ -132,7 +132,7 @@ const lastStatus: Partial<Record<RunStatus, string>> = {
 };
 
 /**
- * The rows of `GET /sync/status` (contract/http.md section 7).
+ * The rows of `GET /sync/status` (docs/reference/http.md#syncs).
  * @param showsConnection false leaves out which connection each is of
  */
 export async function presentSyncs(

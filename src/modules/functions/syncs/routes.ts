@@ -159,7 +159,7 @@ const syncStatus = defineRoute({
       syncs: namesOf(query.syncs),
       actor: caller.actor,
     });
-    // The id of a connection acts as a secret for a key that may not list them (spec section 5).
+    // The id of a connection acts as a secret for a key that may not list them (docs/reference/http.md#scopes).
     const showsConnection =
       query.connection_id !== undefined || caller.has('environment:connections:list');
     const rows = selected.flatMap(({ instances }) => instances);

@@ -6,7 +6,7 @@ import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 
 /**
  * Sets aside what the consumer group `consumer` could not process, with its cause and its place
- * (contract/topics.md section 3).
+ * (docs/reference/topics.md#svcdead-lettersv1).
  */
 export function parkTo(publisher: Publisher, consumer: string): OperatorRequests['park'] {
   return async ({ topic, partition, message }, error, attempts) => {

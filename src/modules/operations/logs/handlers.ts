@@ -108,7 +108,7 @@ export async function messagesOf(deps: Deps, { environmentUid }: Caller, request
 }
 
 /**
- * Connection ids act as secrets for a key that may not list them (spec section 5): it says which it knows.
+ * Connection ids act as secrets for a key that may not list them (docs/reference/http.md#scopes): it says which it knows.
  * @throws GatewayError `forbidden`
  */
 export function requireNamed(caller: Caller, connections: readonly string[] | undefined): void {

@@ -13,7 +13,7 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 const time = (micros: number): string => isoMillis(Math.floor(micros / 1000));
 
 /**
- * An operation as contract/http.md section 11 shows it; names are those of now.
+ * An operation as the API shows it (docs/reference/http.md#logs-and-runs); names are those of now.
  * @param showsConnection false hides ids of connections from keys that may not list them
  */
 export function presentOperation(
@@ -66,7 +66,7 @@ function operationOf(type: string) {
   return { type: kind, action };
 }
 
-/** A message of an operation (contract/http.md section 11). */
+/** A message of an operation. */
 export function presentMessage(row: EntryRow) {
   const facts = factsOf(row.more);
   return {

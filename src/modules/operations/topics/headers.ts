@@ -1,4 +1,4 @@
-/** What a message is to its readers: decides which headers it carries (contract/topics.md section 1). */
+/** What a message is to its readers: decides which headers it carries (docs/reference/topics.md#headers). */
 export type MessageKind = 'event' | 'tombstone' | 'record' | 'record-tombstone';
 
 interface HeaderSchema {

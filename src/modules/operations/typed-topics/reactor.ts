@@ -11,7 +11,7 @@ import { Targets } from './publishing/targets.ts';
 const retryMaxMs = 10_000;
 
 /**
- * Writes the typed topics of the models that are opted in (contract/topics.md section 4). Reads nothing
+ * Writes the typed topics of the models that are opted in (docs/reference/topics.md#typed-topics). Reads nothing
  * before the first model is.
  */
 export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisposable> {

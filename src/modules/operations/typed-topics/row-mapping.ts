@@ -67,7 +67,7 @@ const scalars: Readonly<Record<string, Mapped>> = {
 };
 
 /**
- * Maps a model to the row of its topic (contract/topics.md section 4). Every field may be null, required or
+ * Maps a model to the row of its topic (docs/reference/topics.md#typed-topics). Every field may be null, required or
  * not: what a provider sends is not checked against the model, and FULL_TRANSITIVE wants defaults.
  * @param names Avro names that are taken already
  */

@@ -18,7 +18,7 @@ export interface Held {
 }
 
 /**
- * Takes a partition over (design section 3): fences the former owner, restores what the log has by then,
+ * Takes a partition over (docs/adr/0018-who-may-still-write.md): fences the former owner, restores what the log has by then,
  * raises the epoch. Decisions go on after `progress.command`.
  * @throws GatewayError `writer_fenced` when another has taken over meanwhile
  */

@@ -4,7 +4,7 @@ import { createRows, type RowWriter } from './rows.ts';
 
 /**
  * Rows are small, for each save looks one up: the hash as bytes, `first_seen_at` null where it is `modified_at`.
- * Payloads stand apart (measured.md section 5).
+ * Payloads stand apart.
  */
 export const stateTable = `
   CREATE TABLE IF NOT EXISTS records (

@@ -11,9 +11,8 @@ const emptiedAfterMs = 5_000;
 const emptiedPause = 20;
 
 /**
- * Removes superseded rows: merges do so only when told, and never by themselves while inserts go on
- * (design section 8). It may start only when no copy of an insert can come late, because a late copy of a
- * removed row would be live again.
+ * Removes superseded rows: merges do so only on request, and never by themselves while inserts go on. It may start only
+ * when no copy of an insert can come late, because a late copy of a removed row would be live again.
  */
 export interface Cleanup {
   /** Rows of the partition that were superseded by an insert, and whether it took a payload away for good. */

@@ -2,7 +2,7 @@ import type { Issue } from './field-problem.ts';
 import type { ConnectRequest, ProviderForm } from './form.ts';
 import type { OwnTexts } from './texts/translate.ts';
 
-/** What the service tells of the session (contract/http.md section 5). */
+/** The session as the service answers it (docs/reference/http.md#connect-sessions). */
 export interface Session {
   readonly connectUISettings?: ConnectUiSettings;
   readonly allowed_integrations?: readonly string[];

@@ -9,7 +9,7 @@ export type CallbackOutcome = (
     }
   | {
       readonly ok: false;
-      /** `error_type` of the socket's messages (contract/http.md section 5.1). */
+      /** `error_type` of the socket's messages (docs/reference/http.md#sign-in-by-redirect). */
       readonly errorType: string;
       readonly message: string;
       readonly logId: string | null;

@@ -39,7 +39,7 @@ function problemOf(field: FormField, value: string, t: Translate): string | null
   return t(key, { field: title, example });
 }
 
-/** An issue of the service's answer (contract/errors.md section 1). */
+/** An issue of the service's answer (docs/reference/errors.md#body). */
 export interface Issue {
   readonly message: string;
   readonly path: readonly string[];

@@ -1,7 +1,7 @@
 import type { FieldSchema } from '../../providers/definition.ts';
 import type { TextKey } from './texts/en.ts';
 
-/** Where the value of a field goes in the request (contract/http.md section 5.2). */
+/** Where the value of a field goes in the request (docs/reference/http.md#credential-forms). */
 export type FieldPart = 'credentials' | 'params' | 'assertion';
 
 /** One question of a form. */

@@ -1,7 +1,7 @@
 import type { AuthMode } from '../../providers/definition.ts';
 import type { KnownField } from './field.ts';
 
-/** How the page connects an account of a mode (contract/http.md sections 5.1 and 5.2). */
+/** How the page connects an account of a mode (docs/reference/auth-modes.md#overview). */
 export interface ModePage {
   /** Start of the endpoint that takes the form, before the integration's key; null = redirect to the provider. */
   readonly endpoint: string | null;

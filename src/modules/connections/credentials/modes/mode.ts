@@ -78,7 +78,7 @@ export interface RedirectFlow {
   ): Promise<Obtained>;
 }
 
-/** What an integration of the mode holds (contract/http.md section 2, "Credentials in"). */
+/** What an integration of the mode holds (docs/reference/auth-modes.md#overview). */
 export interface IntegrationNeeds {
   readonly shape: z.ZodType<IntegrationFields>;
   readonly isRequired: boolean;
@@ -98,7 +98,7 @@ export interface IntegrationFields {
 /** A shape made for one provider: its own credential fields belong to it. */
 export type ShapeOf = (provider: Provider) => z.ZodType<JsonObject>;
 
-/** How a person gives credentials without a redirect (contract/http.md section 5.2). */
+/** How a person gives credentials without a redirect (docs/reference/http.md#credential-forms). */
 export interface CredentialForm {
   readonly shape: ShapeOf;
   /** @throws ProviderAuthError */

@@ -15,7 +15,7 @@ import { signature } from './signature.ts';
 import { tba } from './tba.ts';
 import { twoStep } from './two-step.ts';
 
-/** Every authentication mode of the specification (section 2.6). */
+/** Every authentication mode (docs/reference/auth-modes.md#overview). */
 export const authModeRules: Readonly<Record<AuthMode, AuthModeRules>> = {
   OAUTH1: oauth1,
   OAUTH2: oauth2,

@@ -19,10 +19,10 @@ import type { ModeContext } from './mode.ts';
 import { ProviderAuthError } from './provider-auth-error.ts';
 import { xmlOf } from './xml.ts';
 
-/** A provider has that long for a token; shorter than the lease of a refresh (design section 5). */
+/** A provider has that long for a token; shorter than the lease of a refresh (`limits.refreshLeaseMs`). */
 const tokenTimeoutMs = 10_000;
 const answerBytesMax = 1024 ** 2;
-/** Statuses that say nothing about what was presented (contract/reliability.md section 4). */
+/** Statuses that say nothing about what was presented (docs/reference/guarantees.md#credentials). */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
 export interface TokenRequest {

@@ -158,7 +158,7 @@ async function instanceOf(
   throw new GatewayError('script_aborted', { message: 'The sync was removed.' });
 }
 
-/** What the log that users read calls it (contract/http.md section 11). */
+/** What the log that users read calls it (docs/reference/http.md#logs-and-runs). */
 function operationTypeOf({ kind, trigger }: CalledRun): string {
   if (kind === 'webhook') return 'webhook:incoming';
   return kind === 'on-event' ? `events:${(trigger ?? '').replaceAll('-', '_')}` : 'action:run';

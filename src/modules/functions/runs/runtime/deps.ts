@@ -41,7 +41,7 @@ export interface RunConnection {
   readonly version: number;
   readonly connection: OpenedConnection;
   readonly integration: OpenedIntegration;
-  /** As the API answers it, with credentials (specification section 2.3). */
+  /** As the API answers it, with credentials (docs/reference/http.md#connections). */
   readonly view: JsonObject;
 }
 

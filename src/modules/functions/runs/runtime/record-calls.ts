@@ -138,7 +138,7 @@ function batchOf(args: string): { model: string; list: Json[] } {
   return { model, list: list as Json[] };
 }
 
-/** Ids that several records of a checked list have (contract/records.md section 3). */
+/** Ids that several records of a checked list have (docs/reference/records.md#writes). */
 function repeatedIds(list: readonly Json[]): string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
@@ -164,7 +164,7 @@ const noPassStarted = (model: string): string =>
 const noRunPass = (model: string): string =>
   `No pass over this run for model '${model}': call svc.deleteRecordsFromPreviousExecutions by its name, in exec.`;
 
-/** A deleted record says so (specification section 2.7). */
+/** A deleted record says so. */
 function presentRecord({ id, payload, deletedAt }: StoredRecord): object {
   if (deletedAt === null) return { ...payload, id };
   return { ...payload, id, _metadata: { deleted: true, deleted_at: isoMicros(deletedAt) } };

@@ -3,7 +3,7 @@ import type { HostCalls } from '../../../../ports/sandbox.ts';
 import { parseArgs, shapes } from './arguments.ts';
 import type { RuntimeDeps } from './deps.ts';
 
-/** Actions that may call one another (contract/reliability.md section 8.5). */
+/** Actions that may call one another (docs/reference/limits.md#runs). */
 const depthMax = 8;
 
 type Calls = Pick<HostCalls, 'triggerAction' | 'triggerSync' | 'startSync'>;

@@ -24,7 +24,7 @@ const types = {
 } as const satisfies Record<Envelope['op'], string>;
 
 /**
- * What a change is to the readers of its model's topic (contract/topics.md section 4): a delete is followed
+ * What a change is to the readers of its model's topic (docs/reference/topics.md#typed-topics): a delete is followed
  * by a tombstone; pruned, restored and purged rows are rules of the cache and no change to them.
  */
 export function messagesOf(

@@ -249,7 +249,7 @@ describe('retries', () => {
     expect(runtime.waits).toEqual([20_000, 1_000]);
   });
 
-  it('§5.5 the remaining header only sets the wait (design section 10)', async () => {
+  it('§5.5 the remaining header only sets the wait', async () => {
     const { connections } = connectionsWith(['t'], withRetry({ remaining: 'x-left' }));
     const http = fakeHttp(ok({}, { 'x-left': '0' }, 403));
     await ask(fakeRuntime({ http: http.client, connections }).calls, 'http', {

@@ -8,7 +8,7 @@ it.each([
   ['§16 limits of an action run', 'action', 15],
   ['§16 limits of a webhook run', 'webhook', 60],
   ['§16 limits of an on-event run', 'on-event', 5],
-  ['limits of a dry run (contract/http.md row 62)', 'dryrun', 5],
+  ['limits of a dry run', 'dryrun', 5],
 ] as const)('%s', (_row, kind, minutes) => {
   const { wallMs, outputBytes, heapMb } = runLimits[kind];
   expect([wallMs, outputBytes, heapMb]).toEqual([minutes * minute, 2 * 1024 ** 2, 256]);
