@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { clientOperations, operationsFile, pages } from '../src/app/generate.ts';
 import { topics } from '../streams/topics.ts';
@@ -113,17 +113,5 @@ describe('the house rules', () => {
 
   it('src/client/operations.ts is fresh: npm run generate', async () => {
     expect(readFileSync(operationsFile, 'utf8')).toBe(await clientOperations());
-  });
-
-  it('each relative link of a page leads to a file', () => {
-    const broken = tracked
-      .filter((file) => file.endsWith('.md'))
-      .flatMap((file) =>
-        [...textOf(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
-          .map(([, target = '']) => join(dirname(file), target))
-          .filter((target) => !existsSync(join(root, target)))
-          .map((target) => `${file}: ${target}`),
-      );
-    expect(broken).toEqual([]);
   });
 });

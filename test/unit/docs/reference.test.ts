@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -137,48 +136,4 @@ const numbers: readonly (readonly [page: string, text: string])[] = [
 it.each(numbers)('%s says as the code does: %s', (page, text) => {
   // Of tables without their alignment, of paragraphs without their line breaks.
   expect(textOf(`docs/reference/${page}`).replaceAll(/\s+/g, ' ')).toContain(text);
-});
-
-/** The anchors of a page as GitHub makes them of its headings. */
-function anchorsOf(file: string): Set<string> {
-  const headings = textOf(file).matchAll(/^#{1,6} (.+)$/gm);
-  return new Set(
-    [...headings].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
-}
-
-const filesOf = (...patterns: readonly string[]): string[] =>
-  execFileSync('git', ['ls-files', '--cached', '--', ...patterns], { cwd: root, encoding: 'utf8' })
-    .split('\n')
-    .filter((file) => file !== '' && existsSync(join(root, file)));
-
-it('each comment that cites the reference names a page and a heading of it', () => {
-  const broken = filesOf('src/*.ts', 'streams/*.ts', 'test/*.ts').flatMap((file) =>
-    [...textOf(file).matchAll(/\bdocs\/(reference\/[\w-]+\.md)(?:#([\w-]+))?/g)]
-      .filter(([, page = '', anchor]) => {
-        const target = `docs/${page}`;
-        if (!existsSync(join(root, target))) return true;
-        return anchor !== undefined && !anchorsOf(target).has(anchor);
-      })
-      .map(([cited]) => `${file}: ${cited}`),
-  );
-  expect(broken).toEqual([]);
-});
-
-it('each link to a heading leads to one', () => {
-  const broken = filesOf('docs/*.md').flatMap((file) =>
-    [...textOf(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
-      .map(([, page = '', anchor = '']) => ({
-        target: page === '' ? file : join(file, '..', page),
-        anchor,
-      }))
-      .filter(({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).has(anchor))
-      .map(({ target, anchor }) => `${file}: ${target}#${anchor}`),
-  );
-  expect(broken).toEqual([]);
 });
