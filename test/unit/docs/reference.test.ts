@@ -131,6 +131,20 @@ const numbers: readonly (readonly [page: string, text: string])[] = [
   ['webhooks-out.md', `No attempt for ${limits.webhookCircuitOpenMs / secondMs} s`],
   ['webhooks-out.md', `waited for ${limits.webhookWaitMaxMs / dayMs} days`],
   ['webhooks-out.md', `for ${limits.signingKeyOverlapMs / hourMs} hours`],
+  ['http.md', `(1 to ${limits.idempotencyKeyCharsMax} characters)`],
+  ['http.md', `is done once in ${limits.idempotencyMs / hourMs} hours`],
+  ['http.md', `An answer above ${limits.idempotentAnswerBytesMax / 1024} KiB`],
+  ['http.md', `connect, for ${limits.connectSessionMs / minuteMs} minutes`],
+  ['http.md', `taken once, for ${limits.authorizationMs / minuteMs} minutes`],
+  ['http.md', `up to ${limits.connectionTagsMax}; key`],
+  ['http.md', `has ${limits.proxyHeadMs / minuteMs} minutes from the last byte of the request`],
+  ['http.md', `there are at most ${limits.proxyIdleMs / minuteMs} minutes`],
+  ['http.md', `else ${limits.retryFirstWaitMs / secondMs} s and twice as long each time`],
+  ['http.md', `for ${limits.logsKeptDays} days, runs for ${limits.runsKeptDays}`],
+  ['records.md', `1 to ${limits.recordIdCharsMax} characters`],
+  ['topics.md', `Every change stays for ${limits.recordHistoryDays} days`],
+  ['errors.md', `less than ${limits.refreshBackoffMs / secondMs} seconds ago`],
+  ['guarantees.md', `asked again after ${limits.refreshBackoffMs / secondMs} s`],
 ];
 
 it.each(numbers)('%s says as the code does: %s', (page, text) => {
