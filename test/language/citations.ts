@@ -10,7 +10,7 @@ const self = 'test/language/citations.ts';
 
 /** Names of pages that are kept nowhere in the repository. */
 const elsewhere =
-  /contract\/[a-z-]+\.md|\bdesign section|\bmeasured\.md|\bspec(?:ification)? \(?section/;
+  /contract\/[a-z-]+\.md|\bdesign\ssection|\bmeasured\.md|\bspec(?:ification)? \(?section/;
 
 /** From the root: `docs/records.md#cursor`. Not a part of a longer path. */
 const page = /(?<![\w./-])docs\/(?:(?:adr|generated|reference)\/)?[\w.-]+\.md(#[\w-]+)?/g;
