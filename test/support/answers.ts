@@ -29,7 +29,8 @@ interface Document {
 interface Known {
   readonly document: Document;
   readonly ajv: Ajv2020;
-  readonly validators: Map<string, ValidateFunction>;
+  /** By the schema in the document: operations share their refusals. */
+  readonly validators: Map<object, ValidateFunction>;
 }
 
 let known: Known | null = null;
@@ -51,7 +52,7 @@ export function checkAnswer(method: string, url: string, seen: SeenAnswer): void
   const operation = known.document.paths[template]?.[asked.toLowerCase()];
   if (operation === undefined) return;
   const endpoint = `${asked} ${template}`;
-  const problem = problemOf(known, endpoint, operation, seen, method === 'HEAD');
+  const problem = problemOf(known, operation, seen, method === 'HEAD');
   if (problem !== null) {
     throw new Error(
       `${endpoint} answered ${seen.status} ${seen.text.slice(0, 2000)}\nbut ${problem}`,
@@ -93,7 +94,6 @@ function templateOf(document: Document, path: string, method: string): string | 
 
 function problemOf(
   { document, ajv, validators }: Known,
-  endpoint: string,
   { responses }: Operation,
   { status, headers, text }: SeenAnswer,
   isHead: boolean,
@@ -108,9 +108,8 @@ function problemOf(
   const media = content['*/*'] ?? content[type];
   if (media === undefined) return `the document names ${Object.keys(content).join(', ')}`;
   if (type !== 'application/json' || media.schema === undefined || isHead) return null;
-  const key = `${endpoint} ${status}`;
-  const validate = validators.get(key) ?? ajv.compile(atHome(media.schema));
-  validators.set(key, validate);
+  const validate = validators.get(media.schema) ?? ajv.compile(atHome(media.schema));
+  validators.set(media.schema, validate);
   return validate(JSON.parse(text)) ? null : ajv.errorsText(validate.errors);
 }
 
