@@ -1,5 +1,6 @@
 /**
- * A whole gateway with records, and writers that go on until told to stop: `load-child.ts <data folder> <records>`.
+ * A whole gateway with records, and writers that go on until told to stop:
+ * `load-child.ts <data folder> <records> <seed> <ms between writes>`.
  * Tells its address when the records are readable; `stop` on stdin ends the writers, the end of stdin the gateway.
  * A second start over the same folder fills nothing, and writes on.
  */
@@ -18,11 +19,10 @@ import { composeWhole, type WholeNode } from './whole-node.ts';
 
 const batchSize = 500;
 const recordsPerRound = 25;
-const pauseMs = 200;
 const models = ['Contact', 'Deal', 'Note', 'Task'] as const;
 const options = { actor: 'system' };
 
-const [folder = '', count = '0', seed = '1'] = process.argv.slice(2);
+const [folder = '', count = '0', seed = '1', pauseMs = '0'] = process.argv.slice(2);
 const perModel = Number(count) / models.length;
 const streamFile = join(folder, 'stream.json');
 
@@ -105,7 +105,7 @@ async function write(node: WholeNode, stream: Stream, start: number): Promise<nu
         some().map((at) => ({ id: recordOf(at, 0).id })),
       );
     }
-    await sleep(pauseMs);
+    await sleep(Number(pauseMs));
   }
   await readable(node, stream, origin);
   return rounds;

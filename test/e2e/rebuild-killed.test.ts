@@ -1,0 +1,48 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return --
+   a test looks into any answer */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/crm-world.ts';
+import {
+  openLoadedGateways,
+  type LoadedGateway,
+  type LoadedGateways,
+} from '../support/loaded-gateway.ts';
+import { roundsOf } from '../support/long-run.ts';
+
+let gateways: LoadedGateways;
+beforeAll(async () => {
+  gateways = await openLoadedGateways();
+});
+afterAll(() => gateways[Symbol.asyncDispose]());
+
+const records = roundsOf({ push: 2_000, all: 10_000 });
+
+it('records are rebuilt to the end after a kill in the middle', async () => {
+  const first = await gateways.start(records);
+  const args = ['rebuild', 'records', '--yes', '--detach', '--pace', '25', '--json'];
+  const begun = await first.svc(...args);
+  expect(begun.exitCode, begun.err).toBe(0);
+  const building = async (gateway: LoadedGateway) => {
+    const { out } = await gateway.svc('show', 'records');
+    return JSON.parse(out).generations[1];
+  };
+  await eventually(
+    () => building(first),
+    (one) => one.rows > 0,
+  );
+  const before = await building(first);
+  await first.kill();
+  const second = await gateways.start(records);
+  const after = await building(second);
+  console.log(
+    `killed at ${before.state} ${before.position}/${before.end}, on at ${after.position}`,
+  );
+  expect(after.position).toBeGreaterThan(0);
+  const followed = await second.svc('follow', 'records');
+  expect(followed.exitCode, followed.err).toBe(0);
+  const verified = await second.svc('verify', 'records');
+  expect(verified.exitCode, verified.err).toBe(0);
+  const switched = await second.svc('switch', 'records', '--yes');
+  expect(switched.exitCode, switched.err).toBe(0);
+  await second.end();
+});
