@@ -6,10 +6,11 @@ import { routes } from '../../src/api/routes.ts';
 import { catalogue } from '../../src/kernel/errors.ts';
 import { checkAnswer } from '../support/answers.ts';
 import { openCrmWorld, type CrmConnection, type CrmWorld } from '../support/crm-world.ts';
+import { roundsOf } from '../support/long-run.ts';
 import { seedOfRun } from '../support/random.ts';
 
 const seed = seedOfRun();
-const runsPerRoute = 40;
+const runsPerRoute = roundsOf({ push: 20, all: 40 });
 
 let world: CrmWorld;
 let crm: CrmConnection;

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { Sandbox } from '../../src/ports/sandbox.ts';
 import { commandLine } from '../support/command-line.ts';
-import { startGateway, type RunningGateway } from '../support/gateway.ts';
+import { openSharedCrmWorld, type SharedCrmWorld } from '../support/crm-world.ts';
 import { openTerminal } from '../support/terminal.ts';
 
 const example = fileURLToPath(new URL('../../examples/npm-releases', import.meta.url));
 
-let gateway: RunningGateway;
+let world: SharedCrmWorld;
 let sandbox: Sandbox;
 let root: string;
 beforeAll(async () => {
@@ -20,19 +20,25 @@ beforeAll(async () => {
     cpSync(join(example, part), join(root, part), { recursive: true });
   }
   sandbox = await openSandbox({ childrenMax: 1 });
-  gateway = await startGateway();
+  world = await openSharedCrmWorld();
 });
 afterAll(async () => {
-  await gateway[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
   await sandbox[Symbol.asyncDispose]();
   rmSync(root, { recursive: true, force: true });
 });
+
+/** Of the environment in which nothing is deployed yet. */
+const ownKey = () => world.gateway.prodKey;
+const settings = () => ({ SVC_HOSTPORT: world.gateway.url, SVC_SECRET_KEY_DEV: ownKey() });
+const call = (method: string, path: string, body?: object) =>
+  world.gateway.call(method, path, { key: ownKey(), ...(body === undefined ? {} : { body }) });
 
 const deploy = (...more: string[]) =>
   commandLine(['deploy', 'dev', '--no-dependency-update', ...more], {
     root,
     sandbox,
-    variables: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
+    variables: settings(),
   });
 
 it('the command line deploys the example to a running service, and a second time changes nothing', async () => {
@@ -42,12 +48,10 @@ it('the command line deploys the example to a running service, and a second time
     '(integration_not_found)\n  Make it with svc connect <integration>',
   );
 
-  const providers = await gateway.call('GET', '/providers');
+  const providers = await call('GET', '/providers');
   const { data } = providers.body as { data: { name: string; auth_mode: string }[] };
   const provider = data.find(({ auth_mode }) => auth_mode === 'NONE')?.name;
-  const made = await gateway.call('POST', '/integrations', {
-    body: { provider, unique_key: 'npm' },
-  });
+  const made = await call('POST', '/integrations', { provider, unique_key: 'npm' });
   expect(made.status).toBe(200);
 
   const first = await deploy();
@@ -55,7 +59,7 @@ it('the command line deploys the example to a running service, and a second time
   expect(first.out).toContain(' + npm -> releases');
   expect(first.out).toContain('- latest-version@v1.0.0');
 
-  const listed = await gateway.call('GET', '/integrations/npm/functions');
+  const listed = await call('GET', '/integrations/npm/functions');
   expect(listed.body).toMatchObject({
     data: [
       { name: 'latest-version', type: 'action', returns: ['ActionOutput_npm_latestversion'] },
@@ -80,7 +84,7 @@ it('the command line deploys the example to a running service, and a second time
 it('shows on a terminal how far a deployment is', async () => {
   await using terminal = openTerminal(['deploy', 'dev', '--no-dependency-update'], {
     cwd: root,
-    env: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
+    env: settings(),
   });
   expect(await terminal.exited, terminal.shown).toBe(0);
   expect(terminal.shown).toContain(`Typechecking  [${'-'.repeat(24)}]  0 %`);
@@ -93,7 +97,7 @@ it.each([
 ])('svc %s goes on until Ctrl-C, which is the end that it has', async (name, more, shown) => {
   await using terminal = openTerminal([name, '-e', 'dev', ...more], {
     cwd: root,
-    env: { SVC_HOSTPORT: gateway.url, SVC_SECRET_KEY_DEV: gateway.key },
+    env: settings(),
   });
   await terminal.shows(shown);
   terminal.type('\x03');

@@ -11,7 +11,7 @@ const seed = seedOfRun();
 console.log(`crash test: SVC_TEST_SEED=${seed}`);
 
 /** A start over services takes seconds. `npm run test:soak` runs many more rounds. */
-const pointCount = isOnServices() ? 3 : roundsOf({ push: 3, all: faultPoints.length });
+const pointCount = isOnServices() ? 3 : roundsOf({ push: 2, all: faultPoints.length });
 const points = someOf(faultPoints, pointCount, seed);
 const randomRounds = isOnServices() ? 3 : roundsOf({ push: 2, all: 10 });
 

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { askChild } from '../support/child.ts';
 import { startGateway } from '../support/gateway.ts';
+import { roundsOf } from '../support/long-run.ts';
 import { judgeReader, judgeWalk, type ToldPaging } from '../support/paging-judge.ts';
 import { seedOfRun } from '../support/random.ts';
 import { openScanWorld, scansAsked } from '../support/scans.ts';
 
 const seed = seedOfRun();
 console.log(`paging test: SVC_TEST_SEED=${seed}`);
+
+/** Of each writer. */
+const calls = roundsOf({ push: 45, all: 120 });
 
 describe('a run that updates what is scanned', () => {
   it('lets no scan end early or miss a record', async () => {
@@ -32,7 +36,12 @@ describe('a reader beside four writers and retention on one stream', () => {
     { mode: 'plain', encoding: 'json' },
     { mode: 'sealed', encoding: 'json+deflate+aes256gcm' },
   ])('misses no modification and gets none twice, payloads $mode', async ({ mode, encoding }) => {
-    const told = await askChild<ToldPaging>('./paging-child.ts', folder, [folder, seed, mode]);
+    const told = await askChild<ToldPaging>('./paging-child.ts', folder, [
+      folder,
+      seed,
+      mode,
+      calls,
+    ]);
     const { seen, pages, polls, prunes, walks, changes } = told;
     console.log(
       `${mode}: ${changes.length} changes, ${seen.length} seen on ${pages} pages and ${polls} polls, ${prunes} pruned`,

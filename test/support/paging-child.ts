@@ -1,6 +1,6 @@
 /**
  * A node on which four runs write one stream while a reader pages it and another caller prunes it:
- * `paging-child.ts <data folder> <seed> <plain|sealed>`. Tells what was read, and what the log has.
+ * `paging-child.ts <data folder> <seed> <plain|sealed> <calls of each run>`. Tells what was read, and what the log has.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../src/kernel/stable-json.ts';
@@ -28,10 +28,12 @@ import { seeded, type Random } from './random.ts';
 import type { WholeNode } from './whole-node.ts';
 
 const runs = ['first', 'second', 'third', 'fourth'] as const;
-const callsPerRun = 120;
-/** The call before which one of the runs has the stream emptied. */
-const emptyingCall = 40;
 const idsOfStream = 400;
+
+const [folder = '', seed = '0', mode, calls = '0'] = process.argv.slice(2);
+const callsPerRun = Number(calls);
+/** The call before which one of the runs has the stream emptied. */
+const emptyingCall = Math.floor(callsPerRun / 3);
 
 /** The stream, and who is at work on it. */
 interface Scene {
@@ -136,7 +138,6 @@ async function payloadOf(
   return text === null ? null : (JSON.parse(text.toString()) as JsonObject);
 }
 
-const [folder = '', seed = '0', mode] = process.argv.slice(2);
 const node = await startNode(folder);
 const environmentUid = await environmentWith(node, mode === 'sealed' ? 'sealed' : 'plain');
 await node.services.vault.create(connectionUid);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually, succeeded } from './crm-world.ts';
 import { compileFunctions } from './deploy.ts';
 import type { GatewayAccess } from './gateway.ts';
+import { roundsOf } from './long-run.ts';
 import { seeded, seedOfRun, type Random } from './random.ts';
 import { ScanJudge, type ScannedPage } from './scan-judge.ts';
 
@@ -32,7 +33,7 @@ export interface ScanTally {
 }
 
 /** For tests; `npm run test:scans` makes as many as it is told. */
-export const scansAsked = { Many: 32, Few: 2 } as const;
+export const scansAsked = { Many: roundsOf({ push: 16, all: 32 }), Few: 2 } as const;
 
 export interface ScanWorld extends AsyncDisposable {
   /** So many scans of each model, each page from any of the gateways. By model and limit. */
