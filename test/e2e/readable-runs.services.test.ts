@@ -2,7 +2,7 @@ import '../support/with-services.ts';
 import { describe, it } from 'vitest';
 import { startClickHouseFront } from '../support/clickhouse-front.ts';
 import { openCrmWorld } from '../support/crm-world.ts';
-import { judgeReadable } from '../support/readable-runs.ts';
+import { judgeBehind, judgeReadable } from '../support/readable-runs.ts';
 
 /** Each of fifteen runs. */
 const connections = 2;
@@ -28,4 +28,11 @@ describe('a run that one node says to have readable records has all of them on a
   it('with tables of their own', async () => {
     await judgeTwoNodes({});
   });
+});
+
+it('no node says that the records of a run can be read while the common tables are behind', async () => {
+  await using clickhouse = await startClickHouseFront();
+  await using world = await openCrmWorld({ env: { SVC_CLICKHOUSE_URL: clickhouse.url } });
+  await using other = await world.startAnother();
+  await judgeBehind(await world.connect(), [world.gateway, other]);
 });
