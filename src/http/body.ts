@@ -31,12 +31,13 @@ export async function readJson(
 /**
  * Reads a body as it is; the limit is kept while reading.
  * @param fix what to do about a body that is larger; the general advice when absent
- * @throws GatewayError `request_too_large`, `invalid_request` (it breaks off)
+ * @param signal once it is aborted, the body is not waited for any more
+ * @throws GatewayError `request_too_large`, `invalid_request` (it breaks off); the reason of the signal
  */
 export async function readBytes(
   request: IncomingMessage,
   bytesMax: number,
-  fix?: string,
+  { fix, signal }: { readonly fix?: string; readonly signal?: AbortSignal } = {},
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax, fix);
   // Of a request without a body nothing more is told.
@@ -46,6 +47,7 @@ export async function readBytes(
     let size = 0;
     const settle = (end: () => void) => {
       request.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+      signal?.removeEventListener('abort', onLate);
       end();
     };
     const onData = (chunk: Buffer) => {
@@ -60,6 +62,8 @@ export async function readBytes(
       const message = 'The body ended before its announced length.';
       settle(() => reject(new GatewayError('invalid_request', { message })));
     };
+    const onLate = () => settle(() => reject(signal?.reason as Error));
+    signal?.addEventListener('abort', onLate);
     request.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
   });
 }

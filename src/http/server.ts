@@ -8,6 +8,7 @@ import { GatewayError } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
 import { limits } from '../kernel/limits.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
+import { ArrivingBodies } from './arriving-bodies.ts';
 import { openAuthenticator, type Authenticator } from '../api/authenticate.ts';
 import { setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
@@ -19,7 +20,7 @@ import { createRouter, type Match, type Router } from './router.ts';
 import type { Services } from './services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
 import { methodLabel } from './method-label.ts';
-import { createStreamHandler } from './stream-handler.ts';
+import { createStreamHandler, type StreamHandler } from './stream-handler.ts';
 import type { StreamRoute } from './stream-route.ts';
 
 export interface HttpServerOptions {
@@ -39,6 +40,8 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 const keepAliveTimeoutMs = 65_000;
+/** How often the heads that have not come as a whole are looked at. */
+const lookEveryMs = 1_000;
 /** How long the rest of a refused body is read away, so that the client gets to see the answer. */
 const drainMs = 5_000;
 
@@ -58,35 +61,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const handle = app.callback();
   const parts = { services, authenticator, closing: closing.signal };
   const streams = createStreamHandler(options.streamRoutes ?? [], parts);
-  const accepts = {
-    maxHeaderSize: limits.requestHeaderBytesMax,
-    shouldUpgradeCallback: isSocketRequest,
-    // Most requests have no body: an eighth less time for each of them.
-    optimizeEmptyRequests: true,
-  };
-  /** Connections on which it is not sure where a request ends: what follows on them is no request. */
-  const refused = new WeakSet<Socket>();
-  const server = createServer(accepts, (request, response) => {
-    if (refused.has(request.socket)) return;
-    if (!isFramingKnown(request)) {
-      refused.add(request.socket);
-      refuseFraming(response);
-      return;
-    }
-    inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
-      const route = streams.find(request);
-      if (route === undefined) {
-        void handle(request, response);
-        return;
-      }
-      if (closing.signal.aborted) response.setHeader('connection', 'close');
-      void streams.handle(route, request, response);
-    });
-  });
-  server.headersTimeout = limits.requestHeadMs;
-  server.requestTimeout = limits.requestMs;
-  server.keepAliveTimeout = keepAliveTimeoutMs;
-  server.on('clientError', refuseBrokenRequest);
+  const server = serverOf({ streams, handle, closing: closing.signal });
   const sockets = await openSockets(services);
   server.on('upgrade', (request, socket, head: Buffer) => {
     void sockets.upgrade(request, socket, head);
@@ -105,6 +80,58 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       await authenticator[Symbol.asyncDispose]();
     },
   };
+}
+
+interface Handlers {
+  readonly streams: StreamHandler;
+  /** Of every other request. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly closing: AbortSignal;
+}
+
+/** The server, with what is refused before a request is known for one, and what comes too slowly. */
+function serverOf({ streams, handle, closing }: Handlers): Server {
+  const accepts = {
+    maxHeaderSize: limits.requestHeaderBytesMax,
+    shouldUpgradeCallback: isSocketRequest,
+    // Most requests have no body: an eighth less time for each of them.
+    optimizeEmptyRequests: true,
+    connectionsCheckingInterval: lookEveryMs,
+  };
+  /** Connections that are over, or on which it is not sure where a request ends: what follows on them is no request. */
+  const refused = new WeakSet<Socket>();
+  const bodies = new ArrivingBodies((request, response) => {
+    refused.add(request.socket);
+    refuseSlowBody(request, response);
+  });
+  const server = createServer(accepts, (request, response) => {
+    if (refused.has(request.socket)) return;
+    if (!isFramingKnown(request)) {
+      refused.add(request.socket);
+      refuseFraming(response);
+      return;
+    }
+    inTrace(traceOf(request.headers[traceHeader]?.toString()), () => {
+      const route = streams.find(request);
+      bodies.add(request, response, route?.bodyIdleMs ?? null);
+      if (route === undefined) {
+        void handle(request, response);
+        return;
+      }
+      if (closing.aborted) response.setHeader('connection', 'close');
+      void streams.handle(route, request, response);
+    });
+  });
+  server.headersTimeout = limits.requestHeadMs;
+  // It would be the same for every body (arriving-bodies.ts).
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
+  server.on('clientError', (error, socket: Socket) => {
+    refused.add(socket);
+    refuseBrokenRequest(error, socket);
+  });
+  server.once('close', () => bodies[Symbol.dispose]());
+  return server;
 }
 
 interface Parts {
@@ -215,15 +242,15 @@ function refusal(
   { logger }: Services,
 ): RouteAnswer {
   const isTooLarge = error instanceof GatewayError && error.code === 'request_too_large';
-  if (isTooLarge) drain(context);
+  if (isTooLarge) drain(context.req);
   return refusalOf(error, { requestId, method: context.method, path }, logger);
 }
 
-function drain({ req }: Context): void {
-  const timer = setTimeout(() => req.destroy(), drainMs);
+function drain(source: IncomingMessage | Socket): void {
+  const timer = setTimeout(() => source.destroy(), drainMs);
   timer.unref();
-  req.once('close', () => clearTimeout(timer));
-  req.resume();
+  source.once('close', () => clearTimeout(timer));
+  source.resume();
 }
 
 function send(context: Context, { status, body, headers }: RouteAnswer): void {
@@ -275,7 +302,23 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
     return;
   }
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const status = isLate ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  endWith(socket, isLate ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);
+}
+
+/** Whatever still comes of its body is read away, and nothing is done with it. */
+function refuseSlowBody(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  if (response.headersSent) {
+    socket.destroy();
+    return;
+  }
+  response.statusCode = 408;
+  request.removeAllListeners('data').removeAllListeners('end').resume();
+  endWith(socket, 408);
+}
+
+/** Closed even where the client goes on sending. */
+function endWith(socket: Socket, status: number): void {
   const headers = {
     ...headersOfBrokenRequest,
     'content-length': Buffer.byteLength(brokenRequest),
@@ -284,6 +327,7 @@ function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${brokenRequest}`,
   );
+  drain(socket);
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

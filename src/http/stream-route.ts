@@ -47,6 +47,8 @@ export interface StreamRoute {
   readonly headers: z.ZodObject;
   /** Of a path that stands alone; its handler checks it with `checkQuery`. */
   readonly query?: z.ZodObject;
+  /** Between two pieces of its body, which may take as long as it comes; without it the body is due as a whole. */
+  readonly bodyIdleMs?: number;
   /** What it answers when it does not refuse; without it the answer is another's. */
   readonly answers?: Responses;
   /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */

@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readBytes } from '../../http/body.ts';
 import type { Services } from '../../http/services.ts';
 import type { StreamCall } from '../../http/stream-route.ts';
-import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import {
   HttpFailure,
@@ -36,7 +37,7 @@ export interface ProxyCall {
   readonly requested: CallHeaders;
   readonly method: string;
   readonly target: string;
-  readonly body: Readable | null;
+  readonly body: IncomingMessage | null;
   readonly contentLength: string | undefined;
   readonly stream: Pick<StreamCall, 'response' | 'begin' | 'signal' | 'cancellation'>;
 }
@@ -83,7 +84,7 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
   const call: SentCall =
     incoming.body === null
       ? { ...incoming, deadline }
-      : { ...incoming, deadline, body: await bodyToSend(incoming, opened.provider) };
+      : { ...incoming, deadline, body: await bodyToSend(incoming, opened.provider, deadline) };
   for (let attempt = 0; ; attempt++) {
     const exchanged = await exchangeWithRedirects(call, opened, attempt);
     if (exchanged.kind === 'answered') {
@@ -107,23 +108,25 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
 
 /**
  * Streams, unless it may have to be sent again, or the provider's rules need it as a whole.
- * @throws GatewayError `request_too_large`
+ * @throws GatewayError `request_too_large`; HttpFailure when it has not come by the deadline
  */
 async function bodyToSend(
   { body, requested: request }: ProxyCall,
   provider: Provider,
+  deadline: number,
 ): Promise<Readable | Uint8Array | null> {
   const contentType = request.forwarded['content-type'] ?? '';
   if (body === null || (request.retries === 0 && !needsWholeBody(provider, contentType)))
     return body;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > limits.requestBytesMax) throw new GatewayError('request_too_large');
-    chunks.push(chunk as Buffer);
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort(new HttpFailure('ETIMEDOUT', 'The body did not come in the time of the call.'));
+  }, deadline - performance.now());
+  try {
+    return await readBytes(body, limits.requestBytesMax, { signal: late.signal });
+  } finally {
+    clearTimeout(timer);
   }
-  return Buffer.concat(chunks);
 }
 
 const isReplayable = ({ body }: SentCall): boolean => body === null || body instanceof Uint8Array;

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { errorAt } from '../../http/route-errors.ts';
 import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
+import { limits } from '../../kernel/limits.ts';
 import { uuidV4 } from '../../kernel/ids.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
 import type { NotedOperation } from '../functions/runs/run-log.ts';
@@ -20,6 +20,7 @@ export const proxyRoute: StreamRoute = {
   scopes: ['environment:proxy'],
   summary: "Forwards the request to the provider with the connection's credentials.",
   headers: callHeadersShape,
+  bodyIdleMs: limits.proxyIdleMs,
   errors: [
     'invalid_headers',
     'unknown_provider_config',
@@ -72,7 +73,7 @@ export const proxyRoute: StreamRoute = {
 };
 
 /** A stream; null where the method has none, or nothing was sent. */
-function bodyOf(request: IncomingMessage, method: string): Readable | null {
+function bodyOf(request: IncomingMessage, method: string): IncomingMessage | null {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   const hasBody = coding !== undefined || (length !== undefined && length !== '0');
   return withBody.has(method) && hasBody ? request : null;

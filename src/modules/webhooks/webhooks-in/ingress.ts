@@ -52,7 +52,7 @@ export const webhookRoute: StreamRoute = {
       response.end();
       return;
     }
-    const bytes = await readBytes(request, limits.webhookInBytesMax, tooLargeFix);
+    const bytes = await readBytes(request, limits.webhookInBytesMax, { fix: tooLargeFix });
     const incoming = { headers: headersOf(request), search: named.search, bytes };
     const arrived = arrivalOf(services, incoming);
     const verdict = await verifyArrived(services, target, arrived);
