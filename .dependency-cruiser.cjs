@@ -1,3 +1,6 @@
+/** Each wing of `src/modules` may import those before it. */
+const wings = ['access', 'connections', 'records', 'functions', 'webhooks', 'proxy', 'operations'];
+
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 module.exports = {
@@ -12,7 +15,10 @@ module.exports = {
       'deciders-are-pure',
       'Rules take facts and commands, nothing else.',
       { path: '^src/modules/.+/(decider|events|rules)\\.ts$' },
-      { pathNot: '^src/(kernel/|modules/.+/(events|decider|rules|state)\\.ts$)' },
+      {
+        pathNot:
+          '^src/kernel/|^(src/modules|streams)/.+/(events|decider|rules|state|projection-state|reset-state)\\.ts$',
+      },
     ),
     forbid(
       'only-app-picks-adapters',
@@ -49,6 +55,28 @@ module.exports = {
       'What an application imports brings nothing of the service with it.',
       { path: '^src/client/' },
       { pathNot: '^src/client/' },
+    ),
+    forbid(
+      'engines-know-no-noun',
+      'Engines are handed what nouns define: src/app collects it in lists.',
+      { path: '^(src/(http|control-plane)|streams)/' },
+      { path: '^src/(modules|api|app|cli)/' },
+    ),
+    ...wings
+      .slice(0, -1)
+      .map((wing, at) =>
+        forbid(
+          `${wing}-is-before-${wings[at + 1]}`,
+          'A wing imports only the wings before it; what a later one adds is handed over by src/app.',
+          { path: `^src/modules/${wing}/` },
+          { path: `^src/modules/(${wings.slice(at + 1).join('|')})/` },
+        ),
+      ),
+    forbid(
+      'nouns-know-no-composition',
+      'The API and the composition root stand on the nouns.',
+      { path: '^src/modules/' },
+      { path: '^src/(api|app|cli)/' },
     ),
     forbid('no-circles', 'Data flows one way.', {}, { circular: true }),
   ],

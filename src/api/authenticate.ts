@@ -6,7 +6,7 @@ import type { ApiKey } from '../modules/access/api-keys/state.ts';
 import { isConnectToken, sessionOf } from '../modules/connections/connect-sessions/handlers.ts';
 import type { Environment } from '../modules/access/environments/state.ts';
 import type { Caller } from '../http/define-route.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from './services.ts';
 
 /** Callers kept by header: a look-up then costs no hash and no query. */
 const cachedMax = 10_000;
@@ -26,15 +26,6 @@ export interface Authenticator extends AsyncDisposable {
    */
   sessionCallerOf(token: string): Promise<Caller>;
 }
-
-export const anonymous: Caller = {
-  credential: 'none',
-  environmentUid: '',
-  keyId: '',
-  scopes: [],
-  actor: 'anonymous',
-  has: () => false,
-};
 
 interface Known {
   readonly key: ApiKey;

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headersOfEveryAnswer } from '../http/every-answer.ts';
 import { hostAndPort } from '../http/host-and-port.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from './services.ts';
 import { healthResponse, readyResponse } from '../modules/operations/health/responses.ts';
 
 export interface HealthServerOptions {

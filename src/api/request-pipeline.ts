@@ -1,54 +1,43 @@
-import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
-import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
+import { GatewayError } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
-import { anonymous, type Authenticator } from './authenticate.ts';
+import { openAuthenticator, type Authenticator } from './authenticate.ts';
 import { readJson } from '../http/body.ts';
 import type { AnyRoute, Caller, IdempotentCall, RouteAnswer } from '../http/define-route.ts';
-import { issuesOf } from '../http/error-response.ts';
+import { checkContentType, checkScope, decoded, parsePart } from '../http/check-parts.ts';
+import {
+  anonymous,
+  type Authorization,
+  type PipelineCall,
+  type RequestPipeline,
+} from '../http/pipeline.ts';
 import { parseQuery } from '../http/query.ts';
 import { takeQuota, type Quota } from '../http/rate-limit.ts';
-import type { Match } from '../http/router.ts';
 import { audited, type AuditCall } from '../modules/access/audit/audited.ts';
 import { auditRule, type AuditRule } from '../modules/access/audit/audited-routes.ts';
 import { withIdempotencyKey } from '../modules/access/idempotent-requests/handlers.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from './services.ts';
 
 type Schema = z.ZodType | undefined;
 
 /** What a call costs that no key answers for (docs/reference/http.md#rate-limit). */
 const anonymousCost = 10;
 
-export interface PipelineCall {
-  readonly request: IncomingMessage;
-  readonly match: Match;
-  /** Text after `?`. */
-  readonly search: string;
-  /** Address of the client. */
-  readonly address: string;
-  readonly signal: AbortSignal;
-  /** Sets a header of the answer, whatever the outcome. */
-  setHeader(name: string, value: string): void;
-}
-
-/** What the gate reads of a route. */
-type Guarded = Pick<
-  AnyRoute,
-  'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
->;
-
-/** A request at the gate. */
-export interface Authorization extends Omit<PipelineCall, 'match' | 'search' | 'signal'> {
-  readonly route: Guarded;
-  /** Needed where the token stands in the query. */
-  readonly search?: string;
+/** Opens the one way to the handlers: authentication, limits, audit, idempotent requests. */
+export async function openRequestPipeline(services: Services): Promise<RequestPipeline> {
+  const authenticator = await openAuthenticator(services);
+  return {
+    handleRequest: (call) => handleRequest(call, services, authenticator),
+    authorize: (call) => authorize(call, services, authenticator),
+    [Symbol.asyncDispose]: () => authenticator[Symbol.asyncDispose](),
+  };
 }
 
 /**
  * The one way to a handler. Order: credentials, rate limit, scope, content type, query, body, path,
  * headers; the first part that fails is the answer, with all of its issues (docs/reference/errors.md#order-of-checks).
  */
-export async function handleRequest(
+async function handleRequest(
   call: PipelineCall,
   services: Services,
   authenticator: Authenticator,
@@ -97,8 +86,8 @@ async function handled(
   return withIdempotencyKey(services, { caller, signal, idempotency }, task);
 }
 
-/** Who calls, counted against the rate limit; at once where nobody has to be asked. @throws GatewayError 401, 429 */
-export function authorize(
+/** As `RequestPipeline.authorize`. */
+function authorize(
   call: Authorization,
   services: Services,
   authenticator: Authenticator,
@@ -164,70 +153,6 @@ function queryToken(search: string): string {
   throw new GatewayError(
     publicKey === undefined ? 'missing_public_key' : 'deprecated_authentication',
   );
-}
-
-/** @throws GatewayError `forbidden` */
-export function checkScope(route: Guarded, caller: Caller): void {
-  if (route.credential === 'none') return;
-  const isSession = caller.credential === 'connect' && route.takesConnectToken === true;
-  if (caller.credential !== route.credential && !isSession) {
-    const wanted =
-      route.credential === 'connect'
-        ? 'the token of a connect session'
-        : `an ${route.credential} API key`;
-    const message = `This endpoint takes ${wanted}, and no credential of another kind.`;
-    throw new GatewayError('forbidden', { message });
-  }
-  if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;
-  const message = `The key lacks the scope ${route.scopes.join(' or ')}.`;
-  throw new GatewayError('forbidden', { message });
-}
-
-/** The query as the schema takes it. @throws GatewayError `invalid_query_params` */
-export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.output<S> {
-  return parsePart(schema, parseQuery(search), 'invalid_query_params') as z.output<S>;
-}
-
-/** The headers as the schema takes them. @throws GatewayError `invalid_headers` */
-export function checkHeaders<S extends z.ZodType>(
-  schema: S,
-  headers: IncomingMessage['headers'],
-): z.output<S> {
-  return parsePart(schema, headers, 'invalid_headers') as z.output<S>;
-}
-
-function checkContentType(request: IncomingMessage): void {
-  const type = request.headers['content-type'];
-  if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;
-  throw new GatewayError('invalid_content_type');
-}
-
-/** @param isOptional whether a route without a schema ignores the part instead of refusing any key. */
-function parsePart(
-  schema: z.ZodType | undefined,
-  value: unknown,
-  code: ErrorCode,
-  isOptional = false,
-): unknown {
-  if (schema === undefined) {
-    const keys = isOptional ? [] : Object.keys(value as object);
-    if (keys.length === 0) return {};
-    const message = `Unrecognized keys: ${keys.join(', ')}`;
-    throw new GatewayError(code, { errors: [{ code: 'unrecognized_keys', message, path: [] }] });
-  }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new GatewayError(code, { errors: issuesOf(parsed.error) });
-}
-
-function decoded(params: Readonly<Record<string, string>>): Record<string, string> {
-  try {
-    return Object.fromEntries(
-      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
-    );
-  } catch (cause) {
-    throw new GatewayError('invalid_uri_params', {}, { cause });
-  }
 }
 
 function idempotencyOf(

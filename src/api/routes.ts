@@ -22,6 +22,7 @@ import { projectionRoutes } from '../modules/operations/projections/routes.ts';
 import { providerRoutes } from '../modules/connections/providers/routes.ts';
 import { proxyRoute } from '../modules/proxy/routes.ts';
 import { changeFeedRoute } from '../modules/records/change-feed.ts';
+import { retentionRoutes } from '../modules/records/retention-routes.ts';
 import { recordRoutes } from '../modules/records/routes.ts';
 import { referenceRoutes } from '../modules/operations/reference/routes.ts';
 import { rootKeyRoutes } from '../modules/access/root-keys/routes.ts';
@@ -35,7 +36,7 @@ import { webhookRoute } from '../modules/webhooks/webhooks-in/ingress.ts';
 import { webhookDeliveryRoutes } from '../modules/webhooks/webhooks-in/routes.ts';
 import { webhookMessageRoutes } from '../modules/webhooks/webhooks-out/routes.ts';
 import type { AnyRoute } from '../http/define-route.ts';
-import type { StreamRoute } from '../http/stream-route.ts';
+import type { AnyStreamRoute } from '../http/stream-route.ts';
 
 /** Every endpoint of the API. */
 export const routes: readonly AnyRoute[] = [
@@ -47,6 +48,7 @@ export const routes: readonly AnyRoute[] = [
   ...connectSessionRoutes,
   ...authorizationRoutes,
   ...environmentRoutes,
+  ...retentionRoutes,
   ...apiKeyRoutes,
   ...variableRoutes,
   ...recordRoutes,
@@ -73,7 +75,7 @@ export const routes: readonly AnyRoute[] = [
 ];
 
 /** Every endpoint that streams. */
-export const streamRoutes: readonly StreamRoute[] = [
+export const streamRoutes: readonly AnyStreamRoute[] = [
   proxyRoute,
   tailRoute,
   auditExportRoute,

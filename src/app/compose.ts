@@ -4,8 +4,8 @@ import {
 } from '../adapters/projection-store/store-rpc.ts';
 import { createHealthServer } from '../api/health-server.ts';
 import { routes, streamRoutes } from '../api/routes.ts';
-import { createHttpServer } from '../http/server.ts';
-import type { Services } from '../http/services.ts';
+import { startApiServer } from '../api/server.ts';
+import type { Services } from '../api/services.ts';
 import { bootstrap } from '../modules/access/environments/bootstrap.ts';
 import type { ProviderCatalogue } from '../modules/connections/providers/catalogue.ts';
 import { loadCatalogue } from '../modules/connections/providers/load-catalogue.ts';
@@ -154,7 +154,7 @@ async function serve(
     const ready = () => services?.readiness() ?? readiness();
     return createHealthServer({ readiness: ready, scrape, host, port });
   }
-  const server = await createHttpServer({ routes, streamRoutes, services, host, port });
+  const server = await startApiServer({ routes, streamRoutes, services, host, port });
   services.settings.publicUrl ||= server.url;
   return server;
 }

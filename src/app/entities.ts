@@ -17,10 +17,10 @@ import { syncEntity } from '../modules/functions/syncs/entity.ts';
 import { typedTopicEntity } from '../modules/operations/typed-topics/entity.ts';
 import { variableEntity } from '../modules/functions/variables/entity.ts';
 import { webhookEndpointEntity } from '../modules/webhooks/webhook-endpoints/entity.ts';
-import type { AnyEntityDefinition, EntityKind } from '../control-plane/entity.ts';
+import type { EntityDefinitions } from '../control-plane/entity.ts';
 
 /** How owners treat each kind: read this to see what the control plane holds. */
-export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
+export const definitions = {
   environment: environmentEntity,
   'account-key': accountKeyEntity,
   'api-key': apiKeyEntity,
@@ -41,4 +41,4 @@ export const definitions: Readonly<Record<EntityKind, AnyEntityDefinition>> = {
   rewrap: rewrapEntity,
   'idempotent-request': idempotentRequestEntity,
   'audit-chain': auditChainEntity,
-};
+} satisfies EntityDefinitions;

@@ -7,23 +7,19 @@ import { createControlPlane } from '../control-plane/client.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { openReplies, type Replies } from '../control-plane/replies.ts';
 import { openControlView, type OpenControlView } from '../control-plane/view.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from '../api/services.ts';
 import { createRunsClient } from '../modules/functions/actions/handlers.ts';
 import { createAuditRecorder } from '../modules/access/audit/recorder.ts';
 import { createDecryptedConnectionCache } from '../modules/connections/connections/decrypted-connection-cache.ts';
 import { createRefresher } from '../modules/connections/connections/refresh.ts';
-import {
-  missingRoots,
-  openVault,
-  type RootKeyRing,
-} from '../modules/connections/credentials/open-vault.ts';
+import { missingRoots, openVault, type RootKeyRing } from '../modules/access/vault/open-vault.ts';
 import { openDeadLetters, type DeadLetters } from '../modules/operations/dead-letters/view.ts';
 import type { Environment } from '../modules/access/environments/state.ts';
 import { createRecordWriter } from '../modules/records/handlers.ts';
 import { createReadableRuns } from '../modules/records/readable.ts';
 import { createPayloadStore, type PayloadStore } from '../modules/functions/runs/payload-store.ts';
 import { DirectRuns } from '../modules/functions/runs/direct-runs.ts';
-import { createPublisher } from '../modules/functions/runs/publisher.ts';
+import { createPublisher } from '../control-plane/publisher.ts';
 import { consumeRunCompletions } from '../modules/functions/runs/run-completions.ts';
 import { createConnectionFinder } from '../modules/webhooks/webhooks-in/find-connections.ts';
 import { createProviderKeys } from '../modules/webhooks/webhooks-in/provider-keys.ts';
@@ -31,8 +27,12 @@ import { openIncoming } from '../modules/webhooks/webhooks-in/incoming.ts';
 import { openDeliveries } from '../modules/webhooks/webhooks-out/deliveries.ts';
 import { collect } from '../modules/operations/metrics/collect.ts';
 import { countOperation } from '../modules/operations/metrics/operations.ts';
-import { createRunLogs, type OperationOutcome } from '../modules/functions/runs/run-log.ts';
+import type { OperationOutcome } from '../ports/operation-log.ts';
+import { createOperationLogs } from '../modules/operations/logs/operation-log.ts';
 import type { ProcessContext } from './process-context.ts';
+import { createDependents } from './dependents.ts';
+import { definitions } from './entities.ts';
+import { projections } from './projections.ts';
 import type { Config } from './config.ts';
 import { createFaultPoint } from './fault-points.ts';
 import { scraped } from './scrape.ts';
@@ -68,10 +68,8 @@ export async function openServices(
     view.find<Environment>('environment', [uid])?.payloadMode ?? 'plain';
   const records = { log, schemas, replies, vault, clock, payloadMode, faultPoint };
   const writer = await createRecordWriter(records);
-  const ends = stack.use(await consumeRunCompletions({ log, schemas, logger }));
-  const payloads = createPayloadStore({ log, schemas, vault });
-  const direct = new DirectRuns();
   const publisher = createPublisher({ log, schemas, clock });
+  const { runs, bodies, direct } = await openRuns(stack, base, { control, vault });
   const context = {
     control,
     log,
@@ -85,7 +83,7 @@ export async function openServices(
     rootKeys: vault,
     providers,
     coordination,
-    logs: stack.use(createRunLogs({ publisher, logger, clock, ended: counting(base) })),
+    logs: stack.use(createOperationLogs({ publisher, logger, clock, ended: counting(base) })),
     audit: stack.use(createAuditRecorder({ control, clock, logger })),
     clock,
     logger,
@@ -98,13 +96,26 @@ export async function openServices(
     openedConnections: stack.use(createDecryptedConnectionCache({ ...context, refresher })),
     records: { writer, reader },
     readableRuns: createReadableRuns({ log, reader }),
-    runs: createRunsClient({ control, bodies: payloads, ends, direct }),
+    runs,
+    ...createDependents({ ...context, runs, records: { writer } }),
+    projections,
     settings: settingsOf(config),
     metrics: base.metrics,
     scrape: () => collected(base, services, all),
     readiness: () => [...readiness(), ...missingRootKeys(vault)],
   };
-  return { services, bodies: payloads, direct };
+  return { services, bodies, direct };
+}
+
+async function openRuns(
+  stack: AsyncDisposableStack,
+  { logger, log: { log, schemas } }: ProcessContext,
+  { control, vault }: Pick<Services, 'control' | 'vault'>,
+): Promise<Pick<Services, 'runs'> & Omit<OpenedServices, 'services'>> {
+  const ends = stack.use(await consumeRunCompletions({ log, schemas, logger }));
+  const bodies = createPayloadStore({ log, schemas, vault });
+  const direct = new DirectRuns();
+  return { runs: createRunsClient({ control, bodies, ends, direct }), bodies, direct };
 }
 
 async function openControl(
@@ -116,7 +127,7 @@ async function openControl(
   const { clock, logger, folders } = context;
   const deps = { ...context.log, clock, logger };
   const file = `${folders.views}/control.sqlite`;
-  const view = stack.use(await openControlView({ ...deps, file }));
+  const view = stack.use(await openControlView({ ...deps, file, definitions }));
   const direct = owners === null ? null : connectInProcessOwners(owners.peer);
   const control = await createControlPlane({ ...deps, view, replies, owners: direct });
   return { view, control };

@@ -4,9 +4,9 @@ import { createThreadMetrics, type ThreadMetrics } from '../adapters/metrics/pro
 import { CannotStart } from '../kernel/cannot-start.ts';
 import { GatewayError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { RootKey } from '../modules/connections/credentials/root-keys.ts';
-import { keysTopic } from '../modules/connections/credentials/key-log.ts';
-import { makeRootKeyFile, readRootKeys } from '../modules/connections/credentials/root-keys.ts';
+import type { RootKey } from '../modules/access/vault/root-keys.ts';
+import { keysTopic } from '../modules/access/vault/key-log.ts';
+import { makeRootKeyFile, readRootKeys } from '../modules/access/vault/root-keys.ts';
 import { systemClock } from '../kernel/time.ts';
 import type { Config } from './config.ts';
 import { makeFolders, mustHaveItsLog, type Folders } from './folders.ts';

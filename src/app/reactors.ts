@@ -1,6 +1,6 @@
 import { platform, release } from 'node:os';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
-import type { Services } from '../http/services.ts';
+import type { Services } from '../api/services.ts';
 import { reverifyCredentials } from '../modules/connections/connections/verify-credentials-job.ts';
 import type { Connection } from '../modules/connections/connections/state.ts';
 import { startDeploymentWorker } from '../modules/functions/deployments/deployment-worker.ts';

@@ -358,14 +358,14 @@ export interface Operations {
     readonly params: { readonly environmentId: number };
     readonly answer: undefined;
   };
+  /** A new key signs webhooks from now on; the one before signs beside it for a day. */
+  'POST /environment/webhook-signing-key/rotate': {
+    readonly answer: { readonly data: { readonly webhook_signing_key: string } };
+  };
   /** What retention would prune and delete now; nothing is changed. */
   'GET /environments/{environmentId}/retention': {
     readonly params: { readonly environmentId: number };
     readonly answer: { readonly data: { readonly prune_after_days: number; readonly delete_after_days: number; readonly clock_is_ahead: boolean; readonly prune: { readonly records: number; readonly streams: number }; readonly delete: { readonly records: number; readonly streams: number }; readonly streams: readonly ({ readonly action: 'prune' | 'delete'; readonly records: number; readonly provider_config_key: string; readonly connection_id: string; readonly model: string; readonly variant: string; readonly last_run_at: string | null })[] } };
-  };
-  /** A new key signs webhooks from now on; the one before signs beside it for a day. */
-  'POST /environment/webhook-signing-key/rotate': {
-    readonly answer: { readonly data: { readonly webhook_signing_key: string } };
   };
   /** The keys of an environment, oldest first; secrets are masked. */
   'GET /environment/api-keys': {

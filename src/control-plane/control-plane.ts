@@ -1,6 +1,4 @@
 import type { JsonObject } from '../kernel/stable-json.ts';
-import type { Connection } from '../modules/connections/connections/state.ts';
-import type { ConnectionQuery } from '../modules/connections/connections/listing.ts';
 import type { CommandBody, EntityKind, EntityRef } from './entity.ts';
 
 export interface ExecuteOptions {
@@ -74,11 +72,11 @@ export interface ControlView {
   find<S>(kind: EntityKind, path: readonly string[]): S | null;
   /** Entities whose path starts with the prefix, in path order. */
   list<S>(kind: EntityKind, prefix: readonly string[]): Found<S>[];
-  /** By a field that the kind's definition declares as indexed (see `indexes.ts`), for example a key hash. */
+  /** By a field that the kind's definition declares as indexed, for example a key hash. */
   findBy<S>(kind: EntityKind, index: string, value: string): Found<S> | null;
   listBy<S>(kind: EntityKind, index: string, value: string): Found<S>[];
-  /** A page of connections, newest first (docs/reference/http.md#connections). */
-  connections(query: ConnectionQuery): Found<Connection>[];
+  /** By a query of a definition's search table, which selects `key`, `scope` and `state` of `entities`. */
+  search<S>(sql: string, values: readonly (string | number)[]): Found<S>[];
   /** Resolves when the view has applied what was in the log at the call (shared, at most every 50 ms). */
   caughtUp(): Promise<void>;
   /** Called after each applied batch with what changed. */

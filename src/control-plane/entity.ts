@@ -1,28 +1,8 @@
 import type { Decider } from '../kernel/decider.ts';
 import type { Instant } from '../kernel/time.ts';
 
-/** The nouns whose full state travels on `svc.internal.control.v1`. */
-export type EntityKind =
-  | 'environment'
-  | 'account-key'
-  | 'api-key'
-  | 'variable'
-  | 'integration'
-  | 'connection'
-  | 'connect-session'
-  | 'authorization'
-  | 'function'
-  | 'deployment'
-  | 'sync'
-  | 'action-run'
-  | 'checkpoint'
-  | 'projection'
-  | 'consumer-group'
-  | 'typed-topic'
-  | 'webhook-endpoint'
-  | 'rewrap'
-  | 'idempotent-request'
-  | 'audit-chain';
+/** Name of an entity's definition. The full state of its entities travels on `svc.internal.control.v1`. */
+export type EntityKind = string;
 
 /**
  * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be
@@ -87,6 +67,18 @@ export interface Siblings {
   list<S>(kind: EntityKind, prefix: readonly string[]): S[];
 }
 
+/** Values by which entities of a kind are found; null = this one is not in the index. */
+export type EntityIndexes<S> = Readonly<Record<string, (state: S) => string | null>>;
+
+/** A table of the view beside the entities: what a noun searches by. */
+export interface SearchTable<S> {
+  readonly name: string;
+  /** Makes it, with its indexes; its first column is `key TEXT PRIMARY KEY`, of the entity. */
+  readonly ddl: string;
+  /** The other columns in their order; null: the entity is not in it. */
+  row(state: S): readonly (string | number | null)[] | null;
+}
+
 /** How the owner treats one kind: rules, public messages, time. State is plain JSON; null = absent. */
 export interface EntityDefinition<
   S extends object,
@@ -112,7 +104,13 @@ export interface EntityDefinition<
   ): Readonly<Record<string, unknown>>;
   /** When the owner must decide `{type:'Tick', at}` on it; null = never. */
   dueAt?(state: S): Instant | null;
+  /** What views find it by beside its path. */
+  readonly indexes?: EntityIndexes<S>;
+  readonly searchTable?: SearchTable<S>;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a registry holds definitions of every type
 export type AnyEntityDefinition = EntityDefinition<any, any, any>;
+
+/** All kinds, by name; the composition root has them. */
+export type EntityDefinitions = Readonly<Record<EntityKind, AnyEntityDefinition>>;

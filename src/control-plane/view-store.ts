@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { joinKey } from '../kernel/ids.ts';
-import type { Connection } from '../modules/connections/connections/state.ts';
 import { openDisposableDatabase } from './disposable-database.ts';
-import type { EntityRef } from './entity.ts';
-import { indexes } from './indexes.ts';
+import type { EntityDefinitions, EntityIndexes, EntityRef, SearchTable } from './entity.ts';
 
 const tables = `
   CREATE TABLE entities (
@@ -15,25 +13,29 @@ const tables = `
     PRIMARY KEY (kind, name, value, key)
   ) WITHOUT ROWID;
   CREATE INDEX entity_index_key ON entity_index (key);
-  CREATE TABLE connections (
-    key TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration_key TEXT NOT NULL,
-    connection_id TEXT NOT NULL, created_at INTEGER NOT NULL, id INTEGER NOT NULL, search TEXT NOT NULL,
-    end_user_id TEXT, organization_id TEXT, tags TEXT NOT NULL
-  ) WITHOUT ROWID;
-  -- The order of GET /connections.
-  CREATE INDEX connections_order ON connections (environment_uid, created_at DESC, id DESC);
   CREATE TABLE partitions (
     partition INTEGER PRIMARY KEY, next INTEGER NOT NULL, decision INTEGER NOT NULL, epoch INTEGER NOT NULL
   );
   CREATE TABLE at_end (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), at INTEGER NOT NULL);
 `;
 
+interface KindStore {
+  readonly indexes: EntityIndexes<never>;
+  readonly search: { readonly table: SearchTable<never>; readonly put: StatementSync } | null;
+}
+
 /** Another layout or another set of indexes is another version: the view is then built anew. */
-const version = createHash('sha256')
-  .update(tables)
-  .update(JSON.stringify(Object.entries(indexes).map(([kind, ref]) => [kind, Object.keys(ref)])))
-  .digest()
-  .readInt32BE(0);
+function versionOf(definitions: EntityDefinitions, searches: readonly string[]): number {
+  const indexed = Object.values(definitions).map(({ kind, indexes = {} }) => [
+    kind,
+    Object.keys(indexes),
+  ]);
+  return createHash('sha256')
+    .update(tables + searches.join(''))
+    .update(JSON.stringify(indexed))
+    .digest()
+    .readInt32BE(0);
+}
 
 export interface PartitionProgress {
   readonly partition: number;
@@ -52,13 +54,19 @@ export class ViewStore {
   readonly #remove: StatementSync;
   readonly #putIndex: StatementSync;
   readonly #removeIndex: StatementSync;
-  readonly #putConnection: StatementSync;
-  readonly #removeConnection: StatementSync;
   readonly #putPartition: StatementSync;
   readonly #putAtEnd: StatementSync;
 
-  constructor(file: string) {
-    this.database = openDisposableDatabase(file, { tables, version });
+  readonly #kinds = new Map<string, KindStore>();
+  readonly #removals: readonly StatementSync[];
+  readonly #names: readonly string[];
+
+  constructor(file: string, definitions: EntityDefinitions) {
+    const searchTables = Object.values(definitions).flatMap(({ searchTable }) => searchTable ?? []);
+    const searches = searchTables.map(({ ddl }) => ddl);
+    const version = versionOf(definitions, searches);
+    this.database = openDisposableDatabase(file, { tables: tables + searches.join(''), version });
+    this.#names = searchTables.map(({ name }) => name);
     const prepare = (sql: string): StatementSync => this.database.prepare(sql);
     this.#put = prepare(`INSERT INTO entities (key, scope, state) VALUES (?, ?, ?)
       ON CONFLICT (key) DO UPDATE SET scope = excluded.scope, state = excluded.state`);
@@ -68,10 +76,13 @@ export class ViewStore {
       'INSERT OR IGNORE INTO entity_index (kind, name, value, key) VALUES (?, ?, ?, ?)',
     );
     this.#removeIndex = prepare('DELETE FROM entity_index WHERE key = ?');
-    this.#putConnection = prepare(
-      `INSERT OR REPLACE INTO connections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#removeConnection = prepare('DELETE FROM connections WHERE key = ?');
+    this.#removals = this.#names.map((name) => prepare(`DELETE FROM ${name} WHERE key = ?`));
+    for (const { kind, indexes = {}, searchTable = null } of Object.values(definitions)) {
+      this.#kinds.set(kind, {
+        indexes,
+        search: searchTable && searchOf(searchTable as SearchTable<never>, prepare),
+      });
+    }
     this.#putPartition = prepare('INSERT OR REPLACE INTO partitions VALUES (?, ?, ?, ?)');
     this.#putAtEnd = prepare('INSERT OR REPLACE INTO at_end VALUES (1, ?)');
   }
@@ -90,18 +101,21 @@ export class ViewStore {
 
   put(key: string, ref: EntityRef, state: string): void {
     this.#put.run(key, ref.scope, state);
-    const existing = indexes[ref.kind];
-    const isListed = ref.kind === 'connection';
-    if (existing === undefined && !isListed) return;
+    const stored = this.#kinds.get(ref.kind);
+    if (stored === undefined) return;
+    const { indexes, search } = stored;
+    const entries = Object.entries(indexes);
+    if (entries.length === 0 && search === null) return;
     const parsed = JSON.parse(state) as never;
-    if (existing !== undefined) {
-      this.#removeIndex.run(key);
-      for (const [name, valueOf] of Object.entries(existing)) {
-        const value = valueOf(parsed);
-        if (value !== null) this.#putIndex.run(ref.kind, name, value, key);
-      }
+    if (entries.length > 0) this.#removeIndex.run(key);
+    for (const [name, valueOf] of entries) {
+      const value = valueOf(parsed);
+      if (value !== null) this.#putIndex.run(ref.kind, name, value, key);
     }
-    if (isListed) this.#list(key, parsed);
+    if (search === null) return;
+    const row = search.table.row(parsed);
+    if (row !== null) search.put.run(key, ...row);
+    else for (const removal of this.#removals) removal.run(key);
   }
 
   /** The scope of what was removed; null when there was nothing. */
@@ -110,7 +124,7 @@ export class ViewStore {
     if (row === undefined) return null;
     this.#remove.run(key);
     this.#removeIndex.run(key);
-    this.#removeConnection.run(key);
+    for (const removal of this.#removals) removal.run(key);
     return String(row['scope']);
   }
 
@@ -138,7 +152,7 @@ export class ViewStore {
   }
 
   clear(): void {
-    const names = ['entities', 'entity_index', 'connections', 'partitions', 'at_end'];
+    const names = ['entities', 'entity_index', ...this.#names, 'partitions', 'at_end'];
     this.transaction(() => {
       for (const name of names) this.database.exec(`DELETE FROM ${name}`);
     });
@@ -147,20 +161,16 @@ export class ViewStore {
   close(): void {
     this.database.close();
   }
+}
 
-  #list(key: string, state: Connection): void {
-    if (state.isDeleting) {
-      this.#removeConnection.run(key);
-      return;
-    }
-    const { environmentUid, integrationKey, connectionId, createdAt, id, endUser, tags } = state;
-    const parts = [connectionId, endUser?.displayName ?? '', endUser?.email ?? ''];
-    // A separator that no part can hold: a search never matches across two of them.
-    const search = parts.join('\u0000').toLowerCase();
-    const ref = [endUser?.id ?? null, endUser?.organization?.id ?? null, JSON.stringify(tags)];
-    const position = [key, environmentUid, integrationKey, connectionId];
-    this.#putConnection.run(...position, createdAt, id, search, ...ref);
-  }
+/** Takes a row of the table: its key, then its other columns. */
+function searchOf(
+  table: SearchTable<never>,
+  prepare: (sql: string) => StatementSync,
+): NonNullable<KindStore['search']> {
+  const columns = prepare(`SELECT * FROM ${table.name}`).columns();
+  const marks = columns.map(() => '?').join(', ');
+  return { table, put: prepare(`INSERT OR REPLACE INTO ${table.name} VALUES (${marks})`) };
 }
 
 /** Bounds of the keys below a prefix: `/` ends a part and `0` is the character after it. */

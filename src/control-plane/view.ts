@@ -1,12 +1,10 @@
 import type { Logger } from 'pino';
 import { joinKey } from '../kernel/ids.ts';
 import type { Clock } from '../kernel/time.ts';
-import type { Connection } from '../modules/connections/connections/state.ts';
 import type { Batch, EventLog, ReadMessage } from '../ports/event-log.ts';
 import type { Codec, Schemas } from '../ports/schemas.ts';
-import { connectionSearch } from '../modules/connections/connections/search.ts';
 import type { ControlView, Found } from './control-plane.ts';
-import type { EntityKind, EntityRef } from './entity.ts';
+import type { EntityDefinitions, EntityKind, EntityRef } from './entity.ts';
 import { consume } from './consume.ts';
 import { createCatchUp, Waiting } from './view-progress.ts';
 import { keysBelow, ViewStore, type PartitionProgress } from './view-store.ts';
@@ -41,11 +39,13 @@ export async function openControlView(deps: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly file: string;
+  /** What it holds, and finds entities by. */
+  readonly definitions: EntityDefinitions;
 }): Promise<OpenControlView> {
-  const { log, schemas, clock, logger, file } = deps;
+  const { log, schemas, clock, logger, file, definitions } = deps;
   const codec = await schemas.codec<EntityValue>(controlTopic);
   const partitions = await log.partitions(controlTopic);
-  const store = new ViewStore(file);
+  const store = new ViewStore(file, definitions);
   const progress = await resume(deps, store, partitions);
   const state = new MaterialisedView(store, codec, progress);
   const ending = new AbortController();
@@ -155,7 +155,7 @@ class MaterialisedView {
       list: (kind, prefix) => this.#list(kind, prefix),
       findBy: (kind, index, value) => this.#listBy<never>(kind, index, value, 1)[0] ?? null,
       listBy: (kind, index, value) => this.#listBy(kind, index, value, -1),
-      connections: (query) => this.#connections(query),
+      search: (sql, values) => this.#search(sql, values),
       caughtUp,
       applied: (partition, decision, timeoutMs) =>
         this.waiting.until(
@@ -222,14 +222,9 @@ class MaterialisedView {
     });
   }
 
-  #connections(query: Parameters<ControlView['connections']>[0]): Found<Connection>[] {
-    const { sql, values } = connectionSearch(query);
+  #search<S>(sql: string, values: readonly (string | number)[]): Found<S>[] {
     const rows = this.#store.database.prepare(sql).all(...values);
-    return rows.map((row) => {
-      const state = JSON.parse(String(row['state'])) as Connection;
-      const path = [state.environmentUid, state.integrationKey, state.connectionId];
-      return { ref: { kind: 'connection', scope: String(row['scope']), path }, state };
-    });
+    return rows.map((row) => found<S>(String(row['key']), row));
   }
 
   readonly #statements = new Map<string, ReturnType<ViewStore['database']['prepare']>>();

@@ -1,12 +1,17 @@
 import type { z } from 'zod';
 import type { GatewayError } from '../kernel/errors.ts';
-import type { ConnectSession } from '../modules/connections/connect-sessions/state.ts';
 import type { Responses } from './responses.ts';
 import type { RouteError } from './route-errors.ts';
-import type { Services } from './services.ts';
 
 /** What a route takes: a key of one environment or of the account, the token of a connect session, or nothing. */
 export type Credential = 'environment' | 'account' | 'connect' | 'none';
+
+/** What a route may read of the connect session of its caller. */
+export interface CallerSession {
+  readonly id: string;
+  /** Unique keys of the integrations that it allows; empty: all. */
+  readonly allowedIntegrations: readonly string[];
+}
 
 /** Who calls. `environmentUid` comes from the key or the token, never from the request. */
 export interface Caller {
@@ -16,7 +21,7 @@ export interface Caller {
   readonly keyId: string;
   readonly scopes: readonly string[];
   /** Of the credential `connect`. */
-  readonly session?: ConnectSession;
+  readonly session?: CallerSession;
   /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit. */
   readonly actor: string;
   /** Whether the key holds the scope (wildcards as in docs/reference/http.md#scopes). */
@@ -45,13 +50,14 @@ export interface RouteInput<
   B extends Schema | undefined,
   H extends Schema | undefined,
   P extends Schema | undefined,
+  S,
 > {
   readonly query: Parsed<Q>;
   readonly body: Parsed<B>;
   readonly headers: Parsed<H>;
   readonly params: Parsed<P>;
   readonly caller: Caller;
-  readonly services: Services;
+  readonly services: S;
   /** Aborted when the client goes away before it has the answer. */
   readonly signal: AbortSignal;
   /** The client's `Idempotency-Key` with a keyed hash of what it sent; absent when it sent none. */
@@ -74,6 +80,7 @@ export interface Route<
   B extends Schema | undefined = undefined,
   H extends Schema | undefined = undefined,
   P extends Schema | undefined = undefined,
+  S = unknown,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path with `{name}` for parameters, as in the contract. */
@@ -97,24 +104,24 @@ export interface Route<
   /** There is another endpoint in its place; every answer has the header `Deprecation: true`. */
   readonly isDeprecated?: true;
   /** The page for a person whose browser navigated here and was refused; without it the refusal is JSON. */
-  readonly refusalPage?: (
-    error: GatewayError,
-    search: string,
-    services: Services,
-  ) => Promise<RouteAnswer>;
+  readonly refusalPage?: (error: GatewayError, search: string, services: S) => Promise<RouteAnswer>;
   /** Set where no rate limit counts: probes of orchestrators. */
   readonly isUnlimited?: true;
-  handle(input: RouteInput<Q, B, H, P>): Promise<RouteAnswer>;
+  handle(input: RouteInput<Q, B, H, P, S>): Promise<RouteAnswer>;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds routes of every type
-export type AnyRoute = Route<any, any, any, any>;
+export type AnyRoute = Route<any, any, any, any, any>;
 
-export function defineRoute<
-  Q extends Schema | undefined = undefined,
-  B extends Schema | undefined = undefined,
-  H extends Schema | undefined = undefined,
-  P extends Schema | undefined = undefined,
->(route: Route<Q, B, H, P>): Route<Q, B, H, P> {
-  return route;
-}
+/** Makes the `defineRoute` of the handlers that are given the services `S`. */
+export const routesWith =
+  <S>() =>
+  <
+    Q extends Schema | undefined = undefined,
+    B extends Schema | undefined = undefined,
+    H extends Schema | undefined = undefined,
+    P extends Schema | undefined = undefined,
+  >(
+    route: Route<Q, B, H, P, S>,
+  ): Route<Q, B, H, P, S> =>
+    route;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { AnyRoute } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
-import type { StreamRoute } from './stream-route.ts';
+import type { AnyStreamRoute } from './stream-route.ts';
 
 /** Whoever is asked may be away; no route lists these of itself. */
 const outages: readonly ErrorCode[] = [
@@ -18,7 +18,7 @@ const outages: readonly ErrorCode[] = [
 const ofToken = ['invalid_connect_session_token_format', 'unknown_connect_session_token'] as const;
 
 /** Refusals of the request pipeline, before the handler of any route (`handleRequest`). */
-export function pipelineErrors(route: AnyRoute | StreamRoute): readonly RouteError[] {
+export function pipelineErrors(route: AnyRoute | AnyStreamRoute): readonly RouteError[] {
   const isStream = 'prefix' in route;
   const [limited, keyed, sent] = [!isUnlimited(route), route.credential !== 'none', !isStream];
   return [
@@ -29,9 +29,9 @@ export function pipelineErrors(route: AnyRoute | StreamRoute): readonly RouteErr
   ];
 }
 
-const isUnlimited = (route: AnyRoute | StreamRoute): boolean => 'isUnlimited' in route;
+const isUnlimited = (route: AnyRoute | AnyStreamRoute): boolean => 'isUnlimited' in route;
 
-function credentialErrors(route: AnyRoute | StreamRoute): readonly RouteError[] {
+function credentialErrors(route: AnyRoute | AnyStreamRoute): readonly RouteError[] {
   if ('tokenIn' in route) {
     return ['missing_public_key', 'deprecated_authentication', ...ofToken];
   }

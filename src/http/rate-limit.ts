@@ -1,7 +1,7 @@
+import type { Logger } from 'pino';
 import { GatewayError } from '../kernel/errors.ts';
-import type { Instant } from '../kernel/time.ts';
-import type { Counted } from '../ports/coordination.ts';
-import type { Services } from './services.ts';
+import type { Clock, Instant } from '../kernel/time.ts';
+import type { Coordination, Counted } from '../ports/coordination.ts';
 
 const windowMs = 60_000;
 
@@ -9,6 +9,13 @@ const windowMs = 60_000;
 export interface Quota {
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: GatewayError | null;
+}
+
+/** What counts the calls. */
+export interface RateLimiter {
+  readonly coordination: Pick<Coordination, 'count'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 const unlimited: Quota = { headers: {}, refusal: null };
@@ -20,18 +27,18 @@ const unlimited: Quota = { headers: {}, refusal: null };
  * A limiter that fails lets the call through (docs/reference/http.md#rate-limit).
  */
 export function takeQuota(
-  services: Pick<Services, 'coordination' | 'clock' | 'logger'>,
+  limiter: RateLimiter,
   who: string,
   { cost, limit }: { readonly cost: number; readonly limit: number },
 ): Quota | Promise<Quota> {
   if (limit === 0) return unlimited;
-  const now = services.clock.now();
-  const counted = services.coordination.count(`rate:${who}`, { windowMs, by: cost });
+  const now = limiter.clock.now();
+  const counted = limiter.coordination.count(`rate:${who}`, { windowMs, by: cost });
   if (!(counted instanceof Promise)) return quotaOf(counted, limit, now);
   return counted.then(
     (count) => quotaOf(count, limit, now),
     (error: unknown) => {
-      services.logger.warn({ err: error }, 'rate limiter failed');
+      limiter.logger.warn({ err: error }, 'rate limiter failed');
       return unlimited;
     },
   );

@@ -9,24 +9,25 @@ import { errorHints } from '../kernel/error-hints.ts';
 import { limits } from '../kernel/limits.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
-import { openAuthenticator, type Authenticator } from '../api/authenticate.ts';
 import { setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { headersOfEveryAnswer } from './every-answer.ts';
-import { handleRequest } from '../api/request-pipeline.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { createRouter, type Match, type Router } from './router.ts';
-import type { Services } from './services.ts';
+import type { RequestPipeline } from './pipeline.ts';
+import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
 import { methodLabel } from './method-label.ts';
 import { createStreamHandler, type StreamHandler } from './stream-handler.ts';
-import type { StreamRoute } from './stream-route.ts';
+import type { AnyStreamRoute } from './stream-route.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly AnyRoute[];
-  readonly streamRoutes?: readonly StreamRoute[];
-  readonly services: Services;
+  readonly streamRoutes?: readonly AnyStreamRoute[];
+  readonly pipeline: RequestPipeline;
+  /** What handlers are given, and what the server needs of it. */
+  readonly services: ServerServices;
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -47,19 +48,18 @@ const drainMs = 5_000;
 
 /** Listens when it resolves. Disposing stops accepting, lets answers finish, then cuts what is left. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { routes, services, host } = options;
+  const { routes, services, pipeline, host } = options;
   const router = createRouter(routes);
-  const authenticator = await openAuthenticator(services);
   const app = new Koa();
   app.silent = true;
   const closing = new AbortController();
   app.use(async (context) => {
-    await answer(context, { router, services, authenticator });
+    await answer(context, { router, services, pipeline });
     // Otherwise the connection would stay open, idle, until the client has enough of it.
     if (closing.signal.aborted) context.set('connection', 'close');
   });
   const handle = app.callback();
-  const parts = { services, authenticator, closing: closing.signal };
+  const parts = { services, pipeline, closing: closing.signal };
   const streams = createStreamHandler(options.streamRoutes ?? [], parts);
   const server = serverOf({ streams, handle, closing: closing.signal });
   const sockets = await openSockets(services);
@@ -77,7 +77,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       closing.abort();
       await sockets[Symbol.asyncDispose]();
       await close(server, options.closeWithinMs ?? 20_000);
-      await authenticator[Symbol.asyncDispose]();
     },
   };
 }
@@ -136,8 +135,8 @@ function serverOf({ streams, handle, closing }: Handlers): Server {
 
 interface Parts {
   readonly router: Router;
-  readonly services: Services;
-  readonly authenticator: Authenticator;
+  readonly services: ServerServices;
+  readonly pipeline: RequestPipeline;
 }
 
 async function answer(context: Context, parts: Parts): Promise<void> {
@@ -166,7 +165,7 @@ async function answer(context: Context, parts: Parts): Promise<void> {
 }
 
 function observeRequest(
-  metrics: Services['metrics'],
+  metrics: ServerServices['metrics'],
   ref: { readonly route: string; readonly context: Context; readonly startedAt: number },
 ): void {
   const { route, context, startedAt } = ref;
@@ -198,7 +197,7 @@ async function pass(
   context: Context,
   match: Match,
   search: string,
-  { services, authenticator }: Parts,
+  { pipeline }: Parts,
 ): Promise<RouteAnswer> {
   const gone = new AbortController();
   const onClose = () => {
@@ -214,7 +213,7 @@ async function pass(
       signal: gone.signal,
       setHeader: (name: string, value: string) => context.set(name, value),
     };
-    return await handleRequest(call, services, authenticator);
+    return await pipeline.handleRequest(call);
   } finally {
     context.res.off('close', onClose);
   }
@@ -226,7 +225,7 @@ async function shown(
   context: Context,
   match: Match | null,
   search: string,
-  services: Services,
+  services: ServerServices,
 ): Promise<RouteAnswer | null> {
   const { refusalPage } = match?.route ?? {};
   if (refusalPage === undefined || !(error instanceof GatewayError)) return null;
@@ -239,7 +238,7 @@ function refusal(
   context: Context,
   path: string,
   requestId: string,
-  { logger }: Services,
+  { logger }: ServerServices,
 ): RouteAnswer {
   const isTooLarge = error instanceof GatewayError && error.code === 'request_too_large';
   if (isTooLarge) drain(context.req);

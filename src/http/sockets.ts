@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Coordination } from '../ports/coordination.ts';
 import { takeQuota } from './rate-limit.ts';
-import type { Services } from './services.ts';
+import type { ServerServices } from './server-services.ts';
 
 /** Where a page opens the WebSocket that hears how an authorization ended (docs/reference/http.md#sign-in-by-redirect). */
 export const socketsPath = '/';
@@ -54,7 +54,7 @@ export async function notifySocket(
 export const isSocketRequest = ({ url = '/', headers }: IncomingMessage): boolean =>
   url.split('?', 1)[0] === socketsPath && headers.upgrade?.toLowerCase() === 'websocket';
 
-export async function openSockets(services: Services): Promise<Sockets> {
+export async function openSockets(services: ServerServices): Promise<Sockets> {
   const open = new Map<string, WebSocket>();
   const server = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax });
   const subscription = await services.coordination.subscribe(channel, (text) => {

@@ -1,33 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../kernel/errors.ts';
 import { uuidV4 } from '../kernel/ids.ts';
-import { anonymous, type Authenticator } from '../api/authenticate.ts';
+import { checkScope } from './check-parts.ts';
 import type { Cancellation } from '../ports/http-client.ts';
 import { preflightHeaders } from './cors.ts';
 import type { Caller, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { headersOfEveryAnswer } from './every-answer.ts';
 import { methodLabel } from './method-label.ts';
-import { authorize, checkScope } from '../api/request-pipeline.ts';
-import type { Services } from './services.ts';
-import type { StreamCall, StreamRoute } from './stream-route.ts';
+import { anonymous, type RequestPipeline } from './pipeline.ts';
+import type { ServerServices } from './server-services.ts';
+import type { AnyStreamRoute, StreamCall } from './stream-route.ts';
 
 export interface StreamHandler {
   /** Undefined where the request is another's. */
-  find(request: IncomingMessage): StreamRoute | undefined;
+  find(request: IncomingMessage): AnyStreamRoute | undefined;
   /** Never rejects: what is thrown becomes the answer, or cuts it. */
-  handle(route: StreamRoute, request: IncomingMessage, response: ServerResponse): Promise<void>;
+  handle(route: AnyStreamRoute, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 interface Parts {
-  readonly services: Services;
-  readonly authenticator: Authenticator;
+  readonly services: ServerServices;
+  readonly pipeline: RequestPipeline;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;
 }
 
 /** Answers the routes that stream, on the server itself: no framework stands between the sockets. */
-export function createStreamHandler(routes: readonly StreamRoute[], parts: Parts): StreamHandler {
+export function createStreamHandler(
+  routes: readonly AnyStreamRoute[],
+  parts: Parts,
+): StreamHandler {
   const { services } = parts;
   return {
     find: ({ url = '/' }) => routes.find(({ prefix }) => isBelow(url, prefix)),
@@ -85,7 +88,7 @@ class Departure implements Cancellation {
 class Exchange implements StreamCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly services: Services;
+  readonly services: ServerServices;
   readonly closing: AbortSignal;
   readonly cancellation = new Departure();
   /** What the prefix of the route leaves of the URL. */
@@ -96,7 +99,7 @@ class Exchange implements StreamCall {
   readonly #own: string[] = [...ofEveryAnswer];
 
   constructor(
-    { prefix }: StreamRoute,
+    { prefix }: AnyStreamRoute,
     request: IncomingMessage,
     response: ServerResponse,
     { services, closing }: Parts,
@@ -135,9 +138,9 @@ function isBelow(url: string, prefix: string): boolean {
 
 /** Who calls; null where the answer is given. */
 function pass(
-  route: StreamRoute,
+  route: AnyStreamRoute,
   exchange: Exchange,
-  { services, authenticator }: Parts,
+  { pipeline }: Parts,
 ): Caller | null | Promise<Caller> {
   const { request, response, setHeader } = exchange;
   const { method = 'GET' } = request;
@@ -152,7 +155,7 @@ function pass(
     throw new GatewayError('method_not_allowed');
   }
   const address = request.socket.remoteAddress ?? 'unknown';
-  return authorize({ request, route, address, setHeader }, services, authenticator);
+  return pipeline.authorize({ request, route, address, setHeader });
 }
 
 function refuse({ response, begin }: Exchange, { status, body, headers }: RouteAnswer): void {

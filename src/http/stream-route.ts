@@ -4,9 +4,9 @@ import type { Responses } from './responses.ts';
 import type { Caller, Credential } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
 import type { Cancellation } from '../ports/http-client.ts';
-import type { Services } from './services.ts';
 
-export interface StreamCall {
+/** @typeParam S what its handler is given to work with */
+export interface StreamCall<S = unknown> {
   readonly request: IncomingMessage;
   /** Takes the body of the answer; its head is written by `begin`. */
   readonly response: ServerResponse;
@@ -21,7 +21,7 @@ export interface StreamCall {
   /** Path and query below the prefix, as they came; begins with `/`. Of a path that stands alone: the whole of it. */
   readonly target: string;
   readonly caller: Caller;
-  readonly services: Services;
+  readonly services: S;
   /** Aborted when the client goes away before it has the whole answer. Made when it is first asked for. */
   readonly signal: AbortSignal;
   /** The same for who asks it alone, which costs less. */
@@ -34,7 +34,7 @@ export interface StreamCall {
  * An endpoint whose body and answer stream: it reads the request and writes the answer itself. It passes the
  * same gate as every other: credentials, rate limit, scope.
  */
-export interface StreamRoute {
+export interface StreamRoute<S = unknown> {
   /** With a slash at the end: every path below it. Without: this path alone. */
   readonly prefix: string;
   /** As the contract shows the path. */
@@ -54,5 +54,8 @@ export interface StreamRoute {
   /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
   /** A throw before the head of the answer is answered like any other; after it the connection is cut. */
-  handle(call: StreamCall): Promise<void>;
+  handle(call: StreamCall<S>): Promise<void>;
 }
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds routes of every type
+export type AnyStreamRoute = StreamRoute<any>;

@@ -9,11 +9,8 @@ import {
 } from '../../src/control-plane/message-codec.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
-import { deadLetterHeader } from '../../src/modules/operations/dead-letters/events.ts';
-import {
-  deadLetterStepMessage,
-  stepMessage,
-} from '../../src/modules/operations/dead-letters/messages.ts';
+import { deadLetterHeader } from '../dead-letters/events.ts';
+import { deadLetterStepMessage, stepMessage } from '../dead-letters/messages.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { stableJson, type Json } from '../../src/kernel/stable-json.ts';
 import type { Instant } from '../../src/kernel/time.ts';

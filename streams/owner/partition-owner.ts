@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { ControlCommand, EntityRef } from '../../src/control-plane/entity.ts';
+import type {
+  EntityDefinitions,
+  ControlCommand,
+  EntityRef,
+} from '../../src/control-plane/entity.ts';
 import type { Reply } from '../../src/control-plane/replies.ts';
 import {
   answerKind,
@@ -21,7 +25,7 @@ import type { EventLog, ReadMessage, TransactionalWriter } from '../../src/ports
 import type { Codec } from '../../src/ports/schemas.ts';
 import { InProcessCommands, type InProcessCommand } from './in-process-commands.ts';
 import { decideInProcess, decideCommand, type Answer, type CommandRoom } from './decide-command.ts';
-import { dueOf, Round, type Definitions } from './round.ts';
+import { dueOf, Round } from './round.ts';
 import {
   freshProgress,
   type ControlStateStore,
@@ -48,7 +52,7 @@ export interface OwnerDeps {
   readonly writers: TopicWriters;
   readonly commands: Codec<CommandValue>;
   readonly entities: Codec<EntityValue>;
-  readonly definitions: Definitions;
+  readonly definitions: EntityDefinitions;
   readonly partitions: number;
 }
 

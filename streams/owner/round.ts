@@ -1,8 +1,9 @@
 import type {
   AnyEntityDefinition,
+  EntityDefinitions,
+  EntityKind,
   CommandBody,
   DecisionMeta,
-  EntityKind,
   EntityRef,
   PublicMessage,
   Siblings,
@@ -11,8 +12,6 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import { joinKey } from '../../src/kernel/ids.ts';
 import type { Instant } from '../../src/kernel/time.ts';
 import type { ControlStateStore, EntityChange } from './state-store.ts';
-
-export type Definitions = Readonly<Record<EntityKind, AnyEntityDefinition>>;
 
 interface Known {
   readonly scope: string;
@@ -36,7 +35,7 @@ export interface Decision {
  */
 export class Round {
   readonly #store: ControlStateStore;
-  readonly #definitions: Definitions;
+  readonly #definitions: EntityDefinitions;
   readonly #numberOf: (input: number) => number;
   readonly #accepted = new Map<string, Known>();
   numbers: number;
@@ -44,7 +43,7 @@ export class Round {
   /** `numberOf` makes the nth number of this partition unique among all partitions. */
   constructor(
     store: ControlStateStore,
-    definitions: Definitions,
+    definitions: EntityDefinitions,
     numbers: { readonly supplied: number; numberOf(input: number): number },
   ) {
     this.#store = store;
@@ -114,7 +113,7 @@ export class Round {
   }
 
   #definitionOf(kind: EntityKind): AnyEntityDefinition {
-    const definition = (this.#definitions as Partial<Definitions>)[kind];
+    const definition = (this.#definitions as Partial<EntityDefinitions>)[kind];
     if (definition !== undefined) return definition;
     throw new GatewayError('server_error', { message: `No owner decides the kind "${kind}".` });
   }
@@ -162,7 +161,7 @@ export interface KeptAnswer {
 
 /** When the owner must look at an entity or at a note of its own; null = never. */
 export function dueOf(
-  definitions: Definitions,
+  definitions: EntityDefinitions,
   kind: string,
   state: object | null,
 ): Instant | null {

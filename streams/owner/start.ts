@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { removeDisposableDatabase } from '../../src/control-plane/disposable-database.ts';
-import { definitions as allDefinitions } from '../../src/app/entities.ts';
+import type { EntityDefinitions } from '../../src/control-plane/entity.ts';
 import {
   commandsTopic,
   controlTopic,
@@ -17,7 +17,6 @@ import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import { ownersGroup } from './decide-command.ts';
 import { isFenced, PartitionOwner, type OwnerDeps } from './partition-owner.ts';
-import type { Definitions } from './round.ts';
 import { ControlStateStore } from './state-store.ts';
 import { openTopicWriters } from './topic-writers.ts';
 
@@ -33,8 +32,8 @@ export interface ControlOwnersDeps {
   readonly logger: Logger;
   /** For the state stores, one file per partition; may be wiped at any time while stopped. */
   readonly folder: string;
-  /** All kinds unless a test brings its own. */
-  readonly definitions?: Definitions;
+  /** Every kind whose commands may come. */
+  readonly definitions: EntityDefinitions;
 }
 
 /**
@@ -44,7 +43,7 @@ export interface ControlOwnersDeps {
 export async function startControlOwners(
   deps: ControlOwnersDeps,
 ): Promise<InProcessOwners & AsyncDisposable> {
-  const { log, schemas, clock, logger, folder, definitions = allDefinitions } = deps;
+  const { log, schemas, clock, logger, folder, definitions } = deps;
   const ownerDeps: OwnerDeps = {
     log,
     clock,

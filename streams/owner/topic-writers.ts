@@ -9,7 +9,7 @@ import {
   type EntityValue,
   type ReplyValue,
 } from '../../src/control-plane/message-codec.ts';
-import { projectionsTopic } from '../../src/modules/operations/projections/public.ts';
+import { projectionsTopic } from '../projector/projection-message.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
 import type { EventLog, Message, Placed } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';

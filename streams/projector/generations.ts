@@ -2,12 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/kernel/time.ts';
-import type { FollowedProjection } from '../../src/modules/operations/projections/consume.ts';
-import type {
-  PublishedGeneration,
-  PublishedProjection,
-} from '../../src/modules/operations/projections/public.ts';
-import type { Place, VerifiedPart } from '../../src/modules/operations/projections/state.ts';
+import type { FollowedProjection } from './consume-projections.ts';
+import type { PublishedGeneration, PublishedProjection } from './projection-message.ts';
+import type { Place, VerifiedPart } from './projection-state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { TopicName } from '../topics.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { RecordReader } from '../../src/modules/records/reader.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { Positions } from './positions.ts';
 import { createPublication } from './publication.ts';
@@ -11,7 +10,8 @@ const askEveryMs = 500;
 export interface SharedPublication extends AsyncDisposable {
   /** Heard from a projector, of this process or another. */
   readonly advance: (partition: number, next: number) => void;
-  readonly published: RecordReader['published'];
+  /** Resolves when changes up to the offset (exclusive) can be read; rejects on abort. */
+  readonly published: (partition: number, offset: number, signal: AbortSignal) => Promise<void>;
   /** The next offset that cannot be read yet, as far as is known here. */
   readonly next: (partition: number) => number;
   /** Asks the table of positions. @throws GatewayError `projection_unavailable` */

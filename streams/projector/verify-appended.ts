@@ -1,4 +1,4 @@
-import type { Difference, VerifiedPart } from '../../src/modules/operations/projections/state.ts';
+import type { Difference, VerifiedPart } from './projection-state.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import type { AnyAppendedProjection } from './appended.ts';

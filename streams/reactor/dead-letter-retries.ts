@@ -1,5 +1,5 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
-import type { DeadLetter } from '../../src/modules/operations/dead-letters/state.ts';
+import type { DeadLetter } from '../dead-letters/state.ts';
 import { isOutage, pause } from './retry-message.ts';
 import type { ReactorOptions } from './reactor.ts';
 

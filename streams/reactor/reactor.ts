@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { PartitionReset } from '../../src/modules/operations/consumer-groups/state.ts';
-import type { DeadLetter } from '../../src/modules/operations/dead-letters/state.ts';
+import type { PartitionReset } from './reset-state.ts';
+import type { DeadLetter } from '../dead-letters/state.ts';
 import type { EventLog, ReadMessage } from '../../src/ports/event-log.ts';
 
 /** Messages that an operator has a consumer read once more. */

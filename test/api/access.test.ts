@@ -3,9 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAuthenticator, type Authenticator } from '../../src/api/authenticate.ts';
 import type { AnyRoute } from '../../src/http/define-route.ts';
-import { authorize, checkScope } from '../../src/api/request-pipeline.ts';
+import { openRequestPipeline } from '../../src/api/request-pipeline.ts';
+import { checkScope } from '../../src/http/check-parts.ts';
+import type { RequestPipeline } from '../../src/http/pipeline.ts';
 import { routes, streamRoutes } from '../../src/api/routes.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { environmentScopes, passes, served, table, wildcards } from '../support/access/table.ts';
@@ -74,17 +75,17 @@ describe('the table of who may call what', () => {
 /** The whole table, each endpoint for each credential, asked of the request pipeline in process. */
 describe('the request pipeline', () => {
   let api: Api;
-  let authenticator: Authenticator;
+  let pipeline: RequestPipeline;
   let environmentId: number | undefined;
   beforeAll(async () => {
     api = await startApi();
     const listed = await api.call('GET', '/environments', { key: api.keys.account });
     const all = listed.at('data') as { id: number; name: string }[];
     environmentId = all.find(({ name }) => name === 'dev')?.id;
-    authenticator = await openAuthenticator(api.services);
+    pipeline = await openRequestPipeline(api.services);
   });
   afterAll(async () => {
-    await authenticator[Symbol.asyncDispose]();
+    await pipeline[Symbol.asyncDispose]();
     await api[Symbol.asyncDispose]();
   });
 
@@ -102,7 +103,7 @@ describe('the request pipeline', () => {
     const search = token === undefined ? '' : `connect_session_token=${token}`;
     const call = { route, request, search, address: '127.0.0.1', setHeader: () => undefined };
     try {
-      checkScope(route, await authorize(call, api.services, authenticator));
+      checkScope(route, await pipeline.authorize(call));
       return passed;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;

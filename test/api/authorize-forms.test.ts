@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, type ApiAnswer } from '../support/api.ts';
 import { startApiWithProviders, type ApiWithProviders } from '../support/api-with-providers.ts';
+import { connectionsFound } from '../support/control.ts';
 
 let api: ApiWithProviders;
 let token: string;
@@ -166,7 +167,7 @@ describe('reconnecting', () => {
       '/connect/sessions/reconnect',
     );
     const { control } = api.services;
-    const known = control.view.connections({
+    const known = connectionsFound(control, {
       environmentUid: control.view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid,
       connectionId: id,
     })[0]!;

@@ -10,6 +10,7 @@ import {
 } from '../support/authorizing.ts';
 import { movedClock } from '../support/clock.ts';
 import { everythingOn } from '../support/control.ts';
+import { connectionsFound } from '../support/control.ts';
 
 const clock = movedClock();
 const [oauth2, oauth1, app, custom, keyed] = [
@@ -352,7 +353,7 @@ describe('reconnecting by the provider', () => {
     const started = await api.redirect(oauth2, { connect_session_token: await sessionFor(id) });
     const query = await started.consent();
     const { control } = api.services;
-    const [found] = control.view.connections({
+    const [found] = connectionsFound(control, {
       environmentUid: control.view.findBy<{ uid: string }>('environment', 'name', 'dev')!.state.uid,
       connectionId: id,
     });

@@ -7,6 +7,7 @@ import { createIntegration } from '../../src/modules/connections/integrations/ha
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import { aProvider } from '../support/control.ts';
+import { connectionsFound } from '../support/control.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };
@@ -118,7 +119,7 @@ describe('a redirect', () => {
     await imported('oauth', { type: 'OAUTH2', access_token: 'a' });
     const again = await token({ connection_id: 'acme', integration_id: 'oauth' }, '/reconnect');
     const { control } = api.services;
-    const [known] = control.view.connections({ environmentUid, connectionId: 'acme' });
+    const [known] = connectionsFound(control, { environmentUid, connectionId: 'acme' });
     const { uid } = known!.state;
     await control.execute(known!.ref, { type: 'MarkDeleting' }, system);
     await control.execute(known!.ref, { type: 'Delete', uid }, system);

@@ -14,6 +14,7 @@ import { requireIntegration } from '../../src/modules/connections/integrations/q
 import { codeOf, startApi, type Api } from '../support/api.ts';
 import { movedClock } from '../support/clock.ts';
 import { anAction, aSync } from '../support/functions-api.ts';
+import { connectionsFound } from '../support/control.ts';
 
 const clock = movedClock();
 const system = { actor: 'system' };
@@ -129,7 +130,7 @@ describe('what was changed meanwhile', () => {
     const body = { ...of, connection_id: 'leaving', credentials: held };
     expect(codeOf(await post('/connections', body))).toBe('201 ');
     const { control } = api.services;
-    const [known] = control.view.connections({ environmentUid: devUid, connectionId: 'leaving' });
+    const [known] = connectionsFound(control, { environmentUid: devUid, connectionId: 'leaving' });
     await control.execute(known!.ref, { type: 'MarkDeleting' }, system);
     expect(codeOf(await post('/connections', body))).toBe('409 conflict');
   });

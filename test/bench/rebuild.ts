@@ -13,7 +13,7 @@ import {
   rebuildProjection,
   verifyProjection,
 } from '../../src/modules/operations/projections/handlers.ts';
-import { verificationState } from '../../src/modules/operations/projections/state.ts';
+import { verificationState } from '../../streams/projector/projection-state.ts';
 import type { Stream } from '../../src/modules/records/stream.ts';
 import { percentile, report, round, seconds, withFolder, type Figures } from './measure.ts';
 import { decided, newOrigin, readable, startNode, type BenchNode } from './node.ts';

@@ -17,11 +17,8 @@ import { openReplies } from '../../src/control-plane/replies.ts';
 import { systemClock as clock } from '../../src/kernel/time.ts';
 import type { Json } from '../../src/kernel/stable-json.ts';
 import { startSealing } from '../../src/app/threads/sealing.ts';
-import { openVault } from '../../src/modules/connections/credentials/open-vault.ts';
-import {
-  makeRootKeyFile,
-  readRootKeys,
-} from '../../src/modules/connections/credentials/root-keys.ts';
+import { openVault } from '../../src/modules/access/vault/open-vault.ts';
+import { makeRootKeyFile, readRootKeys } from '../../src/modules/access/vault/root-keys.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';

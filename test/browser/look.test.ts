@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { languageCodes } from '../../src/modules/connections/connect-page/browser/texts/translate.ts';
+import { languageCodes } from '../../src/modules/access/connect-ui/texts/translate.ts';
 import {
   keyProvider,
   loginProvider,

@@ -32,8 +32,6 @@ import {
 } from '../../src/modules/connections/integrations/handlers.ts';
 import { findIntegration } from '../../src/modules/connections/integrations/queries.ts';
 import { readVariables, setVariable } from '../../src/modules/functions/variables/handlers.ts';
-import { systemClock } from '../../src/kernel/time.ts';
-import type { RecordWriter } from '../../src/modules/records/writer.ts';
 import {
   aProvider,
   everythingOn,
@@ -41,6 +39,7 @@ import {
   type ControlNode,
   type ControlWorld,
 } from '../support/control.ts';
+import { dependentsThatNote } from '../support/dependents.ts';
 
 const options = { actor: 'system' };
 const noSecrets = { accountKey: null, keyDev: null, keyProd: null };
@@ -83,15 +82,7 @@ const wanted = (more: Partial<ConnectionImport> = {}): ConnectionImport => ({
   ...more,
 });
 /** What a deletion asks of the records; the owner of records has tests of its own. */
-function recordsThatNote() {
-  const closed: string[] = [];
-  const close: RecordWriter['close'] = async ({ model, variant }) => {
-    closed.push(`${model}/${variant}`);
-    return { plain: 0, sealed: 0, pruned: 0 };
-  };
-  const records = { writer: { close } as RecordWriter, reader: null as never };
-  return { closed, clock: systemClock, records };
-}
+const recordsThatNote = () => dependentsThatNote(node);
 
 describe('the first start', () => {
   it('makes dev, prod and the keys once', async () => {
@@ -281,14 +272,28 @@ describe('an integration', () => {
     await create();
     const sent = { type: 'OAUTH2', client_id: 'id', client_secret: 'two' };
     const patch = { credentials: sent, custom: { a: '1' } };
-    const changed = await updateIntegration(node, environmentUid, 'oauth', patch, oauth, options);
+    const changed = await updateIntegration(
+      { ...node, ...recordsThatNote() },
+      environmentUid,
+      'oauth',
+      patch,
+      oauth,
+      options,
+    );
     expect(changed.custom).toEqual({ a: '1' });
     expect(await readIntegrationCredentials(node, changed)).toMatchObject({
       clientSecret: 'two',
       webhookSecret: 'w',
     });
     const cleared = { credentials: { ...sent, webhook_secret: '' } };
-    const again = await updateIntegration(node, environmentUid, 'oauth', cleared, oauth, options);
+    const again = await updateIntegration(
+      { ...node, ...recordsThatNote() },
+      environmentUid,
+      'oauth',
+      cleared,
+      oauth,
+      options,
+    );
     expect(await readIntegrationCredentials(node, again)).toMatchObject({ webhookSecret: null });
   });
 
@@ -302,14 +307,28 @@ describe('an integration', () => {
       options,
     );
     const patch = { uniqueKey: 'renamed' };
-    const renamed = await updateIntegration(node, environmentUid, 'oauth', patch, oauth, options);
+    const renamed = await updateIntegration(
+      { ...node, ...recordsThatNote() },
+      environmentUid,
+      'oauth',
+      patch,
+      oauth,
+      options,
+    );
     expect(renamed).toMatchObject({ uid: made.uid, uniqueKey: 'renamed' });
     expect(findIntegration(node.control, environmentUid, 'oauth')).toBeNull();
     expect(await readIntegrationCredentials(node, renamed)).toMatchObject({ clientSecret: 'one' });
     const moved = node.control.view.list('function', [environmentUid, 'renamed']);
     expect(moved).toMatchObject([{ state: { name: 'a', integrationKey: 'renamed' } }]);
     await importConnection(node, wanted(), options);
-    const refused = updateIntegration(node, environmentUid, 'crm', patch, aProvider(), options);
+    const refused = updateIntegration(
+      { ...node, ...recordsThatNote() },
+      environmentUid,
+      'crm',
+      patch,
+      aProvider(),
+      options,
+    );
     await expect(refused).rejects.toThrow(refusal('invalid_body'));
   });
 

@@ -16,8 +16,8 @@ import type { Connection } from '../../src/modules/connections/connections/state
 import { openCredentials } from '../../src/modules/connections/credentials/sealing.ts';
 import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { createPublisher } from '../../src/modules/functions/runs/publisher.ts';
-import { createRunLogs } from '../../src/modules/functions/runs/run-log.ts';
+import { createPublisher } from '../../src/control-plane/publisher.ts';
+import { createOperationLogs } from '../../src/modules/operations/logs/operation-log.ts';
 import {
   aProvider,
   everythingOn,
@@ -63,7 +63,7 @@ async function startNode(more: Partial<RefreshDeps> = {}): Promise<Node> {
     ...control,
     http: stack.use(await openHttpClient()),
     providers: { find: () => provider, all: () => [provider] },
-    logs: stack.use(createRunLogs({ publisher, logger: silent, clock })),
+    logs: stack.use(createOperationLogs({ publisher, logger: silent, clock })),
     logger: silent,
     clock,
     ...more,

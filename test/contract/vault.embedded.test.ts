@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAesGcm } from '../../src/adapters/cipher/aes-gcm.ts';
 import type { Sealed } from '../../src/kernel/ids.ts';
-import { fillerKey } from '../../src/modules/connections/credentials/key-filler.ts';
-import { keysTopic } from '../../src/modules/connections/credentials/key-log.ts';
-import type { WrappedKey } from '../../src/modules/connections/credentials/key-ring.ts';
+import { fillerKey } from '../../src/modules/access/vault/key-filler.ts';
+import { keysTopic } from '../../src/modules/access/vault/key-log.ts';
+import type { WrappedKey } from '../../src/modules/access/vault/key-ring.ts';
 import {
   makeRootKeyFile,
   parseRootKeys,
   readRootKeys,
-} from '../../src/modules/connections/credentials/root-keys.ts';
-import { openVault, type OpenVault } from '../../src/modules/connections/credentials/open-vault.ts';
+} from '../../src/modules/access/vault/root-keys.ts';
+import { openVault, type OpenVault } from '../../src/modules/access/vault/open-vault.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { EventLog } from '../../src/ports/event-log.ts';

@@ -7,8 +7,8 @@ import { reverifyCredentials } from '../../src/modules/connections/connections/v
 import type { Connection, Credentials } from '../../src/modules/connections/connections/state.ts';
 import { bootstrap } from '../../src/modules/access/environments/bootstrap.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import { createPublisher } from '../../src/modules/functions/runs/publisher.ts';
-import { createRunLogs } from '../../src/modules/functions/runs/run-log.ts';
+import { createPublisher } from '../../src/control-plane/publisher.ts';
+import { createOperationLogs } from '../../src/modules/operations/logs/operation-log.ts';
 import { startTokenRefreshes } from '../../src/modules/connections/connections/token-refresh.ts';
 import type { Played } from '../support/fake-auth/play.ts';
 import { openFakeAuth } from '../support/fake-auth/server.ts';
@@ -63,7 +63,7 @@ async function openWorld(): Promise<void> {
     ...node,
     http: stack.use(await openHttpClient()),
     providers: { find: () => provider, all: () => [provider] },
-    logs: stack.use(createRunLogs({ publisher, logger: silent, clock })),
+    logs: stack.use(createOperationLogs({ publisher, logger: silent, clock })),
     clock,
   };
   const refresher = createRefresher(services);

@@ -4,8 +4,8 @@ import type {
   ReplyValue,
 } from '../../src/control-plane/message-codec.ts';
 import type { Micros } from '../../src/kernel/time.ts';
-import type { WrappedKey } from '../../src/modules/connections/credentials/key-ring.ts';
-import type { ProjectionMessage } from '../../src/modules/operations/projections/public.ts';
+import type { WrappedKey } from '../../src/modules/access/vault/key-ring.ts';
+import type { ProjectionMessage } from '../../streams/projector/projection-message.ts';
 import type { RecordCommandValue } from '../../src/modules/records/commands.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import type { StreamHeadValue } from '../../src/modules/records/stream-head.ts';

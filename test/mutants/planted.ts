@@ -48,10 +48,10 @@ export const planted: readonly Planted[] = [
   },
   {
     name: 'write what looks like a credential to the log of a run',
-    file: 'src/modules/functions/runs/run-log.ts',
+    file: 'src/modules/operations/logs/operation-log.ts',
     from: 'say(level, redactText(text), { context: kept, source });',
     to: 'say(level, text, { context: kept, source });',
-    tests: ['test/unit/src/modules/functions/runs/run-log.test.ts', 'test/e2e/logs.test.ts'],
+    tests: ['test/unit/src/modules/operations/logs/operation-log.test.ts', 'test/e2e/logs.test.ts'],
   },
   {
     name: 'reach addresses that are not of the public internet',

@@ -1,7 +1,8 @@
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import { routes, streamRoutes } from '../../src/api/routes.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
-import type { Services } from '../../src/http/services.ts';
+import type { HttpServer } from '../../src/http/server.ts';
+import { startApiServer } from '../../src/api/server.ts';
+import type { Services } from '../../src/api/services.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import { createKey } from '../../src/modules/access/api-keys/handlers.ts';
@@ -15,8 +16,8 @@ import { openDeliveries } from '../../src/modules/webhooks/webhooks-out/deliveri
 import { createAuditRecorder } from '../../src/modules/access/audit/recorder.ts';
 import { createEnvironment } from '../../src/modules/access/environments/handlers.ts';
 import { loadCatalogue } from '../../src/modules/connections/providers/load-catalogue.ts';
-import { createPublisher } from '../../src/modules/functions/runs/publisher.ts';
-import { createRunLogs } from '../../src/modules/functions/runs/run-log.ts';
+import { createPublisher } from '../../src/control-plane/publisher.ts';
+import { createOperationLogs } from '../../src/modules/operations/logs/operation-log.ts';
 import { checkAnswer } from './answers.ts';
 import { builtInCatalogue } from './catalogue.ts';
 import { uncounted } from './metrics.ts';
@@ -156,7 +157,7 @@ async function openNode(
       options.overlayPath === undefined
         ? builtInCatalogue()
         : loadCatalogue({ overlayPath: options.overlayPath }),
-    logs: stack.use(createRunLogs({ publisher, logger: silent, clock })),
+    logs: stack.use(createOperationLogs({ publisher, logger: silent, clock })),
     audit: stack.use(createAuditRecorder({ control, clock, logger: silent })),
     ...uncounted,
     clock,
@@ -181,7 +182,7 @@ async function openNode(
     // Records, functions and runs are left out: see above.
   } as unknown as Services;
   const server = stack.use(
-    await createHttpServer({
+    await startApiServer({
       routes,
       streamRoutes,
       services,

@@ -12,13 +12,18 @@ import type { ControlPlane } from '../../src/control-plane/control-plane.ts';
 import { openReplies } from '../../src/control-plane/replies.ts';
 import { openControlView } from '../../src/control-plane/view.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
-import { openVault, type OpenVault } from '../../src/modules/connections/credentials/open-vault.ts';
-import type { RootKey } from '../../src/modules/connections/credentials/root-keys.ts';
+import { openVault, type OpenVault } from '../../src/modules/access/vault/open-vault.ts';
+import type { RootKey } from '../../src/modules/access/vault/root-keys.ts';
 import type { Provider } from '../../src/modules/connections/providers/definition.ts';
 import type { Coordination } from '../../src/ports/coordination.ts';
 import type { EventLog, TopicSpec } from '../../src/ports/event-log.ts';
 import { startControlOwners, type ControlOwnersDeps } from '../../streams/owner/start.ts';
 import { partitionsOf, topics } from '../../streams/topics.ts';
+import { definitions } from '../../src/app/entities.ts';
+import type { Found } from '../../src/control-plane/control-plane.ts';
+import type { ConnectionQuery } from '../../src/modules/connections/connections/listing.ts';
+import { connectionSearch } from '../../src/modules/connections/connections/search.ts';
+import type { Connection } from '../../src/modules/connections/connections/state.ts';
 
 export const partitions = 3;
 
@@ -73,7 +78,15 @@ export async function openControlWorld(
     log,
     embedded,
     startOwners: (more = {}) =>
-      startControlOwners({ log, schemas, clock, logger, folder: join(folder, 'owners'), ...more }),
+      startControlOwners({
+        log,
+        schemas,
+        clock,
+        logger,
+        definitions,
+        folder: join(folder, 'owners'),
+        ...more,
+      }),
     async startNode({ rootKeys = defaultKeys, name = `node-${nodes + 1}`, owners } = {}) {
       await using stack = new AsyncDisposableStack();
       nodes += 1;
@@ -82,7 +95,9 @@ export async function openControlWorld(
       const vault = stack.use(
         await openVault({ log, schemas, rootKeys, newCipher, clock, logger }),
       );
-      const view = stack.use(await openControlView({ log, schemas, clock, logger, file }));
+      const view = stack.use(
+        await openControlView({ log, schemas, clock, logger, file, definitions }),
+      );
       const node = `${name}/${nodes}`;
       const replies = stack.use(await openReplies({ log, schemas, node, logger }));
       const control = await createControlPlane({
@@ -102,6 +117,15 @@ export async function openControlWorld(
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Connections with their refs. */
+export function connectionsFound(
+  { view }: Pick<ControlPlane, 'view'>,
+  query: ConnectionQuery,
+): Found<Connection>[] {
+  const { sql, values } = connectionSearch(query);
+  return view.search<Connection>(sql, values);
 }
 
 export const aProvider = (more: Partial<Provider> = {}): Provider => ({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../src/http/define-route.ts';
-import type { Services } from '../../src/http/services.ts';
+import type { Services } from '../../src/api/services.ts';
 import { GatewayError } from '../../src/kernel/errors.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import { importConnection } from '../../src/modules/connections/connections/handlers.ts';

@@ -4,12 +4,9 @@ import {
   projection,
   type ProjectionCommand,
 } from '../../src/modules/operations/projections/decider.ts';
-import type { FollowedProjection } from '../../src/modules/operations/projections/consume.ts';
-import {
-  messageOf,
-  type PublishedProjection,
-} from '../../src/modules/operations/projections/public.ts';
-import { untouched, type Projection } from '../../src/modules/operations/projections/state.ts';
+import type { FollowedProjection } from '../../streams/projector/consume-projections.ts';
+import { messageOf, type PublishedProjection } from '../../streams/projector/projection-message.ts';
+import { untouched, type Projection } from '../../streams/projector/projection-state.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { createRecordReader } from '../../src/modules/records/read-ahead.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';

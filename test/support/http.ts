@@ -3,13 +3,16 @@ import { pino } from 'pino';
 import { openInProcessCoordination } from '../../src/adapters/coordination/in-process.ts';
 import { createHttpClient } from '../../src/adapters/http-client/undici.ts';
 import type { EntityRef } from '../../src/control-plane/entity.ts';
-import { defineRoute, type AnyRoute, type RouteAnswer } from '../../src/http/define-route.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
-import type { Services } from '../../src/http/services.ts';
+import { routesWith, type AnyRoute, type RouteAnswer } from '../../src/http/define-route.ts';
+import type { HttpServer } from '../../src/http/server.ts';
+import { startApiServer } from '../../src/api/server.ts';
+import type { Services } from '../../src/api/services.ts';
 import { systemClock } from '../../src/kernel/time.ts';
 import type { ApiKey } from '../../src/modules/access/api-keys/state.ts';
 import { uncounted } from './metrics.ts';
 import { builtInCatalogue } from './catalogue.ts';
+
+export const defineRoute = routesWith<Services>();
 
 export interface HttpOnly extends AsyncDisposable {
   readonly server: HttpServer;
@@ -74,7 +77,7 @@ export async function startHttpOnly(
     // The parts that the gate and open routes do not reach are left out.
   } as unknown as Services;
   const { closeWithinMs = 1000 } = options;
-  const server = await createHttpServer({
+  const server = await startApiServer({
     routes,
     services,
     host: '127.0.0.1',

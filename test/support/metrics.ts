@@ -3,7 +3,7 @@ import {
   metricsMediaType,
   metricsText,
 } from '../../src/adapters/metrics/prometheus.ts';
-import type { Services } from '../../src/http/services.ts';
+import type { Services } from '../../src/api/services.ts';
 
 const metrics = createThreadMetrics('test');
 

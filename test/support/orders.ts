@@ -1,4 +1,4 @@
-import type { PartitionReset } from '../../src/modules/operations/consumer-groups/state.ts';
+import type { PartitionReset } from '../../streams/reactor/reset-state.ts';
 import type { OperatorRequests } from '../../streams/reactor/reactor.ts';
 
 export interface GivenOrders extends OperatorRequests {

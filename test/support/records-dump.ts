@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { splitKey } from '../../src/kernel/ids.ts';
-import type { Vault } from '../../src/modules/connections/credentials/vault.ts';
+import type { Vault } from '../../src/modules/access/vault/vault.ts';
 import { PayloadOpener } from '../../src/modules/records/sealed-payload.ts';
 import { createAtRestEncryption } from '../../src/modules/records/owner/at-rest-encryption.ts';
 import { Payloads } from '../../src/modules/records/owner/payloads.ts';

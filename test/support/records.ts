@@ -15,7 +15,7 @@ import type {
   IntegrationKey,
 } from '../../src/kernel/ids.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
-import type { Vault } from '../../src/modules/connections/credentials/vault.ts';
+import type { Vault } from '../../src/modules/access/vault/vault.ts';
 import type { RecordChange } from '../../src/modules/records/events.ts';
 import { createRecordWriter } from '../../src/modules/records/handlers.ts';
 import { sealEach, type PayloadSealing } from '../../src/modules/records/payload-sealing.ts';

@@ -13,7 +13,7 @@ import type {
   FunctionKind,
 } from '../../src/modules/functions/functions/state.ts';
 import { createIntegration } from '../../src/modules/connections/integrations/handlers.ts';
-import type { Services } from '../../src/http/services.ts';
+import type { Services } from '../../src/api/services.ts';
 import { createReadableRuns } from '../../src/modules/records/readable.ts';
 import type { RecordReader } from '../../src/modules/records/reader.ts';
 import { systemClock, type Clock } from '../../src/kernel/time.ts';
@@ -32,10 +32,11 @@ import { createProviderKeys } from '../../src/modules/webhooks/webhooks-in/provi
 import { openIncoming } from '../../src/modules/webhooks/webhooks-in/incoming.ts';
 import { openDeliveries } from '../../src/modules/webhooks/webhooks-out/deliveries.ts';
 import { openDeadLetters } from '../../src/modules/operations/dead-letters/view.ts';
-import { createPublisher, type Publisher } from '../../src/modules/functions/runs/publisher.ts';
+import { createPublisher, type Publisher } from '../../src/control-plane/publisher.ts';
 import { consumeRunCompletions } from '../../src/modules/functions/runs/run-completions.ts';
 import { createAuditRecorder } from '../../src/modules/access/audit/recorder.ts';
-import { createRunLogs, type RunLogs } from '../../src/modules/functions/runs/run-log.ts';
+import type { OperationLogs } from '../../src/ports/operation-log.ts';
+import { createOperationLogs } from '../../src/modules/operations/logs/operation-log.ts';
 import { createTimelines } from '../../src/modules/functions/runs/timeline.ts';
 import { syncRef } from '../../src/modules/functions/syncs/entity.ts';
 import type { SyncInstance } from '../../src/modules/functions/syncs/state.ts';
@@ -55,6 +56,8 @@ import {
   type ControlNode,
   type ControlWorld,
 } from './control.ts';
+import { createDependents } from '../../src/app/dependents.ts';
+import { projections } from '../../src/app/projections.ts';
 
 const options = { actor: 'system' };
 const provider = aProvider();
@@ -125,7 +128,7 @@ export interface RunWorld extends AsyncDisposable {
   readonly runs: RunsClient;
   readonly bodies: PayloadStore;
   readonly publisher: Publisher;
-  readonly logs: RunLogs;
+  readonly logs: OperationLogs;
   readonly http: HttpClient;
   readonly records: RecordedWrites;
   deploy(
@@ -168,7 +171,7 @@ export async function openRunWorld({
   const direct = new DirectRuns();
   const runs = createRunsClient({ control, bodies, ends, direct });
   const publisher = createPublisher({ log, schemas, clock });
-  const logs = stack.use(createRunLogs({ publisher, logger: silent, clock }));
+  const logs = stack.use(createOperationLogs({ publisher, logger: silent, clock }));
   const deadLetters = stack.use(
     await openDeadLetters({ log, schemas, clock, logger: silent, file: ':memory:' }),
   );
@@ -204,6 +207,8 @@ export async function openRunWorld({
   const refresher = createRefresher(ground);
   const services: Services = {
     ...ground,
+    ...createDependents({ ...ground, runs, records: { writer: records.writer } }),
+    projections,
     refresher,
     openedConnections: stack.use(createDecryptedConnectionCache({ ...ground, refresher })),
     records: { reader: aReader, writer: records.writer },

@@ -1,5 +1,5 @@
 import { McpError, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Services } from '../../http/services.ts';
+import type { Services } from '../services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/stable-json.ts';
 import type { Connection } from '../../modules/connections/connections/state.ts';

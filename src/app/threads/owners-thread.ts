@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { inProcessOwnersMethods } from '../../adapters/threads/owners-rpc.ts';
+import { definitions } from '../entities.ts';
 import { startControlOwners } from '../../../streams/owner/start.ts';
 import { followRetention } from '../../modules/records/owner/retention-policies.ts';
 import { startRecordOwners } from '../../modules/records/owner/start.ts';
@@ -11,7 +12,7 @@ serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, da
   const { folders, snapshotDir, isStandby } = data;
   const ports = { log, schemas, clock, logger };
   const control = stack.use(
-    await startControlOwners({ ...ports, folder: join(folders.state, 'control') }),
+    await startControlOwners({ ...ports, folder: join(folders.state, 'control'), definitions }),
   );
   const retention = stack.use(await followRetention(ports));
   const directory = join(folders.state, 'records');

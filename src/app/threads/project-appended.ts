@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/time.ts';
 import type { Logger } from 'pino';
 import { openCommandSender } from '../../control-plane/command-sender.ts';
 import { projectionRef } from '../../modules/operations/projections/entity.ts';
-import { followProjection } from '../../modules/operations/projections/consume.ts';
+import { followProjection } from '../../../streams/projector/consume-projections.ts';
 import { appendedProjections } from '../projections.ts';
 import {
   startAppendedProjector,

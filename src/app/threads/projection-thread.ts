@@ -6,7 +6,7 @@ import { migrate } from '../../adapters/projection-store/migrate.ts';
 import { projectionStoreMethods } from '../../adapters/projection-store/store-rpc.ts';
 import { openCommandSender } from '../../control-plane/command-sender.ts';
 import { projectionRef } from '../../modules/operations/projections/entity.ts';
-import { followProjection } from '../../modules/operations/projections/consume.ts';
+import { followProjection } from '../../../streams/projector/consume-projections.ts';
 import type { RecordChange } from '../../modules/records/events.ts';
 import { openProjectionNotifications } from '../../modules/records/projection-notifications.ts';
 import { createRecordSource } from '../../modules/records/source.ts';

@@ -1,14 +1,14 @@
 import { setImmediate as breath } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { AnyRoute } from '../define-route.ts';
-import type { StreamRoute } from '../stream-route.ts';
+import type { AnyStreamRoute } from '../stream-route.ts';
 import { operationOf, streamOperation } from './operation.ts';
 import { createSchemaPool } from './schemas.ts';
 
 /** Everything that the document is made of. */
 export interface Endpoints {
   readonly routes: readonly AnyRoute[];
-  readonly streamRoutes: readonly StreamRoute[];
+  readonly streamRoutes: readonly AnyStreamRoute[];
 }
 
 const bearer = (description: string): JsonObject => ({

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { Responses, ResponseShape } from '../responses.ts';
 import type { AnyRoute } from '../define-route.ts';
-import type { StreamRoute } from '../stream-route.ts';
+import type { AnyStreamRoute } from '../stream-route.ts';
 import { exampleOf } from './examples.ts';
 import { refusalCodes, refusalResponse, refusalShape } from './refusals.ts';
 import type { SchemaPool } from './schemas.ts';
@@ -32,7 +32,11 @@ export function operationOf(route: AnyRoute, pool: SchemaPool): JsonObject {
 }
 
 /** A route whose answer streams. */
-export function streamOperation(route: StreamRoute, method: string, pool: SchemaPool): JsonObject {
+export function streamOperation(
+  route: AnyStreamRoute,
+  method: string,
+  pool: SchemaPool,
+): JsonObject {
   return route.answers === undefined
     ? passingOperation(route, method, pool)
     : ownStreamOperation(route, route.answers, method, pool);
@@ -40,7 +44,7 @@ export function streamOperation(route: StreamRoute, method: string, pool: Schema
 
 /** One that answers of its own accord. */
 function ownStreamOperation(
-  route: StreamRoute,
+  route: AnyStreamRoute,
   answered: Responses,
   method: string,
   pool: SchemaPool,
@@ -58,7 +62,7 @@ function ownStreamOperation(
 }
 
 /** One whose body and answer are another's: nothing is said of them. */
-function passingOperation(route: StreamRoute, method: string, pool: SchemaPool): JsonObject {
+function passingOperation(route: AnyStreamRoute, method: string, pool: SchemaPool): JsonObject {
   const text = { in: 'path', required: true, schema: { type: 'string' }, example: 'contacts' };
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, ...text }));
   const any = { '*/*': { schema: {} } };
@@ -100,7 +104,7 @@ function operationId(method: string, path: string): string {
 
 const tagOf = (path: string): string => path.split('/')[1] ?? '';
 
-function security(route: AnyRoute | StreamRoute): JsonObject {
+function security(route: AnyRoute | AnyStreamRoute): JsonObject {
   const { credential, scopes } = route;
   if (credential === 'none') return { security: [] };
   const inQuery = 'tokenIn' in route;
@@ -184,7 +188,7 @@ const sharedNames: Readonly<Record<number, string>> = {
 };
 
 /** A status that a route answers of its own, too, has both bodies. */
-function refusals(route: AnyRoute | StreamRoute, pool: SchemaPool): JsonObject {
+function refusals(route: AnyRoute | AnyStreamRoute, pool: SchemaPool): JsonObject {
   const error = pool.output(refusalShape);
   const isStream = 'prefix' in route;
   const entries = [...refusalCodes(route)].map(([status, codes]) => {
@@ -213,7 +217,7 @@ function besides(response: Record<string, Json>, own: JsonObject): JsonObject {
   return { ...response, content: { 'application/json': both } };
 }
 
-const isShownToPeople = (route: AnyRoute | StreamRoute): boolean => 'refusalPage' in route;
+const isShownToPeople = (route: AnyRoute | AnyStreamRoute): boolean => 'refusalPage' in route;
 
 function withPage(response: JsonObject): JsonObject {
   const content = response['content'] as JsonObject;

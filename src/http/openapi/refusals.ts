@@ -6,7 +6,7 @@ import { anyJson } from '../responses.ts';
 import type { AnyRoute } from '../define-route.ts';
 import { pipelineErrors } from '../pipeline-errors.ts';
 import { codeOf, statusOf } from '../route-errors.ts';
-import type { StreamRoute } from '../stream-route.ts';
+import type { AnyStreamRoute } from '../stream-route.ts';
 
 const issue = z.strictObject({
   code: z.string(),
@@ -32,7 +32,7 @@ export const refusalShape = z
   .meta({ id: 'Error' });
 
 /** Every code that the route answers, by status. */
-export function refusalCodes(route: AnyRoute | StreamRoute): Map<number, ErrorCode[]> {
+export function refusalCodes(route: AnyRoute | AnyStreamRoute): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const error of [...pipelineErrors(route), ...route.errors]) {
     const [status, code] = [statusOf(error), codeOf(error)];

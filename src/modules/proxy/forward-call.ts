@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readBytes } from '../../http/body.ts';
-import type { Services } from '../../http/services.ts';
 import type { StreamCall } from '../../http/stream-route.ts';
 import { limits } from '../../kernel/limits.ts';
 import {
@@ -23,6 +22,7 @@ import { isRetriedStatus, retryWaitMs } from '../functions/runs/runtime/retry.ts
 import { callerHeaders, firstOf, joined } from './answer-headers.ts';
 import type { CallHeaders } from './call-headers.ts';
 import { redirectedTo, type ProxyRequest } from './redirect.ts';
+import type { FunctionsServices } from '../functions/services.ts';
 
 const redirectsMax = 5;
 /** Of an answer that is asked for again, for definitions that say in the body how long to wait. */
@@ -31,7 +31,7 @@ const collectedBytesMax = 64 * 1024;
 const joinedBytesMax = 16 * 1024;
 
 export interface ProxyCall {
-  readonly services: Pick<Services, 'http' | 'clock' | 'settings'>;
+  readonly services: Pick<FunctionsServices, 'http' | 'clock' | 'settings'>;
   readonly connections: OpenedConnections;
   readonly environmentUid: string;
   readonly requested: CallHeaders;

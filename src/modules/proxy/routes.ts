@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { errorAt } from '../../http/route-errors.ts';
-import type { Services } from '../../http/services.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { uuidV4 } from '../../kernel/ids.ts';
 import { HttpFailure } from '../../ports/http-client.ts';
-import type { NotedOperation } from '../functions/runs/run-log.ts';
+import type { NotedOperation } from '../../ports/operation-log.ts';
 import { callHeadersShape, readCallHeaders, type CallHeaders } from './call-headers.ts';
 import { failureBody, forwardCall, type CallOutcome } from './forward-call.ts';
+import type { FunctionsServices } from '../functions/services.ts';
 
 const withBody = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-export const proxyRoute: StreamRoute = {
+export const proxyRoute: StreamRoute<FunctionsServices> = {
   prefix: '/proxy/',
   path: '/proxy/{path}',
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -88,11 +88,15 @@ interface Noted {
 
 /** One entry a call: without query, headers and bodies, which may hold secrets. */
 function noteCall(
-  { caller, services, target }: Pick<StreamCall, 'caller' | 'services' | 'target'>,
+  {
+    caller,
+    services,
+    target,
+  }: Pick<StreamCall<FunctionsServices>, 'caller' | 'services' | 'target'>,
   { integrationKey: integration, connectionId }: CallHeaders,
   noted: Noted,
 ): void {
-  const { logs }: Pick<Services, 'logs'> = services;
+  const { logs }: Pick<FunctionsServices, 'logs'> = services;
   const ref = {
     operationId: uuidV4(),
     operationType: 'proxy:call',

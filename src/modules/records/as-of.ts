@@ -1,4 +1,3 @@
-import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isoMillis, type Instant, type Micros } from '../../kernel/time.ts';
@@ -10,9 +9,10 @@ import { parseTimestamp } from './parse-timestamp.ts';
 import { recordText } from './page-json.ts';
 import { answerBytesMax, refuseTime } from './queries.ts';
 import type { Page, PageQuery } from './reader.ts';
+import type { RecordsServices } from './services.ts';
 
 export type HistoryDeps = Pick<
-  Services,
+  RecordsServices,
   'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'clock' | 'settings'
 >;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { content } from '../../http/responses.ts';
 import { openSse } from '../../http/sse.ts';
 import { functionName, modelName } from '../../http/fields.ts';
-import { checkHeaders, checkQuery } from '../../api/request-pipeline.ts';
+import { checkHeaders, checkQuery } from '../../http/check-parts.ts';
 import { errorAt } from '../../http/route-errors.ts';
 import type { StreamCall, StreamRoute } from '../../http/stream-route.ts';
 import { catalogue, GatewayError } from '../../kernel/errors.ts';
@@ -12,6 +12,7 @@ import { findConnection } from '../connections/connections/queries.ts';
 import { connectionHeaders, streamOf } from './stream-of-request.ts';
 import type { RecordReader } from './reader.ts';
 import type { Stream } from './stream.ts';
+import type { RecordsServices } from './services.ts';
 
 /** Open streams of one process; each asks for news so often, which costs no query where the head is known. */
 const streamsMax = 200;
@@ -32,7 +33,7 @@ let open = 0;
  * is the record's cursor: sent back as `Last-Event-ID`, the stream goes on right after it. `head` says that there is
  * no more for now.
  */
-export const changeFeedRoute: StreamRoute = {
+export const changeFeedRoute: StreamRoute<RecordsServices> = {
   prefix: '/records/stream',
   path: '/records/stream',
   methods: ['GET'],
@@ -77,7 +78,11 @@ interface ReadPage {
   readonly next_cursor: string | null;
 }
 
-async function follow(call: StreamCall, stream: Stream, start: string | null): Promise<void> {
+async function follow(
+  call: StreamCall<RecordsServices>,
+  stream: Stream,
+  start: string | null,
+): Promise<void> {
   const { reader } = call.services.records;
   const signal = AbortSignal.any([call.signal, call.closing]);
   using events = openSse(call, signal);
@@ -116,7 +121,10 @@ async function pageAfter(
   }
 }
 
-function isStillThere({ services: { control }, caller }: StreamCall, stream: Stream): boolean {
+function isStillThere(
+  { services: { control }, caller }: StreamCall<RecordsServices>,
+  stream: Stream,
+): boolean {
   const { environmentUid, keyId } = caller;
   const connection = findConnection(
     control,

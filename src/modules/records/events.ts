@@ -85,3 +85,19 @@ export function lastActionOf(
   if (change.deleted_at !== null) return 'DELETED';
   return change.first_seen_at === change.last_modified_at ? 'ADDED' : 'UPDATED';
 }
+
+/** What a run changed in one model. */
+export type ModelResult = {
+  readonly model: string;
+  readonly added: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly unchanged: number;
+};
+
+/** All changes of the run on the model's stream lie before this place of `svc.records.v1`. */
+export type ModelPosition = {
+  readonly model: string;
+  readonly partition: number;
+  readonly offset: number;
+};

@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/time.ts';
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../ports/schemas.ts';
 import type { Replies } from '../../control-plane/replies.ts';
-import type { Vault } from '../connections/credentials/vault.ts';
+import type { Vault } from '../access/vault/vault.ts';
 import { checkRecords, storableId, type CheckedRecords } from './checked-records.ts';
 import {
   recordCommandsTopic,

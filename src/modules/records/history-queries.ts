@@ -1,14 +1,14 @@
-import type { Services } from '../../http/services.ts';
 import { partitionOf } from '../../kernel/partition.ts';
 import type { Micros } from '../../kernel/time.ts';
 import type { SqlParams } from '../../ports/projection-store.ts';
 import { records } from './projection/definition.ts';
-import { activeGeneration } from '../operations/projections/queries.ts';
+import { activeGeneration } from '../../../streams/projector/active-generation.ts';
 import type { PageQuery } from './reader.ts';
 import { streamKey, streamNumber, type StreamId } from './stream.ts';
 import { recordTables } from './tables.ts';
+import type { RecordsServices } from './services.ts';
 
-type Deps = Pick<Services, 'control' | 'tables' | 'settings'>;
+type Deps = Pick<RecordsServices, 'control' | 'tables' | 'settings'>;
 
 /** Named SQL questions about the table `record_history` (src/modules/records/projection/definition.ts). */
 export interface HistoryTable {

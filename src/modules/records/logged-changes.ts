@@ -1,12 +1,12 @@
-import type { Services } from '../../http/services.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { ReadMessage } from '../../ports/event-log.ts';
 import type { Codec } from '../../ports/schemas.ts';
 import type { RecordChange } from './events.ts';
 import { isSealed, PayloadOpener } from './sealed-payload.ts';
 import { recordsTopic } from './stream-head.ts';
+import type { RecordsServices } from './services.ts';
 
-type Deps = Pick<Services, 'log' | 'schemas'>;
+type Deps = Pick<RecordsServices, 'log' | 'schemas'>;
 
 /** What lies nearer is read through rather than asked for by itself. */
 const gapMax = 1_000;
@@ -68,7 +68,10 @@ export async function changesByOffset(
 export type PayloadOf = (change: RecordChange) => Promise<Buffer | null>;
 
 /** For the changes of one stream. */
-export function payloadsOf({ vault }: Pick<Services, 'vault'>, streamKey: string): PayloadOf {
+export function payloadsOf(
+  { vault }: Pick<RecordsServices, 'vault'>,
+  streamKey: string,
+): PayloadOf {
   const opener = new PayloadOpener(vault);
   return async ({ payload, payload_encoding: encoding, key_id: keyId, record_id: recordId }) => {
     if (payload === null) return null;
@@ -89,7 +92,7 @@ export function payloadsOf({ vault }: Pick<Services, 'vault'>, streamKey: string
  * @throws GatewayError `projection_unavailable` when they are far behind; `log_unavailable`
  */
 export async function untilShown(
-  { log, records }: Pick<Services, 'log' | 'records'>,
+  { log, records }: Pick<RecordsServices, 'log' | 'records'>,
   partition: number,
   offset?: number,
 ): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Services } from '../../http/services.ts';
 import { changesAt, changesByOffset, payloadsOf, untilShown } from './logged-changes.ts';
 import {
   historyTable,
@@ -7,9 +6,10 @@ import {
   type HistoryTable,
 } from './history-queries.ts';
 import { planOf, type LeftReason, type RecordPlan, type Written } from './revert-plan.ts';
-import type { ModelPlace } from '../functions/syncs/events.ts';
+import type { ModelPosition } from './events.ts';
 import type { Stream } from './stream.ts';
 import type { FormerRecord, WriteOrigin } from './writer.ts';
+import type { RecordsServices } from './services.ts';
 
 /** Of the records of one model, how many are … */
 export interface RevertCounts {
@@ -43,7 +43,7 @@ export interface LeftRecord {
 }
 
 type Deps = Pick<
-  Services,
+  RecordsServices,
   'control' | 'tables' | 'log' | 'schemas' | 'vault' | 'records' | 'settings'
 >;
 
@@ -71,7 +71,7 @@ interface Planned {
 /** What was taken back in one stream, and where the changes of that end; null of a dry run. */
 export interface RevertedStream {
   readonly counts: RevertCounts;
-  readonly place: ModelPlace | null;
+  readonly place: ModelPosition | null;
 }
 
 /** What a run did to one stream, a slice of its records after the other. Throws as `revertRun`. */

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { GatewayError } from '../../kernel/errors.ts';
-import type { Vault } from '../connections/credentials/vault.ts';
+import type { Vault } from '../access/vault/vault.ts';
 import { DeflateDictionary, Deflater, dictionaryBytesMax } from './deflate/deflater.ts';
 import { InflateError, Inflater } from './deflate/inflater.ts';
 import { learnDictionary } from './deflate/learn.ts';

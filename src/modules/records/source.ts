@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Clock, Instant } from '../../kernel/time.ts';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
-import type { Vault } from '../connections/credentials/vault.ts';
+import type { Vault } from '../access/vault/vault.ts';
 import { decodeCursor } from './cursor.ts';
 import type { HighWatermark, HighWatermarks } from './high-watermarks.ts';
 import { parseTimestamp } from './parse-timestamp.ts';

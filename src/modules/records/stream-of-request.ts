@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Caller } from '../../http/define-route.ts';
 import { connectionId, integrationKey } from '../../http/fields.ts';
-import type { Services } from '../../http/services.ts';
 import type { ConnectionUid, EnvironmentUid } from '../../kernel/ids.ts';
 import { requireConnection } from '../connections/connections/queries.ts';
 import type { Stream } from './stream.ts';
+import type { RecordsServices } from './services.ts';
 
 /** Variant of a sync that has none of its own. */
 const baseVariant = 'base';
@@ -17,7 +17,7 @@ export const connectionHeaders = z.object({
 
 /** @throws GatewayError `unknown_connection` (400 here, docs/reference/errors.md#codes-with-other-statuses) */
 export async function streamOf(
-  { control }: Services,
+  { control }: RecordsServices,
   { environmentUid }: Caller,
   sent: z.output<typeof connectionHeaders>,
   { model, variant }: { readonly model: string; readonly variant?: string | undefined },

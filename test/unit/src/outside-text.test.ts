@@ -28,7 +28,7 @@ import {
 } from '../../../src/modules/connections/providers/webhook-rules.ts';
 import { readCallHeaders } from '../../../src/modules/proxy/call-headers.ts';
 import { decodeCursor } from '../../../src/modules/records/cursor.ts';
-import { scrub } from '../../../src/modules/functions/runs/events.ts';
+import { scrub } from '../../../src/kernel/scrub.ts';
 import { retryWaitMs } from '../../../src/modules/functions/runs/runtime/retry.ts';
 import { readRequest } from '../../../src/modules/webhooks/webhooks-in/request.ts';
 import { verify } from '../../../src/modules/webhooks/webhooks-in/verifiers/signed.ts';

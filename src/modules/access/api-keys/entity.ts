@@ -20,6 +20,7 @@ export const accountKeyRef = (id: string): EntityRef => ({
 
 export const apiKeyEntity: KeyDefinition = {
   kind: 'api-key',
+  indexes: { hash: ({ hash }) => hash },
   decider: apiKey,
   facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
   publish: publishKey,
@@ -27,6 +28,7 @@ export const apiKeyEntity: KeyDefinition = {
 
 export const accountKeyEntity: KeyDefinition = {
   kind: 'account-key',
+  indexes: { hash: ({ hash }) => hash },
   decider: apiKey,
   facts: (command, ref, siblings) => keyFacts(command, siblings, ref),
   publish: publishKey,

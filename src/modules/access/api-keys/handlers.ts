@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Instant } from '../../../kernel/time.ts';
-import { sealingContext } from '../../connections/credentials/sealing.ts';
+import { sealingContext } from '../vault/sealing-context.ts';
 import { accountKeyRef, apiKeyRef } from './entity.ts';
 import { isKeyFormat, isKeyOf, newSecret } from './key-format.ts';
 import { findKey } from './queries.ts';
 import { notifyRevoked } from './revocations.ts';
 import type { ApiKey } from './state.ts';
+import type { AccessServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<AccessServices, 'control' | 'vault'>;
 
 const refOf = (environmentUid: string | null, id: string) =>
   environmentUid === null ? accountKeyRef(id) : apiKeyRef(environmentUid, id);
@@ -60,7 +60,10 @@ export async function createKey(
 }
 
 /** The secret of a key, opened from its sealed copy. */
-export async function revealKey({ vault }: Pick<Services, 'vault'>, key: ApiKey): Promise<string> {
+export async function revealKey(
+  { vault }: Pick<AccessServices, 'vault'>,
+  key: ApiKey,
+): Promise<string> {
   const sealedBy = key.environmentUid ?? 'account';
   await vault.ready(sealedBy);
   return vault.open(sealedBy, key.secret, sealingContext(sealedBy, key.id, 'api_key'));
@@ -71,7 +74,7 @@ export async function revealKey({ vault }: Pick<Services, 'vault'>, key: ApiKey)
  * read of it. @throws GatewayError `not_found`
  */
 export async function deleteKey(
-  { control, coordination, logger }: Pick<Services, 'control' | 'coordination' | 'logger'>,
+  { control, coordination, logger }: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
   environmentUid: string | null,
   id: string,
   options: ExecuteOptions,
@@ -107,7 +110,7 @@ const useSharedEveryMs = 60_000;
  * Notes that a key was used: among the nodes at most once a minute, in the log at most once an hour. An
  * observation: losing one costs a line in a list, and while the nodes cannot reach one another the log's is told.
  */
-export function createUseNoter(deps: Pick<Services, 'control' | 'coordination' | 'clock'>) {
+export function createUseNoter(deps: Pick<AccessServices, 'control' | 'coordination' | 'clock'>) {
   const { control, coordination, clock } = deps;
   const shared = new Map<string, Instant>();
   const noted = new Map<string, Instant>();
@@ -143,5 +146,5 @@ function unlessAway(error: unknown): null {
 
 const usedName = (id: string): string => `key-used/${id}`;
 
-const hashOf = (vault: Services['vault'], secret: string): string =>
+const hashOf = (vault: AccessServices['vault'], secret: string): string =>
   vault.fingerprint('api-key', secret);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute, type AccessServices } from '../services.ts';
 import { displayName, wholeNumber } from '../../../http/fields.ts';
 import { askOptions } from '../../../http/options.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { requireEnvironmentById } from '../environments/queries.ts';
 import { createKey, createUseNoter, deleteKey, revealKey } from './handlers.ts';
@@ -157,7 +157,7 @@ const removeAccount = defineRoute({
   },
 });
 
-async function presentAll(services: Services, environmentUid: string | null) {
+async function presentAll(services: AccessServices, environmentUid: string | null) {
   const uses = createUseNoter(services);
   return Promise.all(
     listKeys(services.control, environmentUid).map(async (key) => {
@@ -167,7 +167,7 @@ async function presentAll(services: Services, environmentUid: string | null) {
 }
 
 /** @throws GatewayError `not_found` */
-async function requireById({ control }: Services, id: string): Promise<ApiKey> {
+async function requireById({ control }: AccessServices, id: string): Promise<ApiKey> {
   const find = () => {
     const found = control.view.list<ApiKey>('api-key', []).find(({ state }) => state.id === id);
     return found ? findKey(control, found.state.environmentUid, id) : null;

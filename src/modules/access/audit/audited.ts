@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { Caller, RouteAnswer } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { AuditRule } from './audited-routes.ts';
+import type { AccessServices } from '../services.ts';
 
 /** A call of an audited route. */
 export interface AuditCall {
@@ -25,7 +25,7 @@ export interface AuditCall {
  * @throws what the work throws
  */
 export async function audited(
-  services: Pick<Services, 'audit' | 'logger'>,
+  services: Pick<AccessServices, 'audit' | 'logger'>,
   call: AuditCall,
   task: () => Promise<RouteAnswer>,
 ): Promise<RouteAnswer> {
@@ -43,7 +43,7 @@ export async function audited(
 }
 
 async function record(
-  { audit, logger }: Pick<Services, 'audit' | 'logger'>,
+  { audit, logger }: Pick<AccessServices, 'audit' | 'logger'>,
   { rule, caller, address, given }: AuditCall,
   outcome: string,
   answer: Json | null,

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import { content } from '../../../http/responses.ts';
 import { text, wholeNumber } from '../../../http/fields.ts';
-import { checkQuery } from '../../../api/request-pipeline.ts';
+import { checkQuery } from '../../../http/check-parts.ts';
 import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
 import { exportedEvent } from './presenter.ts';
 import { chainFrom } from './queries.ts';
+import type { AccessServices } from '../services.ts';
 
 const pageSize = 5_000;
 
@@ -16,7 +17,7 @@ const query = z.strictObject({
 });
 
 /** Every event of a chain in its order, one JSON object a line: what its hashes are computed over. */
-export const auditExportRoute: StreamRoute = {
+export const auditExportRoute: StreamRoute<AccessServices> = {
   prefix: '/audit/export',
   path: '/audit/export',
   methods: ['GET'],
@@ -35,7 +36,7 @@ export const auditExportRoute: StreamRoute = {
 };
 
 async function send(
-  { services, response, begin, signal }: StreamCall,
+  { services, response, begin, signal }: StreamCall<AccessServices>,
   { environment, from, limit }: { environment: string; from: number; limit: number },
 ): Promise<void> {
   const pageFrom = (seq: number, left: number) =>

@@ -1,13 +1,13 @@
-import type { Services } from '../../../http/services.ts';
 import type { ControlView } from '../../../control-plane/control-plane.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
 import { audit } from './projection.ts';
 import type { Environment } from '../environments/state.ts';
-import { tableOf } from '../../operations/projections/queries.ts';
+import { tableOf } from '../../../../streams/projector/active-generation.ts';
 import type { AuditChain } from './state.ts';
+import type { AccessServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'tables'>;
+type Deps = Pick<AccessServices, 'control' | 'tables'>;
 
 /** An event as the table gives it; 64-bit numbers come as text. */
 export interface AuditRow {

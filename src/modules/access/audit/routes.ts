@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { text, wholeNumber } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { microsOf } from '../../../kernel/time.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Services } from '../../../http/services.ts';
 import { createKey, deleteKey } from '../api-keys/handlers.ts';
 import { listKeys } from '../api-keys/queries.ts';
 import { createEnvironment, defaultKeyName } from './handlers.ts';
 import { environmentByName } from './queries.ts';
+import type { AccessServices } from '../services.ts';
 
 export interface BootstrapSecrets {
   /** From the settings; made when null. */
@@ -22,7 +22,7 @@ export interface Bootstrapped {
   }[];
 }
 
-type FirstServices = Pick<Services, 'control' | 'vault' | 'coordination' | 'logger'>;
+type FirstServices = Pick<AccessServices, 'control' | 'vault' | 'coordination' | 'logger'>;
 
 const leaseMs = 120_000;
 const options = { actor: 'system' } as const;

@@ -17,6 +17,11 @@ export const environmentEntity: EntityDefinition<
   EnvironmentEvent
 > = {
   kind: 'environment',
+  indexes: {
+    id: ({ id }) => String(id),
+    name: ({ name }) => name,
+    deleting: ({ isDeleting }) => (isDeleting ? 'yes' : null),
+  },
   decider: environment,
   isNumbered: true,
 

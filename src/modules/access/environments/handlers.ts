@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { createKey } from '../api-keys/handlers.ts';
-import { signingKeyContext } from '../../connections/credentials/sealing.ts';
-import {
-  changedUrl,
-  openUrl,
-  urlOfEnvironment,
-} from '../../connections/credentials/webhook-urls.ts';
-import { listTypedTopics } from '../../operations/typed-topics/queries.ts';
+import { signingKeyContext } from './signing-keys.ts';
+import { changedUrl, openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
 import { productionName } from './decider.ts';
 import { environmentRef } from './entity.ts';
 import type { EnvironmentSettings } from './events.ts';
 import type { Environment } from './state.ts';
+import type { AccessServices } from '../services.ts';
 
 export { deleteEnvironment } from './deletion.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<AccessServices, 'control' | 'vault'>;
 
 /** In clear; absent: as it is. */
 interface WebhookUrls {
@@ -81,7 +76,7 @@ export async function createEnvironment(
  *   `unknown_environment`
  */
 export async function patchEnvironment(
-  { control, vault }: Deps,
+  { control, vault, environmentDependents }: Deps & Pick<AccessServices, 'environmentDependents'>,
   environmentUid: string,
   wanted: {
     readonly [Field in Exclude<keyof EnvironmentSettings, 'webhookUrls'>]?:
@@ -89,13 +84,17 @@ export async function patchEnvironment(
   } & { readonly webhookUrls?: WebhookUrls | undefined },
   options: ExecuteOptions,
 ): Promise<Environment> {
-  refuseWithTypedTopics(control, environmentUid, wanted);
+  const stored = control.view.find<Environment>('environment', [environmentUid]);
+  const change = {
+    isRenamed: wanted.name !== undefined && wanted.name !== stored?.name,
+    isSealed: wanted.payloadMode === 'sealed',
+  };
+  for (const dependents of environmentDependents) dependents.refuseChange?.(environmentUid, change);
   const { webhookUrls, ...others } = wanted;
-  const existing = control.view.find<Environment>('environment', [environmentUid])?.webhookUrls;
   const urls =
     webhookUrls === undefined
       ? {}
-      : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, existing) };
+      : { webhookUrls: await sealedUrls(vault, environmentUid, webhookUrls, stored?.webhookUrls) };
   const body = { type: 'Patch', changes: { ...others, ...urls } };
   const requestHash = vault.fingerprint('request', JSON.stringify(wanted));
   const ref = environmentRef(environmentUid);
@@ -120,23 +119,6 @@ async function sealedUrls(
   return { primary: await sealed('primary'), secondary: await sealed('secondary') };
 }
 
-/** Typed topics carry the environment's name, and show payloads in clear. */
-function refuseWithTypedTopics(
-  control: Deps['control'],
-  environmentUid: string,
-  { name, payloadMode }: { name?: string | undefined; payloadMode?: string | undefined },
-): void {
-  const existing = control.view.find<Environment>('environment', [environmentUid]);
-  const isRenamed = name !== undefined && name !== existing?.name;
-  if (!isRenamed && payloadMode !== 'sealed') return;
-  const [first] = listTypedTopics(control, environmentUid);
-  if (first === undefined) return;
-  const what = isRenamed ? 'keeps its name' : 'keeps its payloads in clear';
-  const { integrationKey, model } = first;
-  const message = `An environment with typed topics ${what}: delete that of "${integrationKey}", "${model}" first.`;
-  throw new GatewayError('conflict', { message });
-}
-
 /**
  * A new key signs webhooks from now on; the one before signs beside it for 24 h.
  * @throws GatewayError `multiple_webhook_signing_keys` within those
@@ -154,7 +136,7 @@ export async function rotateSigningKey(
 }
 
 /** A uuid, made of 122 random bits. */
-function sealNewSigningKey(vault: Services['vault'], uid: string) {
+function sealNewSigningKey(vault: AccessServices['vault'], uid: string) {
   const plain = randomUUID({ disableEntropyCache: true });
   return { plain, sealed: vault.seal(uid, plain, signingKeyContext(uid)) };
 }

@@ -1,10 +1,9 @@
 import { limits } from '../../../kernel/limits.ts';
-import { isoMicros, isoMillis } from '../../../kernel/time.ts';
-import type { Vault } from '../../connections/credentials/vault.ts';
-import { openUrl, urlOfEnvironment } from '../../connections/credentials/webhook-urls.ts';
-import type { RetentionDue } from '../../records/retention-preview.ts';
-import { presentConnectUi } from './connect-ui.ts';
-import { presentRetention, type Retention } from './retention.ts';
+import { isoMillis } from '../../../kernel/time.ts';
+import type { Vault } from '../vault/vault.ts';
+import { openUrl, urlOfEnvironment } from '../vault/webhook-urls.ts';
+import { presentConnectUi } from '../connect-ui/connect-ui.ts';
+import { presentRetention } from './retention.ts';
 import type { Environment } from './state.ts';
 
 /** An environment with its settings; the uuid is the one in webhook addresses. */
@@ -33,25 +32,5 @@ export async function presentEnvironment(vault: Vault, environment: Environment)
     connect_ui: presentConnectUi(environment),
     created_at: isoMillis(environment.createdAt),
     updated_at: isoMillis(environment.updatedAt),
-  };
-}
-
-/** What retention would do now (`GET /environments/{id}/retention`). */
-export function presentDue(retention: Retention, due: RetentionDue) {
-  const { isClockTrusted, prune, delete: gone, streams } = due;
-  return {
-    ...presentRetention(retention),
-    clock_is_ahead: !isClockTrusted,
-    prune,
-    delete: gone,
-    streams: streams.map(({ action, records, integration, connectionId, ...stream }) => ({
-      action,
-      records,
-      provider_config_key: integration,
-      connection_id: connectionId,
-      model: stream.model,
-      variant: stream.variant,
-      last_run_at: stream.lastRunAt === null ? null : isoMicros(stream.lastRunAt),
-    })),
   };
 }

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { json, nothing } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { environmentName, webhookUrl, wholeNumber } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
 import { limits } from '../../../kernel/limits.ts';
-import { changedConnectUi, connectUiShape } from './connect-ui.ts';
+import { changedConnectUi, connectUiShape } from '../connect-ui/connect-ui.ts';
 import {
   createEnvironment,
   deleteEnvironment,
   patchEnvironment,
   rotateSigningKey,
 } from './handlers.ts';
-import { presentDue, presentEnvironment } from './presenter.ts';
+import { presentEnvironment } from './presenter.ts';
 import { listEnvironments, requireEnvironmentById } from './queries.ts';
 import { defaultRetention, type Retention } from './retention.ts';
 import type { Environment } from './state.ts';
 import {
-  dueShape,
   environmentShape,
   environmentsShape,
   madeEnvironmentShape,
@@ -178,23 +178,6 @@ function changedRetention(
   };
 }
 
-const previewRetention = defineRoute({
-  method: 'GET',
-  path: '/environments/{environmentId}/retention',
-  credential: 'account',
-  scopes: ['account:environments:read'],
-  summary: 'What retention would prune and delete now; nothing is changed.',
-  params: path,
-  answers: { 200: json('What would go.', dueShape) },
-  errors: ['not_found'],
-  async handle({ params, services }) {
-    const environment = await requireEnvironmentById(services.control, params.environmentId);
-    const retention = environment.retention ?? defaultRetention;
-    const due = await services.records.writer.previewRetention(environment.uid);
-    return { status: 200, body: { data: presentDue(retention, due) } };
-  },
-});
-
 const remove = defineRoute({
   method: 'DELETE',
   path: '/environments/{environmentId}',
@@ -228,12 +211,4 @@ const rotate = defineRoute({
   },
 });
 
-export const environmentRoutes: readonly AnyRoute[] = [
-  list,
-  create,
-  get,
-  patch,
-  previewRetention,
-  remove,
-  rotate,
-];
+export const environmentRoutes: readonly AnyRoute[] = [list, create, get, patch, remove, rotate];

@@ -48,26 +48,3 @@ export const environmentShape = data(
 );
 
 export const signingKeyShape = data(z.strictObject({ webhook_signing_key: z.string() }));
-
-const counted = z.strictObject({ records: z.int(), streams: z.int() });
-
-/** What retention would do now; the first hundred of the streams. */
-export const dueShape = data(
-  z.strictObject({
-    ...periods,
-    clock_is_ahead: z.boolean(),
-    prune: counted,
-    delete: counted,
-    streams: z.array(
-      z.strictObject({
-        action: z.enum(['prune', 'delete']),
-        records: z.int(),
-        provider_config_key: z.string(),
-        connection_id: z.string(),
-        model: z.string(),
-        variant: z.string(),
-        last_run_at: z.string().nullable(),
-      }),
-    ),
-  }),
-);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import type { RootKeyUse } from '../../connections/credentials/key-ring.ts';
+import type { RootKeyUse } from '../vault/key-ring.ts';
 import { rewrapRef } from './entity.ts';
 import type { Rewrap } from './state.ts';
+import type { AccessServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'rootKeys'>;
+type Deps = Pick<AccessServices, 'control' | 'rootKeys'>;
 
 export interface RootKeyFacts {
   readonly use: RootKeyUse;
@@ -19,7 +19,7 @@ export async function rootKeyFacts({ control, rootKeys }: Deps): Promise<RootKey
   return { use: rootKeys.use(), rewrap: findRewrap(control) };
 }
 
-export const findRewrap = ({ view }: Services['control']): Rewrap | null =>
+export const findRewrap = ({ view }: AccessServices['control']): Rewrap | null =>
   view.find<Rewrap>(rewrapRef.kind, rewrapRef.path);
 
 /** Data keys that another root key than this one wraps. */

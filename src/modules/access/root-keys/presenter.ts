@@ -1,5 +1,5 @@
 import { isoMillis } from '../../../kernel/time.ts';
-import { missingRoots } from '../../connections/credentials/open-vault.ts';
+import { missingRoots } from '../vault/open-vault.ts';
 import { outdatedKeys, type RootKeyFacts } from './handlers.ts';
 
 /** Root keys by id, never the keys. */

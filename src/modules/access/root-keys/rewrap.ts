@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Services } from '../../../http/services.ts';
 import { rewrapRef } from './entity.ts';
 import { findRewrap, outdatedKeys } from './handlers.ts';
 import type { Rewrap } from './state.ts';
+import type { AccessServices } from '../services.ts';
 
 const leaseName = 'root-keys/rewrap';
 const leaseMs = 15_000;
@@ -10,7 +10,7 @@ const extendEveryMs = 5_000;
 /** An order that another process has left undone is taken up so soon after its lease has ended. */
 const lookEveryMs = 5_000;
 
-type Deps = Pick<Services, 'control' | 'rootKeys' | 'coordination' | 'logger'>;
+type Deps = Pick<AccessServices, 'control' | 'rootKeys' | 'coordination' | 'logger'>;
 
 /**
  * Carries out the order to rewrap, in whichever process has its root key first and holds the lease. Two that

@@ -1,5 +1,6 @@
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { askOptions } from '../../../http/options.ts';
 import { orderRewrap, rootKeyFacts } from './handlers.ts';
 import { presentRootKeys } from './presenter.ts';

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { defaultsOf } from '../connect-sessions/handlers.ts';
@@ -13,6 +12,7 @@ import { requireIntegration } from '../integrations/queries.ts';
 import type { Integration } from '../integrations/state.ts';
 import type { Provider } from '../providers/definition.ts';
 import { checkedParams } from './params.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /** One try of a person to authorize a connection, checked as far as it can be without credentials. */
 export interface Attempt {
@@ -48,7 +48,7 @@ export interface AttemptRequest {
  *   `integration_not_allowed`, `invalid_connection`, `invalid_query_params`
  */
 export async function beginAttempt(
-  { control, providers, vault }: Pick<Services, 'control' | 'providers' | 'vault'>,
+  { control, providers, vault }: Pick<ConnectionsServices, 'control' | 'providers' | 'vault'>,
   { session, integrationKey, params, isFor, unknownStatus: status = 404 }: AttemptRequest,
 ): Promise<Attempt> {
   const code = 'unknown_provider_config';
@@ -101,7 +101,7 @@ function tokenParamsOf(
 
 /** @throws GatewayError `invalid_connection`: it was deleted, or another has its id now */
 function reconnected(
-  { control }: Pick<Services, 'control'>,
+  { control }: Pick<ConnectionsServices, 'control'>,
   { environmentUid, reconnects }: ConnectSession,
 ): Connection | null {
   if (reconnects === null) return null;

@@ -1,7 +1,5 @@
 import type { RouteAnswer } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { announceFailure } from './announce.ts';
 import {
   findAuthorization,
   finishRedirect,
@@ -11,6 +9,7 @@ import {
 import { logged } from './log.ts';
 import type { Authorization } from './state.ts';
 import { showFailure, notifySuccess } from './notify-outcome.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 export interface Callback extends RedirectedBack {
   readonly cookies: string | undefined;
@@ -23,7 +22,10 @@ const anonymous = { socketId: null, integrationKey: '', connectionId: '' };
 export const cookieName = (state: string): string => `oauth2-${state}`;
 
 /** A person is back from the provider: the page that their browser shows. */
-export async function answerCallback(services: Services, callback: Callback): Promise<RouteAnswer> {
+export async function answerCallback(
+  services: ConnectionsServices,
+  callback: Callback,
+): Promise<RouteAnswer> {
   let found: Authorization;
   try {
     found = await taken(services, callback);
@@ -40,14 +42,14 @@ export async function answerCallback(services: Services, callback: Callback): Pr
     if (!(error instanceof GatewayError)) throw error;
     // What a function refused of a known connection is told of with the connection's mark.
     const isMarked = error.code === 'connection_validation_failed' && found.reconnectsUid !== null;
-    if (!isMarked) await announceFailure(services, found, error);
+    if (!isMarked) await services.authorizationOutcomes.failed(found, error);
     return showFailure(services, found, error);
   }
 }
 
 /** @throws GatewayError `invalid_state`, `missing_state_cookie` */
 async function taken(
-  services: Services,
+  services: ConnectionsServices,
   { texts, cookies = '', unknownStatus: status }: Callback,
 ): Promise<Authorization> {
   // Some providers hand it back under a name of their own.

@@ -16,6 +16,7 @@ export const authorizationEntity: EntityDefinition<
   AuthorizationEvent
 > = {
   kind: 'authorization',
+  indexes: { hash: ({ hash }) => hash },
   decider: authorization,
 
   /** Nobody else ends the operation of a person who never came back. */

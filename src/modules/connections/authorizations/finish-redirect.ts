@@ -1,6 +1,5 @@
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { QueryValue } from '../../../http/query.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
 import { findConnection } from '../connections/queries.ts';
@@ -16,10 +15,11 @@ import { checkIssuer } from './issuer.ts';
 import { saveAuthorized } from './save.ts';
 import { detailsContext, stateHash } from './start-redirect.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /** The authorization that a state belongs to; null when there is none, or none any more. */
 export async function findAuthorization(
-  { control, vault, clock }: Pick<Services, 'control' | 'vault' | 'clock'>,
+  { control, vault, clock }: Pick<ConnectionsServices, 'control' | 'vault' | 'clock'>,
   state: string,
 ): Promise<Authorization | null> {
   const hash = stateHash(vault, state);
@@ -36,7 +36,7 @@ export async function findAuthorization(
  * @throws GatewayError `not_found`: another callback was first
  */
 export async function takeAuthorization(
-  { control }: Pick<Services, 'control'>,
+  { control }: Pick<ConnectionsServices, 'control'>,
   { environmentUid, id, actor }: Authorization,
 ): Promise<void> {
   await control.execute(authorizationRef(environmentUid, id), { type: 'Take' }, { actor });
@@ -56,7 +56,7 @@ export interface RedirectedBack {
  *   `invalid_connection`, `invalid_callback`, `missing_api_url`, `connection_test_failed`
  */
 export async function finishRedirect(
-  services: Services,
+  services: ConnectionsServices,
   taken: Authorization,
   { texts, iss }: RedirectedBack,
 ): Promise<Connection> {

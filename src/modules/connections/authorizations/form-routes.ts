@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { bodyIssues } from '../../../http/error-response.ts';
 import { integrationKey, jsonObject, mapOf, text } from '../../../http/fields.ts';
 import { repeatableOptions } from '../../../http/options.ts';
 import { errorAt, type RouteError } from '../../../http/route-errors.ts';
-import type { Services } from '../../../http/services.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
@@ -44,7 +44,7 @@ interface FormEndpoint {
 }
 
 /** The body is checked; what is left to do is an operation of the log. */
-type Obtaining = (services: Services) => Promise<Obtained>;
+type Obtaining = (services: ConnectionsServices) => Promise<Obtained>;
 
 /** One way for a person to give credentials without leaving the page (docs/reference/http.md#credential-forms). */
 const formRoute = (formEndpoint: FormEndpoint): AnyRoute =>

@@ -1,10 +1,10 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { ProviderAuthError } from '../credentials/modes/provider-auth-error.ts';
-import type { Operation } from '../../functions/runs/run-log.ts';
+import type { Operation } from '../../../ports/operation-log.ts';
 import type { Authorization } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'logs' | 'logger'>;
+type Deps = Pick<ConnectionsServices, 'logs' | 'logger'>;
 type Named = Pick<Authorization, 'id' | 'environmentUid' | 'integrationKey' | 'connectionId'>;
 
 /** The operation `auth:create_connection` of an authorization; beginning it again goes on with it. */

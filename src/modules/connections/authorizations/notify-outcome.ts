@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import { notifySocket, type SocketMessage } from '../../../http/sockets.ts';
 import { failureOf } from './outcome.ts';
 import type { GatewayError } from '../../../kernel/errors.ts';
@@ -6,8 +5,9 @@ import { callbackAnswer } from '../connect-page/callback-answer.ts';
 import type { Connection } from '../connections/state.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
 import type { RouteAnswer } from '../../../http/define-route.ts';
+import type { ConnectionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'coordination' | 'vault' | 'logger' | 'settings'>;
+type Deps = Pick<ConnectionsServices, 'coordination' | 'vault' | 'logger' | 'settings'>;
 
 /** Who waits for the outcome, and of which connection. */
 export interface Waiting {
@@ -63,7 +63,7 @@ export async function notifyFailure(
 
 /** What the person sees, with the status of the error. */
 export async function failurePage(
-  deps: Pick<Services, 'settings'>,
+  deps: Pick<ConnectionsServices, 'settings'>,
   socketId: string | null,
   error: GatewayError,
 ): Promise<RouteAnswer> {

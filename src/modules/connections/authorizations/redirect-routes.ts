@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
 import { content, nothing } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import { integrationKey, mapOf, text } from '../../../http/fields.ts';
 import { repeatableOptions } from '../../../http/options.ts';
 import type { QueryValue } from '../../../http/query.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { requireSession } from '../connect-sessions/handlers.ts';
 import { acceptCredentials } from '../connections/accept-credentials.ts';
@@ -28,7 +28,7 @@ const ownClient = z.strictObject({
 });
 const noStore = { 'cache-control': 'no-store' };
 
-const refusalPage = (error: GatewayError, search: string, services: Services) =>
+const refusalPage = (error: GatewayError, search: string, services: ConnectionsServices) =>
   failurePage(services, new URLSearchParams(search).get('ws_client_id'), error);
 
 const connect = defineRoute({
@@ -113,7 +113,7 @@ function ownClientOf(sent: z.output<typeof ownClient>): OwnClient {
 type CallbackRequest = OwnClient & { readonly socketId: string | null };
 
 async function redirected(
-  services: Services,
+  services: ConnectionsServices,
   attempt: Attempt,
   request: CallbackRequest,
   options: ExecuteOptions,
@@ -132,7 +132,7 @@ async function redirected(
 
 /** A refresh token that the person has already spares the redirect. */
 async function renewed(
-  services: Services,
+  services: ConnectionsServices,
   attempt: Attempt,
   { override, refreshToken, socketId }: CallbackRequest & { readonly refreshToken: string },
   options: ExecuteOptions,

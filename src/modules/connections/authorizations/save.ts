@@ -1,10 +1,9 @@
 import type { RequestOptions } from '../../../http/options.ts';
-import type { Services } from '../../../http/services.ts';
 import { connectValidated } from '../connections/lifecycle.ts';
 import type { Connection } from '../connections/state.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { openConnectionConfig } from '../credentials/sealing.ts';
-import { openUrl, urlOfSession } from '../credentials/webhook-urls.ts';
+import { openUrl, urlOfSession } from '../../access/vault/webhook-urls.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { Authorization } from './state.ts';
@@ -22,7 +21,7 @@ type Owned = Pick<
  * @throws GatewayError `invalid_connection`: the known one is gone; `connection_validation_failed`
  */
 export async function saveAuthorized(
-  services: Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>,
+  services: Parameters<typeof connectValidated>[0],
   ref: Owned & { readonly provider: Provider; readonly known: Connection | null },
   request: { readonly obtained: Obtained; readonly askedConfig: JsonObject },
   options: RequestOptions,

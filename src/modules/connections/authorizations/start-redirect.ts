@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { modeContext } from '../credentials/mode-context.ts';
-import { sealingContext } from '../credentials/sealing.ts';
+import { sealingContext } from '../../access/vault/sealing-context.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Attempt } from './attempt.ts';
 import { authorizationRef } from './entity.ts';
 import type { Authorization, RedirectDetails } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /** Where providers send people back to. */
 export const callbackPath = '/oauth/callback';
@@ -23,7 +23,7 @@ export interface StartedRedirect {
  * @throws ProviderAuthError; GatewayError `missing_api_url`, `invalid_credentials` (no client)
  */
 export async function startRedirect(
-  services: Pick<Services, 'control' | 'vault' | 'http' | 'clock' | 'settings'>,
+  services: Pick<ConnectionsServices, 'control' | 'vault' | 'http' | 'clock' | 'settings'>,
   attempt: Attempt,
   request: {
     readonly socketId: string | null;
@@ -86,7 +86,7 @@ function paramsOf({ defaults }: Attempt): Readonly<Record<string, string>> {
 }
 
 /** A state is worth as much as a token while it lives: only its keyed hash is stored. */
-export const stateHash = (vault: Services['vault'], state: string): string =>
+export const stateHash = (vault: ConnectionsServices['vault'], state: string): string =>
   vault.fingerprint('authorization-state', state);
 
 export const detailsContext = ({

@@ -1,8 +1,8 @@
 import type { RouteAnswer } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { pageAssets } from './assets.ts';
 import type { CallbackOutcome } from './browser/callback-outcome.ts';
 import { documentAnswer } from './document.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /**
  * The document that ends a flow at a provider (docs/reference/http.md#sign-in-by-redirect): it tells the page that began the
@@ -10,7 +10,7 @@ import { documentAnswer } from './document.ts';
  */
 export async function callbackAnswer(
   outcome: CallbackOutcome,
-  { settings }: Pick<Services, 'settings'>,
+  { settings }: Pick<ConnectionsServices, 'settings'>,
 ): Promise<RouteAnswer> {
   const { callbackScript, style } = await pageAssets();
   return documentAnswer({

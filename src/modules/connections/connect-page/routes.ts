@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { content, nothing } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { codingFor } from '../../../http/negotiate.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { pageAssets, type Asset } from './assets.ts';

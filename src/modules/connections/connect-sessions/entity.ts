@@ -16,6 +16,7 @@ export const connectSessionEntity: EntityDefinition<
   ConnectSessionEvent
 > = {
   kind: 'connect-session',
+  indexes: { hash: ({ hash }) => hash },
   decider: connectSession,
   publish: () => [],
   dueAt: ({ expiresAt }) => expiresAt,

@@ -2,17 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { Caller } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { endUserTags, normaliseTags, type EndUser } from '../connections/state.ts';
-import { sealingContext } from '../credentials/sealing.ts';
-import { sealUrl, urlOfSession } from '../credentials/webhook-urls.ts';
+import { sealingContext } from '../../access/vault/sealing-context.ts';
+import { sealUrl, urlOfSession } from '../../access/vault/webhook-urls.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { connectSessionRef } from './entity.ts';
 import type { ConnectSession, IntegrationDefaults, SessionDefaults } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 const prefix = 'svc_connect_session_';
 const tokenPattern = /^svc_connect_session_[0-9a-f]{64}$/;
@@ -105,7 +105,7 @@ export async function endSession(
  * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token` (also: expired)
  */
 export async function sessionOf(
-  { control, vault, clock }: Deps & Pick<Services, 'clock'>,
+  { control, vault, clock }: Deps & Pick<ConnectionsServices, 'clock'>,
   token: string,
 ): Promise<ConnectSession> {
   if (!tokenPattern.test(token)) throw new GatewayError('invalid_connect_session_token_format');
@@ -128,7 +128,8 @@ export async function sessionOf(
 /** @throws GatewayError `unknown_connect_session_token`: no gate let a caller without a session through */
 export function requireSession({ session }: Pick<Caller, 'session'>): ConnectSession {
   if (session === undefined) throw new GatewayError('unknown_connect_session_token');
-  return session;
+  // `callerOf` put it there as `sessionOf` found it.
+  return session as ConnectSession;
 }
 
 /** What the application fixed for connections of the integration. */

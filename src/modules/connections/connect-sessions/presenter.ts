@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { presentEndUser } from '../connections/presenter.ts';
-import { connectUiSettings } from '../../access/environments/connect-ui.ts';
+import { connectUiSettings } from '../../access/connect-ui/connect-ui.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { socketsPath } from '../../../http/sockets.ts';
 import type { ConnectSession, SessionDefaults } from './state.ts';

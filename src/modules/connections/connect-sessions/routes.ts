@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import { json, nothing } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import {
   connectionId,
   endUserInput,
@@ -14,7 +15,6 @@ import {
   webhookUrl,
 } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import type { Services } from '../../../http/services.ts';
 import { bodyRefused } from '../../../http/error-response.ts';
 import { GatewayError, type Issue } from '../../../kernel/errors.ts';
 import { isoMillis } from '../../../kernel/time.ts';
@@ -163,7 +163,7 @@ const remove = defineRoute({
 });
 
 function made(
-  { settings }: Services,
+  { settings }: ConnectionsServices,
   { session, token }: { readonly session: ConnectSession; readonly token: string },
 ): RouteAnswer {
   const data = {
@@ -229,7 +229,7 @@ function defaultsOf({ integrations_config_defaults: sent = {} }: CommonBody): {
 
 /** @throws GatewayError `invalid_body` naming each place that names an integration that is not there */
 async function refuseUnknownIntegrations(
-  { control }: Services,
+  { control }: ConnectionsServices,
   environmentUid: string,
   body: CommonBody,
   allowed: readonly string[],

@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import {
   openConnectionConfig,
@@ -10,6 +9,7 @@ import { requireIntegration } from '../integrations/queries.ts';
 import type { OpenedForCall } from './opened-connections.ts';
 import type { FreshOptions } from './refresher.ts';
 import type { Connection } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /**
  * Refreshes what is due, then opens connection and integration.
@@ -17,7 +17,7 @@ import type { Connection } from './state.ts';
  *   `connection_refresh_backoff`, `connection_refresh_exhausted`
  */
 export async function decryptForCall(
-  deps: Pick<Services, 'control' | 'vault' | 'providers' | 'refresher'>,
+  deps: Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher'>,
   request: Connection,
   options: FreshOptions = {},
 ): Promise<OpenedForCall> {

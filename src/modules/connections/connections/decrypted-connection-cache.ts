@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import { isDue } from './freshness.ts';
@@ -6,12 +5,13 @@ import { decryptForCall } from './decrypt-for-call.ts';
 import type { ConnectionName, OpenedConnections, OpenedForCall } from './opened-connections.ts';
 import { requireConnection } from './queries.ts';
 import type { FreshOptions } from './refresher.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /** Opened secrets stay in memory for so long without being asked for from the store again. */
 const keptMs = 30_000;
 const keptMax = 5_000;
 
-type Deps = Pick<Services, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
+type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'refresher' | 'clock'>;
 
 interface Kept {
   readonly opened: OpenedForCall;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { connectionId } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { connectionRoutes } from './routes.ts';

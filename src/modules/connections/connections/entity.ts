@@ -8,6 +8,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import { connection, type ConnectionCommand } from './decider.ts';
 import type { ConnectionEvent } from './events.ts';
+import { connectionTable } from './search.ts';
 import { connectionDueAt, type Connection } from './state.ts';
 
 export function connectionRef(
@@ -21,6 +22,12 @@ export function connectionRef(
 
 export const connectionEntity: EntityDefinition<Connection, ConnectionCommand, ConnectionEvent> = {
   kind: 'connection',
+  indexes: {
+    uid: ({ uid }) => uid,
+    id: ({ id }) => String(id),
+    deleting: ({ isDeleting }) => (isDeleting ? 'yes' : null),
+  },
+  searchTable: connectionTable,
   decider: connection,
   isNumbered: true,
   dueAt: connectionDueAt,

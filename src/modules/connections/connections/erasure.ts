@@ -1,6 +1,5 @@
 import { isoMillis, type Instant } from '../../../kernel/time.ts';
-import { keysTopic } from '../credentials/key-log.ts';
-import type { ClosedStream } from '../../records/commands.ts';
+import { keysTopic } from '../../access/vault/key-log.ts';
 import type { ErasedStream, ErasureReceipt } from './events.ts';
 
 const dayMs = 86_400_000;
@@ -13,7 +12,7 @@ const commandsGoneAfterMs = dayMs + 3_600_000;
 
 export function erasureReceipt(
   connectionUid: string,
-  streams: readonly (ClosedStream & Pick<ErasedStream, 'model' | 'variant'>)[],
+  streams: readonly ErasedStream[],
   /** How long the wrapped data key may still lie in the files of the log; 0 = it is destroyed. */
   keyGoneAfterMs: number,
   at: Instant,
@@ -47,8 +46,6 @@ export function erasureReceipt(
         gone_by: by(logsGoneAfterMs),
       },
     ],
-    records: streams.map(({ model, variant, plain, sealed, pruned }) => {
-      return { model, variant, plain, sealed, pruned };
-    }),
+    records: streams,
   };
 }

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Obtained } from '../credentials/modes/mode.ts';
 import { connectionSealer, openConnectionConfig } from '../credentials/sealing.ts';
-import { changedUrl, sealUrl, urlOfConnection } from '../credentials/webhook-urls.ts';
+import { changedUrl, sealUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
 import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
 import { connectionRef } from './entity.ts';
 import { findConnection, requireConnection } from './queries.ts';
 import { endUserTags, normaliseTags, type Connection, type EndUser } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 export { deleteConnection } from './deletion.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 export interface ConnectionImport {
   readonly environmentUid: string;
@@ -116,7 +116,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 function importBody(
-  vault: Services['vault'],
+  vault: ConnectionsServices['vault'],
   wanted: ConnectionImport & { readonly connectionId: string },
   uid: string,
 ) {
@@ -147,7 +147,10 @@ function importBody(
 }
 
 /** Tells renewed credentials from the same ones (`fingerprint` of docs/reference/topics.md#svccredentialsv1: 16 bytes, hex). */
-export function credentialsFingerprint(vault: Services['vault'], credentials: JsonObject): string {
+export function credentialsFingerprint(
+  vault: ConnectionsServices['vault'],
+  credentials: JsonObject,
+): string {
   return vault.fingerprint('credentials', stableJson(credentials)).slice(0, 32);
 }
 
@@ -274,7 +277,7 @@ const fetchNotedEveryMs = 3_600_000;
 
 /** Notes a fetch of the connection in the log, at most about once an hour. */
 export async function noteFetched(
-  { control, clock }: Pick<Services, 'control' | 'clock'>,
+  { control, clock }: Pick<ConnectionsServices, 'control' | 'clock'>,
   { environmentUid, integrationKey, connectionId, uid, lastFetchedAt }: Connection,
 ): Promise<void> {
   const now = clock.now();

@@ -1,30 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestOptions } from '../../../http/options.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { uuidV5 } from '../../../kernel/ids.ts';
-import { listFunctions } from '../../functions/functions/queries.ts';
-import type { DeployedFunction } from '../../functions/functions/state.ts';
-import { deleteConnection } from './deletion.ts';
+import { deleteConnection, type DeletionDeps } from './deletion.ts';
 import { connectionRef } from './entity.ts';
 import { importConnection, type ConnectionImport } from './handlers.ts';
 import type { Connection } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
-/** What functions can be deployed for (docs/reference/functions.md#on-event-functions). */
-export type LifecycleEvent =
-  'post-connection-creation' | 'validate-connection' | 'pre-connection-deletion';
-
-/** Enabled functions of the connection's integration for the event, in the order in which they run. */
-export function functionsOn(
-  { control }: Pick<Services, 'control'>,
-  event: LifecycleEvent,
-  { environmentUid, integrationKey }: Pick<Connection, 'environmentUid' | 'integrationKey'>,
-): DeployedFunction[] {
-  const deployed = listFunctions(control, environmentUid, { integrationKey, kind: 'on-event' });
-  return deployed.filter((fn) => fn.isEnabled && fn.event === event);
-}
-
-type ConnectDeps = Pick<Services, 'control' | 'vault' | 'records' | 'clock' | 'runs'>;
+type ConnectDeps = DeletionDeps & Pick<ConnectionsServices, 'lifecycle'>;
 
 /**
  * Creates the connection, or gives a known one new credentials, and has the functions on `validate-connection` look
@@ -38,15 +21,15 @@ export async function connectValidated(
   wanted: ConnectionImport,
   options: RequestOptions,
 ): Promise<Connection> {
-  const validators = functionsOn(deps, 'validate-connection', wanted);
-  const isToBeValidated = validators.length > 0;
+  const event = 'validate-connection';
+  const isToBeValidated = deps.lifecycle.has(event, wanted);
   const { connection } = await importConnection(deps, { ...wanted, isToBeValidated }, options);
   if (connection.validating == null) return connection;
   const { environmentUid, integrationKey, connectionId, uid } = connection;
   const ref = connectionRef(environmentUid, integrationKey, connectionId);
   const { actor, workId } = options;
   try {
-    await runInOrder(deps, validators, { connection, event: 'validate-connection', actor, workId });
+    await deps.lifecycle.run(event, { connection, actor, workId });
   } catch (error) {
     const refused = refusalOf(error, 'connection_validation_failed');
     if (connection.validating.isNew) await deleteConnection(deps, connection, { actor });
@@ -64,38 +47,14 @@ export async function connectValidated(
  * @throws GatewayError the connection stays: `connection_deletion_refused` (424) where one throws, `run_interrupted`
  */
 export async function runBeforeDeletion(
-  deps: Pick<Services, 'control' | 'runs'>,
+  { lifecycle }: Pick<ConnectionsServices, 'lifecycle'>,
   connection: Connection,
   { actor, workId }: Pick<RequestOptions, 'actor' | 'workId'>,
 ): Promise<void> {
-  const event = 'pre-connection-deletion';
   try {
-    const functions = functionsOn(deps, event, connection);
-    await runInOrder(deps, functions, { connection, event, actor, workId });
+    await lifecycle.run('pre-connection-deletion', { connection, actor, workId });
   } catch (error) {
     throw refusalOf(error, 'connection_deletion_refused');
-  }
-}
-
-/** One after the other; the first failure ends it. */
-async function runInOrder(
-  { runs }: Pick<Services, 'runs'>,
-  functions: readonly DeployedFunction[],
-  {
-    workId,
-    ...ref
-  }: {
-    readonly connection: Connection;
-    readonly event: LifecycleEvent;
-    readonly actor: string;
-    readonly workId: string | undefined;
-  },
-): Promise<void> {
-  // Who asked may go away; what was begun comes to its end.
-  const { signal } = new AbortController();
-  for (const fn of functions) {
-    const runId = workId === undefined ? undefined : uuidV5(workId, `${ref.event}/${fn.name}`);
-    await runs.runEvent({ ...ref, fn, runId }, signal);
   }
 }
 

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import { publicCredentials, withoutRefreshTokens } from '../credentials/public.ts';
 import { openConnectionConfig, openCredentials, openMetadata } from '../credentials/sealing.ts';
-import type { Vault } from '../credentials/vault.ts';
-import { openUrl, urlOfConnection } from '../credentials/webhook-urls.ts';
+import type { Vault } from '../../access/vault/vault.ts';
+import { openUrl, urlOfConnection } from '../../access/vault/webhook-urls.ts';
 import type { Connection, EndUser } from './state.ts';
 
 export interface ConnectionView {

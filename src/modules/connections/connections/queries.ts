@@ -3,11 +3,13 @@ import { GatewayError, type ErrorCode } from '../../../kernel/errors.ts';
 import { environmentName } from '../../access/environments/names.ts';
 import { requireIntegration } from '../integrations/queries.ts';
 import type { ConnectionQuery } from './listing.ts';
+import { connectionSearch } from './search.ts';
 import type { Connection } from './state.ts';
 
 /** A page of the environment's connections, newest first; those being deleted are left out. */
 export function queryConnections({ view }: ControlPlane, query: ConnectionQuery): Connection[] {
-  return view.connections(query).map(({ state }) => state);
+  const { sql, values } = connectionSearch(query);
+  return view.search<Connection>(sql, values).map(({ state }) => state);
 }
 
 export function findConnection(

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Lease } from '../../../ports/coordination.ts';
@@ -17,6 +16,7 @@ import { storeCredentials } from './handlers.ts';
 import { findConnection } from './queries.ts';
 import type { Refresher } from './refresher.ts';
 import type { Connection, Credentials } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /** A waiting fetch looks again that often, beside being woken by its view. */
 const lookAgainMs = 100;
@@ -25,7 +25,7 @@ const storeTriesMs = 20_000;
 const actor = 'system';
 
 export type RefreshDeps = Pick<
-  Services,
+  ConnectionsServices,
   'control' | 'vault' | 'http' | 'clock' | 'coordination' | 'logger' | 'providers' | 'logs'
 > & { readonly faultPoint?: (name: string) => void | Promise<void> };
 

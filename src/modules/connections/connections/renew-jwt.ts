@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { modeContext } from '../credentials/mode-context.ts';
 import { withNewJwt } from '../credentials/modes/installation.ts';
@@ -7,8 +6,9 @@ import { requireIntegration } from '../integrations/queries.ts';
 import { storeCredentials } from './handlers.ts';
 import { findConnection } from './queries.ts';
 import type { Connection } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'vault' | 'providers' | 'http' | 'clock'>;
+type Deps = Pick<ConnectionsServices, 'control' | 'vault' | 'providers' | 'http' | 'clock'>;
 
 /**
  * Gives the connection of an app a new JWT, and leaves its tokens (docs/reference/auth-modes.md#app); any other is

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute, type Caller } from '../../../http/define-route.ts';
+import type { AnyRoute, Caller } from '../../../http/define-route.ts';
+import { defineRoute, type ConnectionsServices } from '../services.ts';
 import {
   connectionId,
   endUserInput,
@@ -15,7 +16,6 @@ import {
 } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
 import { errorAt } from '../../../http/route-errors.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { importCredentials } from '../credentials/import.ts';
@@ -312,7 +312,7 @@ function metadataOf(body: z.output<typeof metadataBody>, caller: Caller) {
  *   nothing was tried, 400 when the refresh failed
  */
 async function freshOrRefused(
-  services: Services,
+  services: ConnectionsServices,
   connection: Connection,
   isForced: boolean,
 ): Promise<Connection> {
@@ -344,7 +344,7 @@ const fetchNotedEveryMs = 3_600_000;
 const noteLeaseMs = 60_000;
 
 /** An observation: it holds no answer up, and losing one costs a line in a list. */
-async function observeFetch(services: Services, connection: Connection): Promise<void> {
+async function observeFetch(services: ConnectionsServices, connection: Connection): Promise<void> {
   const { clock, coordination, logger } = services;
   if (clock.now() - (connection.lastFetchedAt ?? 0) < fetchNotedEveryMs) return;
   try {

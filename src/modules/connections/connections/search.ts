@@ -1,4 +1,6 @@
+import type { SearchTable } from '../../../control-plane/entity.ts';
 import type { ConnectionQuery } from './listing.ts';
+import type { Connection } from './state.ts';
 
 const limitDefault = 10_000;
 
@@ -27,8 +29,33 @@ export function connectionSearch(query: ConnectionQuery): {
     add(`EXISTS (${holds})`, key.toLowerCase(), value);
   }
   const limit = query.limit ?? limitDefault;
-  const sql = `SELECT e.scope, e.state FROM connections AS c JOIN entities AS e ON e.key = c.key
+  const sql = `SELECT e.key, e.scope, e.state FROM connections AS c JOIN entities AS e ON e.key = c.key
     WHERE ${conditions.join(' AND ')}
     ORDER BY c.created_at DESC, c.id DESC LIMIT ? OFFSET ?`;
   return { sql, values: [...values, limit, limit * (query.page ?? 0)] };
 }
+
+/** What `GET /connections` searches by. */
+export const connectionTable: SearchTable<Connection> = {
+  name: 'connections',
+  ddl: `
+  CREATE TABLE connections (
+    key TEXT PRIMARY KEY, environment_uid TEXT NOT NULL, integration_key TEXT NOT NULL,
+    connection_id TEXT NOT NULL, created_at INTEGER NOT NULL, id INTEGER NOT NULL, search TEXT NOT NULL,
+    end_user_id TEXT, organization_id TEXT, tags TEXT NOT NULL
+  ) WITHOUT ROWID;
+  -- The order of GET /connections.
+  CREATE INDEX connections_order ON connections (environment_uid, created_at DESC, id DESC);
+`,
+  row({ environmentUid, integrationKey, connectionId, createdAt, id, endUser, tags, ...state }) {
+    if (state.isDeleting) return null;
+    const parts = [connectionId, endUser?.displayName ?? '', endUser?.email ?? ''];
+    // A separator that no part can hold: a search never matches across two of them.
+    const search = parts.join('\u0000').toLowerCase();
+    const owners = [endUser?.id ?? null, endUser?.organization?.id ?? null];
+    return [
+      ...[environmentUid, integrationKey, connectionId, createdAt, id, search],
+      ...[...owners, JSON.stringify(tags)],
+    ];
+  },
+};

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { verifyCredentials } from '../providers/verify.ts';
 import { connectionRef } from './entity.ts';
 import { decryptForCall } from './decrypt-for-call.ts';
 import type { Connection } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 export type VerifyCredentialsDeps = Pick<
-  Services,
+  ConnectionsServices,
   'control' | 'vault' | 'providers' | 'refresher' | 'http' | 'clock' | 'logs'
 >;
 

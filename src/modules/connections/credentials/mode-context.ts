@@ -1,13 +1,13 @@
-import type { Services } from '../../../http/services.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Integration } from '../integrations/state.ts';
 import type { Provider } from '../providers/definition.ts';
 import type { ModeContext } from './modes/mode.ts';
 import { openIntegrationCredentials } from './sealing.ts';
+import type { ConnectionsServices } from '../services.ts';
 
 /** What the mode of a provider works with, for one connection of the integration. */
 export async function modeContext(
-  { vault, http, clock }: Pick<Services, 'vault' | 'http' | 'clock'>,
+  { vault, http, clock }: Pick<ConnectionsServices, 'vault' | 'http' | 'clock'>,
   integration: Integration,
   provider: Provider,
   connectionConfig: JsonObject = {},

@@ -1,13 +1,9 @@
-import { joinKey, type Sealed } from '../../../kernel/ids.ts';
+import type { Sealed } from '../../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
 import type { Connection, Credentials } from '../connections/state.ts';
-import type { Environment } from '../../access/environments/state.ts';
 import type { Integration, IntegrationCredentials } from '../integrations/state.ts';
-import type { Vault } from './vault.ts';
-
-/** What a sealed text is bound to: environment, owner and field. */
-export const sealingContext = (environmentUid: string, owner: string, field: string): string =>
-  joinKey(environmentUid, owner, field);
+import { sealingContext } from '../../access/vault/sealing-context.ts';
+import type { Vault } from '../../access/vault/vault.ts';
 
 type Owner = Pick<Connection, 'environmentUid' | 'uid'>;
 
@@ -85,22 +81,3 @@ export async function openIntegrationCredentials(
     context,
   );
 }
-
-/** The key that signs webhooks to the application, and the one before it while it still signs. */
-export async function openSigningKeys(
-  vault: Vault,
-  environment: Environment,
-  at: number,
-): Promise<{ readonly current: string; readonly previous: string | null }> {
-  const { uid, webhookSigningKey, previousSigningKey } = environment;
-  await vault.ready(uid);
-  const context = signingKeyContext(uid);
-  const isOldAlive = previousSigningKey !== null && previousSigningKey.until > at;
-  return {
-    current: vault.open(uid, webhookSigningKey, context),
-    previous: isOldAlive ? vault.open(uid, previousSigningKey.key, context) : null,
-  };
-}
-
-export const signingKeyContext = (environmentUid: string): string =>
-  sealingContext(environmentUid, environmentUid, 'webhook_signing_key');

@@ -24,6 +24,10 @@ export const integrationEntity: EntityDefinition<
   IntegrationEvent
 > = {
   kind: 'integration',
+  indexes: {
+    uid: ({ uid }) => uid,
+    deleting: ({ isDeleting }) => (isDeleting ? 'yes' : null),
+  },
   decider: integration,
 
   publish(event, before, after, meta) {

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecuteOptions, Executed } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
+import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
-import { deleteConnection } from '../connections/deletion.ts';
+import { deleteConnection, type DeletionDeps } from '../connections/deletion.ts';
 import { connectionsOfIntegration } from '../connections/queries.ts';
 import { openIntegrationCredentials, sealIntegrationCredentials } from '../credentials/sealing.ts';
-import { functionRef } from '../../functions/functions/entity.ts';
-import type { DeployedFunction } from '../../functions/functions/state.ts';
 import type { Provider } from '../providers/definition.ts';
-import { typedTopicRef } from '../../operations/typed-topics/entity.ts';
-import { listTypedTopics } from '../../operations/typed-topics/queries.ts';
 import { parseIntegrationCredentials } from './credentials.ts';
 import { integrationRef } from './entity.ts';
 import type { IntegrationSettings } from './events.ts';
 import { requireIntegration } from './queries.ts';
 import type { Integration, IntegrationCredentials } from './state.ts';
+import type { ConnectionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<ConnectionsServices, 'control' | 'vault'>;
 
 /**
  * Makes an integration. `credentials` is the body's part as sent.
@@ -75,6 +71,8 @@ export interface IntegrationPatch {
   readonly custom?: Readonly<Record<string, string>> | undefined;
 }
 
+type UpdateDeps = Deps & Pick<ConnectionsServices, 'integrationDependents'>;
+
 const conflictTriesMax = 5;
 
 /**
@@ -82,7 +80,7 @@ const conflictTriesMax = 5;
  * @throws GatewayError `not_found`, `invalid_body` (the key is taken, connections exist, credentials do not fit)
  */
 export async function updateIntegration(
-  deps: Deps,
+  deps: UpdateDeps,
   environmentUid: string,
   uniqueKey: string,
   patch: IntegrationPatch,
@@ -102,7 +100,7 @@ export async function updateIntegration(
 }
 
 async function updateOnce(
-  deps: Deps,
+  deps: UpdateDeps,
   existing: Integration,
   patch: IntegrationPatch,
   provider: Provider,
@@ -120,8 +118,9 @@ async function updateOnce(
     return changed;
   }
   refuseWithConnections(deps, existing);
-  refuseWithTypedTopics(deps, existing);
+  for (const dependents of deps.integrationDependents) dependents.refuseMove(existing);
   await vault.ready(environmentUid);
+  const target = patch.uniqueKey;
   const moved = { ...existing, ...changes, uniqueKey: patch.uniqueKey };
   const [, , arrived] = await control.askAll(
     [
@@ -131,7 +130,7 @@ async function updateOnce(
         ref: integrationRef(environmentUid, patch.uniqueKey),
         body: { type: 'Arrive', integration: moved },
       },
-      ...movedFunctions(deps, existing, patch.uniqueKey),
+      ...deps.integrationDependents.flatMap((ref) => ref.moves(existing, target)),
     ],
     options,
   );
@@ -180,37 +179,9 @@ function refuseWithConnections({ control }: Deps, existing: Integration): void {
   });
 }
 
-/** Their names carry the key. */
-function refuseWithTypedTopics(
-  { control }: Deps,
-  { environmentUid, uniqueKey }: Integration,
-): void {
-  const ref = listTypedTopics(control, environmentUid).find(
-    ({ integrationKey }) => integrationKey === uniqueKey,
-  );
-  if (ref === undefined) return;
-  const message = `An integration with typed topics keeps its unique key: delete that of "${ref.model}" first.`;
-  throw new GatewayError('invalid_body', {
-    message,
-    errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
-  });
-}
-
-function movedFunctions({ control }: Deps, existing: Integration, target: string): Executed[] {
-  const { environmentUid, uniqueKey } = existing;
-  const functions = control.view.list<DeployedFunction>('function', [environmentUid, uniqueKey]);
-  return functions.flatMap(({ ref, state }) => [
-    { ref, body: { type: 'Leave' } },
-    {
-      ref: functionRef(environmentUid, target, state.kind, state.name),
-      body: { type: 'Arrive', deployed: { ...state, integrationKey: target } },
-    },
-  ]);
-}
-
 /** The integration's secrets, or null when it has none. */
 export function readIntegrationCredentials(
-  { vault }: Pick<Services, 'vault'>,
+  { vault }: Pick<ConnectionsServices, 'vault'>,
   integration: Integration,
 ): Promise<IntegrationCredentials | null> {
   return openIntegrationCredentials(vault, integration);
@@ -222,7 +193,7 @@ export function readIntegrationCredentials(
  * @throws GatewayError `not_found`
  */
 export async function deleteIntegration(
-  deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
+  deps: DeletionDeps & Pick<ConnectionsServices, 'integrationDependents'>,
   environmentUid: string,
   uniqueKey: string,
   options: ExecuteOptions,
@@ -235,7 +206,7 @@ export async function deleteIntegration(
 
 /** Removes what an integration that is being deleted still has, then the integration. */
 export async function finishIntegrationDeletion(
-  deps: Pick<Services, 'control' | 'vault' | 'records' | 'clock'>,
+  deps: DeletionDeps & Pick<ConnectionsServices, 'integrationDependents'>,
   environmentUid: string,
   uniqueKey: string,
   options: ExecuteOptions,
@@ -245,14 +216,10 @@ export async function finishIntegrationDeletion(
   for (const connection of connectionsOfIntegration(control, environmentUid, uniqueKey)) {
     await deleteConnection(deps, connection, options);
   }
-  const functions = control.view.list('function', [environmentUid, uniqueKey]);
-  const typed = listTypedTopics(control, environmentUid)
-    .filter(({ integrationKey }) => integrationKey === uniqueKey)
-    .map(({ model }) => typedTopicRef(environmentUid, uniqueKey, model));
+  const named = { environmentUid, uniqueKey };
   await control.askAll(
     [
-      ...typed.map((ref) => ({ ref, body: { type: 'End' } })),
-      ...functions.map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
+      ...deps.integrationDependents.flatMap((dependents) => dependents.removals(named)),
       { ref: integrationRef(environmentUid, uniqueKey), body: { type: 'Delete' } },
     ],
     options,

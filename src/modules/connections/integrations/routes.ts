@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { data, json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { bodyRefused } from '../../../http/error-response.ts';
 import {
   displayName,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { content, data, json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { integrationKey } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { logoSvg } from './logo.ts';

@@ -3,7 +3,8 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
-import type { ModelPlace, ModelResult, RunFailure } from '../syncs/events.ts';
+import type { RunFailure } from '../syncs/events.ts';
+import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionBorn, ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';
@@ -32,7 +33,7 @@ export type ActionCommand = At &
         readonly outputHash: string | null;
         readonly error: RunFailure | null;
         readonly counts?: readonly ModelResult[];
-        readonly positions?: readonly ModelPlace[];
+        readonly positions?: readonly ModelPosition[];
       } & OfAttempt)
   );
 

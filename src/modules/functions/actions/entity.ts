@@ -5,7 +5,8 @@ import type {
   PublicMessage,
 } from '../../../control-plane/entity.ts';
 import { joinKey } from '../../../kernel/ids.ts';
-import { micros, quietStep, scrub, type RunStep } from '../runs/events.ts';
+import { micros, quietStep, type RunStep } from '../runs/events.ts';
+import { scrub } from '../../../kernel/scrub.ts';
 import { action, actionDueAt, type ActionCommand } from './decider.ts';
 import type { ActionEvent } from './events.ts';
 import { kindOf, type ActionRun } from './state.ts';

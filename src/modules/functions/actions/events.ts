@@ -1,6 +1,7 @@
 import type { Instant } from '../../../kernel/time.ts';
 import type { BodyPlace } from '../runs/events.ts';
-import type { ModelPlace, ModelResult, RunFailure } from '../syncs/events.ts';
+import type { RunFailure } from '../syncs/events.ts';
+import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import type { EndStatus } from '../syncs/state.ts';
 import type { ActionRun } from './state.ts';
 
@@ -45,7 +46,7 @@ export type ActionEvent =
       readonly error: RunFailure | null;
       /** Of a webhook. Absent: none. */
       readonly counts?: readonly ModelResult[];
-      readonly positions?: readonly ModelPlace[];
+      readonly positions?: readonly ModelPosition[];
     }
   /** The time in which its output can be read has passed. */
   | { readonly type: 'ActionForgotten' };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
 import type { Clock } from '../../../kernel/time.ts';
-import { functionsOn } from '../../connections/connections/lifecycle.ts';
+import { functionsOn } from './lifecycle-functions.ts';
 import { findConnection } from '../../connections/connections/queries.ts';
 import type { RunsClient } from '../runs/client.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
@@ -59,7 +59,7 @@ export async function startLifecycleHooks(deps: {
       };
       const connection = find();
       if (connection === null) return;
-      for (const fn of functionsOn({ control }, event, connection)) {
+      for (const fn of functionsOn(control, event, connection)) {
         // Deleted by the one before, or meanwhile.
         if (find() === null) return;
         const runId = uuidV5(event_id, fn.name);

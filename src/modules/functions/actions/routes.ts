@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute, type RouteAnswer } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteAnswer } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { errorAnswer } from '../../../http/error-response.ts';
 import {
   connectionId,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { compileSource } from '../functions/compile-source.ts';
@@ -9,8 +8,9 @@ import { deployBody, type DeployBody } from '../functions/deploy-body.ts';
 import { deployWithSyncs } from '../functions/handlers.ts';
 import { deploymentRef } from './entity.ts';
 import type { Deployment, DeploymentFailure } from './state.ts';
+import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'coordination' | 'records' | 'logger'>;
+type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records' | 'logger'>;
 
 /** Another deployment of the environment, or the compilations of others, are waited for. */
 const waitedFor: readonly string[] = ['concurrent_deployment', 'execution_environment_unavailable'];

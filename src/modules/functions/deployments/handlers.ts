@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { checkStandalone } from '../functions/deploy-rules.ts';
@@ -9,8 +8,9 @@ import { findFunction } from '../functions/queries.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
 import { deploymentRef } from './entity.ts';
 import type { Deployment, DeploymentOrder } from './state.ts';
+import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control'>;
+type Deps = Pick<FunctionsServices, 'control'>;
 
 /**
  * Queues the deployment of one function from source, for whichever node takes it up.

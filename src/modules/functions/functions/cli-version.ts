@@ -1,5 +1,5 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
+import type { FunctionsServices } from '../services.ts';
 
 /** The oldest command line whose deployments are understood (docs/reference/http.md#headers). */
 const oldest = '0.39.25';
@@ -10,7 +10,7 @@ const oldest = '0.39.25';
  */
 export function checkCliVersion(
   userAgent: string | undefined,
-  { settings }: Pick<Services, 'settings'>,
+  { settings }: Pick<FunctionsServices, 'settings'>,
 ): void {
   const [, sent] = /^svc-cli\/(\d+\.\d+\.\d+)/.exec(userAgent ?? '') ?? [];
   if (sent === undefined) return;

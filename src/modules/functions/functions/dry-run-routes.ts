@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import { anyJson, json, timestamp } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { errorAt } from '../../../http/route-errors.ts';
 import { connectionId, integrationKey, jsonObject, text } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';

@@ -1,12 +1,12 @@
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { reconcileSyncInstances } from '../syncs/reconcile.ts';
 import { deployFunctions, type DeployPlan, type DeployWork } from './deploy.ts';
 import { functionRef } from './entity.ts';
 import type { DeployedFunction } from './state.ts';
+import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'coordination' | 'records'>;
+type Deps = Pick<FunctionsServices, 'control' | 'coordination' | 'records'>;
 
 /** Many functions are decided together, behind whatever the owner has before them. */
 const deployTimeoutMs = 60_000;

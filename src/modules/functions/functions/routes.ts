@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { functionName, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isoMillis } from '../../../kernel/time.ts';

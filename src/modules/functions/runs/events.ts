@@ -1,7 +1,6 @@
 import type { PublicFields } from '../../../kernel/public-fields.ts';
 import type { Instant, Micros } from '../../../kernel/time.ts';
-import type { ModelPlace, ModelResult } from '../syncs/events.ts';
-import { redactText } from '../../../kernel/redact.ts';
+import type { ModelPosition, ModelResult } from '../../records/events.ts';
 
 export type RunKind = 'sync' | 'action' | 'on-event' | 'webhook' | 'dryrun';
 export type RunAction =
@@ -70,7 +69,7 @@ export interface RunStep {
   readonly checkpoint_from: string | null;
   readonly checkpoint_to: string | null;
   readonly counts: readonly ModelResult[];
-  readonly positions: readonly ModelPlace[];
+  readonly positions: readonly ModelPosition[];
   readonly duration_ms: number | null;
   readonly input_hash: string | null;
   readonly output_hash: string | null;
@@ -118,20 +117,3 @@ export const isTaken = ({ kind, action, started_at }: RunStep): boolean =>
 
 export const micros = (at: Instant): Micros => at * 1000;
 export const millis = (at: Micros): Instant => Math.floor(at / 1000);
-
-/** Bytes of an error's text on a public topic (docs/reference/topics.md#svcrunsv1). */
-const messageBytesMax = 2048;
-
-/**
- * An error's text for a public topic: cut to 2 KiB, and without what looks like a credential, since
- * providers like to repeat tokens in their answers.
- */
-export function scrub(message: string): string {
-  const clean = redactText(message);
-  const bytes = Buffer.from(clean);
-  if (bytes.length <= messageBytesMax) return clean;
-  return `${bytes
-    .subarray(0, messageBytesMax - 16)
-    .toString('utf8')
-    .replace(/\uFFFD{1,3}$/, '')}…`;
-}

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { EntityRef } from '../../../control-plane/entity.ts';
 import type { Caller } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { microsOf, type Micros } from '../../../kernel/time.ts';
 import { actionRunRef } from '../actions/entity.ts';
@@ -10,8 +9,9 @@ import { kindOf, type ActionRun } from '../actions/state.ts';
 import type { SyncInstance } from '../syncs/state.ts';
 import { changesEndOf, presentRun, presentTimeline } from './presenter.ts';
 import { findRuns, stepsOf, type RunFilter, type RunPlace, type StepRow } from './queries.ts';
+import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'tables' | 'clock' | 'readableRuns'>;
+type Deps = Pick<FunctionsServices, 'control' | 'tables' | 'clock' | 'readableRuns'>;
 
 const dayMicros = 86_400_000_000;
 
@@ -72,7 +72,7 @@ export async function oneRun(deps: Deps, { environmentUid }: Caller, runId: stri
  * @throws GatewayError `not_found`; `conflict`: it has ended; `forbidden`
  */
 export async function cancelRun(
-  { control }: Pick<Services, 'control'>,
+  { control }: Pick<FunctionsServices, 'control'>,
   caller: Caller,
   runId: string,
 ): Promise<void> {
@@ -91,7 +91,7 @@ export async function cancelRun(
 }
 
 function runningOf(
-  { view }: Services['control'],
+  { view }: FunctionsServices['control'],
   { environmentUid }: Caller,
   runId: string,
 ): { readonly ref: EntityRef; readonly isOfSync: boolean } | null {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Services } from '../../../http/services.ts';
 import type { Mask } from '../../../kernel/mask.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
@@ -13,11 +12,12 @@ import { readVariables } from '../variables/handlers.ts';
 import { createRunConnections } from './run-connections.ts';
 import type { RunKind } from './events.ts';
 import { createCalledCheckpoint, createSyncCheckpoint } from './run-checkpoint.ts';
-import { logLevels, type LoggerLevel, type Operation } from './run-log.ts';
+import { logLevels, type LoggerLevel, type Operation } from '../../../ports/operation-log.ts';
 import type { RunTimeBudget } from './run-time-budget.ts';
 import type { Timeline } from './timeline.ts';
 import type { RunCheckpoint, RunLog, RuntimeDeps, SyncCalls } from './runtime/deps.ts';
 import { createRuntimeHost } from './runtime/host.ts';
+import type { FunctionsServices } from '../services.ts';
 
 /** What the runtime needs to know of an attempt. */
 export interface HostRun {
@@ -46,7 +46,7 @@ export interface OpenedHost extends AsyncDisposable {
 }
 
 export type HostDeps = Pick<
-  Services,
+  FunctionsServices,
   | 'control'
   | 'vault'
   | 'providers'

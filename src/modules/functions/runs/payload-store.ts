@@ -2,7 +2,7 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { partitionOf } from '../../../kernel/partition.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../../ports/schemas.ts';
-import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Vault } from '../../access/vault/vault.ts';
 import type { BodyPlace } from './events.ts';
 
 const topic = 'svc.internal.run-bodies.v1';

@@ -1,10 +1,10 @@
-import type { Services } from '../../../http/services.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
 import { runs } from './projection.ts';
-import { tableOf } from '../../operations/projections/queries.ts';
+import { tableOf } from '../../../../streams/projector/active-generation.ts';
+import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'tables'>;
+type Deps = Pick<FunctionsServices, 'control' | 'tables'>;
 
 /** What runs are looked for; absent = any. */
 export interface RunFilter {

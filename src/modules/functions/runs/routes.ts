@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import {
   connectionId,
   functionName,
@@ -10,7 +11,7 @@ import {
   wholeNumber,
 } from '../../../http/fields.ts';
 import { cancelRun, oneRun, runsPage } from './history.ts';
-import { revertRun } from '../../records/revert-run.ts';
+import { revertRun } from './revert-run.ts';
 import { oneRunShape, revertedShape, runsShape } from './shapes.ts';
 
 const scopes = ['environment:logs:read'] as const;

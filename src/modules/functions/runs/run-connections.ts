@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { writeMetadata } from '../../connections/connections/handlers.ts';
 import { decryptForCall } from '../../connections/connections/decrypt-for-call.ts';
@@ -10,9 +9,10 @@ import { presentIntegrationCredentials } from '../../connections/integrations/cr
 import { presentIntegration, webhookUrlOf } from '../../connections/integrations/presenter.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
 import type { RunConnections } from './runtime/deps.ts';
+import type { FunctionsServices } from '../services.ts';
 
 export type RunConnectionsDeps = Pick<
-  Services,
+  FunctionsServices,
   'control' | 'vault' | 'providers' | 'settings' | 'refresher'
 >;
 

@@ -4,15 +4,9 @@ import type { PublicMessage } from '../../../control-plane/entity.ts';
 import { currentTrace } from '../../../control-plane/trace.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import type { Clock } from '../../../kernel/time.ts';
-import {
-  quietEntry,
-  quietStep,
-  scrub,
-  type RunKind,
-  type RunStep,
-  type TimelineEntry,
-} from './events.ts';
-import type { Publisher } from './publisher.ts';
+import { quietEntry, quietStep, type RunKind, type RunStep, type TimelineEntry } from './events.ts';
+import { scrub } from '../../../kernel/scrub.ts';
+import type { Publisher } from '../../../control-plane/publisher.ts';
 
 /** What one attempt of a run does, for its history; the time is added. Nothing here waits or fails. */
 export type Note = Partial<Omit<TimelineEntry, 'at'>> & Pick<TimelineEntry, 'what'>;

@@ -4,15 +4,8 @@ import { uuidV5 } from '../../../kernel/ids.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { stableJson, type JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
-import type {
-  Born,
-  EndStatus,
-  ModelPlace,
-  ModelResult,
-  RunFailure,
-  RunTrigger,
-  SyncEvent,
-} from './events.ts';
+import type { Born, EndStatus, RunFailure, RunTrigger, SyncEvent } from './events.ts';
+import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import { evolveSync, isBeyondGrid, slotAfter } from './state.ts';
 import type { CurrentRun, SyncInstance } from './state.ts';
 
@@ -69,7 +62,7 @@ export type SyncCommand = At &
         readonly type: 'RunEnded';
         readonly status: EndStatus;
         readonly counts: readonly ModelResult[];
-        readonly positions: readonly ModelPlace[];
+        readonly positions: readonly ModelPosition[];
         readonly error: RunFailure | null;
         /** Its time was used up: the next run goes on at once. */
         readonly goesOn?: boolean;

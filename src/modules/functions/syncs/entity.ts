@@ -8,7 +8,8 @@ import { joinKey } from '../../../kernel/ids.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Connection } from '../../connections/connections/state.ts';
 import { formatFrequency } from '../functions/frequency.ts';
-import { micros, quietStep, scrub, type RunAction, type RunStep } from '../runs/events.ts';
+import { micros, quietStep, type RunAction, type RunStep } from '../runs/events.ts';
+import { scrub } from '../../../kernel/scrub.ts';
 import { sync, syncDueAt, type SyncCommand } from './decider.ts';
 import type { SyncEvent } from './events.ts';
 import { effectiveFrequencyMs, type CurrentRun, type SyncInstance } from './state.ts';
@@ -31,6 +32,10 @@ export const syncRef = (connection: ConnectionPath, name: string, variant: strin
 /** How the owner treats syncs of connections (`sync` entities). */
 export const syncEntity: EntityDefinition<SyncInstance, SyncCommand, SyncEvent> = {
   kind: 'sync',
+  indexes: {
+    id: ({ id }) => id,
+    run: ({ current }) => current?.runId ?? null,
+  },
   decider: sync,
   dueAt: syncDueAt,
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../kernel/stable-json.ts';
+import type { ModelPosition, ModelResult } from '../../records/events.ts';
 import type { Instant } from '../../../kernel/time.ts';
 
 export type RunStatus =
@@ -7,22 +8,6 @@ export type RunStatus =
 export type EndStatus = Exclude<RunStatus, 'queued' | 'started'>;
 /** What queued the run. */
 export type RunTrigger = 'creation' | 'start' | 'schedule' | 'api';
-
-/** What a run changed in one model. */
-export type ModelResult = {
-  readonly model: string;
-  readonly added: number;
-  readonly updated: number;
-  readonly deleted: number;
-  readonly unchanged: number;
-};
-
-/** All changes of the run on the model's stream lie before this place of `svc.records.v1`. */
-export type ModelPlace = {
-  readonly model: string;
-  readonly partition: number;
-  readonly offset: number;
-};
 
 export type RunFailure = { readonly code: string; readonly message: string };
 
@@ -89,6 +74,6 @@ export type SyncEvent =
       readonly status: EndStatus;
       readonly at: Instant;
       readonly counts: readonly ModelResult[];
-      readonly positions: readonly ModelPlace[];
+      readonly positions: readonly ModelPosition[];
       readonly error: RunFailure | null;
     };

@@ -1,5 +1,4 @@
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import {
@@ -14,6 +13,7 @@ import type { RecordReader } from '../../records/reader.ts';
 import { connectionPathOf } from './entity.ts';
 import { createInstancesFor, streamOf } from './reconcile.ts';
 import { effectiveFrequencyMs, type LastRun, type RunStatus, type SyncInstance } from './state.ts';
+import type { FunctionsServices } from '../services.ts';
 
 /** A sync as requests name it. */
 export interface SyncName {
@@ -136,7 +136,7 @@ const lastStatus: Partial<Record<RunStatus, string>> = {
  * @param showsConnection false leaves out which connection each is of
  */
 export async function presentSyncs(
-  { records, readableRuns }: Pick<Services, 'records' | 'readableRuns'>,
+  { records, readableRuns }: Pick<FunctionsServices, 'records' | 'readableRuns'>,
   instances: readonly SyncInstance[],
   showsConnection: boolean,
 ): Promise<Record<string, unknown>[]> {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CommandBody } from '../../../control-plane/entity.ts';
 import { json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { bodyRefused } from '../../../http/error-response.ts';
 import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
 import { errorAt } from '../../../http/route-errors.ts';

@@ -1,7 +1,8 @@
 import { uuidV5 } from '../../../kernel/ids.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Instant } from '../../../kernel/time.ts';
-import type { Born, ModelPlace, RunStatus, RunTrigger, SyncEvent } from './events.ts';
+import type { Born, RunStatus, RunTrigger, SyncEvent } from './events.ts';
+import type { ModelPosition } from '../../records/events.ts';
 
 export type { EndStatus, RunStatus } from './events.ts';
 
@@ -37,7 +38,7 @@ export interface LastRun {
   readonly counts: Readonly<Record<string, { added: number; updated: number; deleted: number }>>;
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Where its changes of records end. Absent: as in release 0.70.0, long ago. */
-  readonly positions?: readonly ModelPlace[];
+  readonly positions?: readonly ModelPosition[];
 }
 
 /** A sync of one connection. Scope = that of the connection; path [...connection path, sync name, variant]. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { connectionId, functionName, integrationKey } from '../../../http/fields.ts';
 import { errorAt } from '../../../http/route-errors.ts';
 import { GatewayError } from '../../../kernel/errors.ts';

@@ -1,10 +1,10 @@
 import type { ExecuteOptions, ControlPlane } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
-import { sealingContext } from '../../connections/credentials/sealing.ts';
+import { sealingContext } from '../../access/vault/sealing-context.ts';
 import { variableRef } from './entity.ts';
 import type { Variable } from './state.ts';
+import type { FunctionsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<FunctionsServices, 'control' | 'vault'>;
 
 /** @throws GatewayError `resource_capped` */
 export async function setVariable(
@@ -27,7 +27,7 @@ export async function setVariable(
 
 /** @throws GatewayError `not_found` */
 export async function deleteVariable(
-  { control }: Pick<Services, 'control'>,
+  { control }: Pick<FunctionsServices, 'control'>,
   environmentUid: string,
   name: string,
   options: ExecuteOptions,
@@ -38,7 +38,7 @@ export async function deleteVariable(
 /** The variables in clear, by name: what functions and `GET /environment-variables` see. */
 export async function readVariables(
   control: ControlPlane,
-  vault: Services['vault'],
+  vault: FunctionsServices['vault'],
   environmentUid: string,
 ): Promise<{ readonly name: string; readonly value: string }[]> {
   const variables = control.view.list<Variable>('variable', [environmentUid]);

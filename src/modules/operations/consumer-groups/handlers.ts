@@ -7,7 +7,6 @@ import {
   type ConsumerGroupName,
 } from '../../../../streams/consumer-groups.ts';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { consumerGroupRef } from './entity.ts';
 import {
@@ -17,9 +16,11 @@ import {
   type PartitionPosition,
   type Target,
 } from './positions.ts';
-import type { ConsumerGroup, PartitionReset } from './state.ts';
+import type { ConsumerGroup } from './state.ts';
+import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
+import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'log'>;
+type Deps = Pick<OperationsServices, 'control' | 'log'>;
 
 export interface GroupFacts {
   readonly name: ConsumerGroupName;

@@ -1,11 +1,12 @@
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { consumerGroupRef } from './entity.ts';
-import type { ConsumerGroup, PartitionReset } from './state.ts';
-import { aboutDeadLetter, stepMessage } from '../dead-letters/messages.ts';
+import type { ConsumerGroup } from './state.ts';
+import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
+import { aboutDeadLetter, stepMessage } from '../../../../streams/dead-letters/messages.ts';
 import type { DeadLetters } from '../dead-letters/view.ts';
-import { scrub } from '../../functions/runs/events.ts';
-import type { Publisher } from '../../functions/runs/publisher.ts';
+import { scrub } from '../../../kernel/scrub.ts';
+import type { Publisher } from '../../../control-plane/publisher.ts';
 import { parkTo } from '../dead-letters/park.ts';
 import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 

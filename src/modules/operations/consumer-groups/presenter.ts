@@ -2,7 +2,7 @@ import { consumerGroup } from '../../../../streams/consumer-groups.ts';
 import { isoMillis } from '../../../kernel/time.ts';
 import type { GroupFacts, MadeReset } from './handlers.ts';
 import type { Move } from './positions.ts';
-import type { PartitionReset } from './state.ts';
+import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
 
 export function presentGroup({ name, positions, resets }: GroupFacts) {
   const { topic, why, replay } = consumerGroup(name);

@@ -5,8 +5,8 @@ import {
   type CommandValue,
 } from '../../../control-plane/message-codec.ts';
 import type { Clock } from '../../../kernel/time.ts';
-import { deadLetterHeader, type DeadLetterValue } from './events.ts';
-import type { DeadLetter } from './state.ts';
+import { deadLetterHeader, type DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
+import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 import type { DeadLetters } from './view.ts';
 import { recordCommandsTopic } from '../../records/commands.ts';
 import type { EventLog } from '../../../ports/event-log.ts';

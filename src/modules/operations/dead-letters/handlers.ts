@@ -1,13 +1,13 @@
 import { consumerGroup, isConsumerGroup } from '../../../../streams/consumer-groups.ts';
 import type { IdempotentCall } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { shownMessage, type ShownMessage } from './content.ts';
-import { aboutDeadLetter, stepMessage } from './messages.ts';
-import type { DeadLetter } from './state.ts';
+import { aboutDeadLetter, stepMessage } from '../../../../streams/dead-letters/messages.ts';
+import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 import type { DeadLetters } from './view.ts';
+import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'deadLetters' | 'publisher' | 'schemas'>;
+type Deps = Pick<OperationsServices, 'deadLetters' | 'publisher' | 'schemas'>;
 
 export interface Ordering {
   readonly actor: string;

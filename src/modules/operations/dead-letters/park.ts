@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../kernel/errors.ts';
-import { deadLetterStepMessage } from './messages.ts';
-import { scrub } from '../../functions/runs/events.ts';
-import type { Publisher } from '../../functions/runs/publisher.ts';
+import { deadLetterStepMessage } from '../../../../streams/dead-letters/messages.ts';
+import { scrub } from '../../../kernel/scrub.ts';
+import type { Publisher } from '../../../control-plane/publisher.ts';
 import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isoMicros } from '../../../kernel/time.ts';
-import type { DeadLetter } from './state.ts';
+import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 
 export const presentDeadLetter = (deadLetter: DeadLetter) => ({
   id: deadLetter.id,

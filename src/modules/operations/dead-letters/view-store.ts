@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Micros } from '../../../kernel/time.ts';
-import type { DeadLetter } from './state.ts';
+import type { DeadLetter } from '../../../../streams/dead-letters/state.ts';
 
 export const deadLetterTables = {
   version: 2,

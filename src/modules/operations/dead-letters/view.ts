@@ -4,8 +4,8 @@ import { deadLettersTopic } from '../../../control-plane/message-codec.ts';
 import type { Clock } from '../../../kernel/time.ts';
 import type { EventLog, ReadMessage } from '../../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../../ports/schemas.ts';
-import type { DeadLetterValue } from './events.ts';
-import { evolve, parked, type DeadLetter } from './state.ts';
+import type { DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
+import { evolve, parked, type DeadLetter } from '../../../../streams/dead-letters/state.ts';
 import { DeadLetterStore, deadLetterTables, type DeadLetterQuery } from './view-store.ts';
 
 /** As long as the log keeps letters (streams/topics.ts). */

@@ -1,5 +1,6 @@
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { healthResponse, readyResponse } from './responses.ts';
 import { probed } from './shapes.ts';
 

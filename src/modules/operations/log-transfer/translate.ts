@@ -7,7 +7,8 @@ import {
   type OwnerNote,
 } from '../../../control-plane/message-codec.ts';
 import type { ActionRun } from '../../functions/actions/state.ts';
-import type { ConsumerGroup, PartitionReset } from '../consumer-groups/state.ts';
+import type { ConsumerGroup } from '../consumer-groups/state.ts';
+import type { PartitionReset } from '../../../../streams/reactor/reset-state.ts';
 import { recordCommandsTopic } from '../../records/commands.ts';
 import { headsTopic, recordsTopic, type StreamHeadValue } from '../../records/stream-head.ts';
 import type { BodyPlace, RunChanged } from '../../functions/runs/events.ts';

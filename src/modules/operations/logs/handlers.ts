@@ -1,13 +1,13 @@
 import type { Caller } from '../../../http/define-route.ts';
 import { bodyRefused } from '../../../http/error-response.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { microsOf, type Micros } from '../../../kernel/time.ts';
 import { messageCursor, operationCursor } from './cursor.ts';
 import { presentMessage, presentOperation } from './presenter.ts';
 import { findMessages, findOperations, operationsOf } from './queries.ts';
+import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'tables' | 'clock'>;
+type Deps = Pick<OperationsServices, 'control' | 'tables' | 'clock'>;
 
 const dayMicros = 86_400_000_000;
 

@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable-json.ts';
 import { isoMillis } from '../../../kernel/time.ts';
@@ -7,6 +6,7 @@ import type { Environment } from '../../access/environments/state.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import type { LogEntry } from './events.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
+import type { OperationsServices } from '../services.ts';
 
 const dayMs = 86_400_000;
 const orNull = (text: string): string | null => (text === '' ? null : text);
@@ -19,7 +19,7 @@ const time = (micros: number): string => isoMillis(Math.floor(micros / 1000));
 export function presentOperation(
   row: OperationRow,
   environmentUid: string,
-  { control: { view } }: Pick<Services, 'control'>,
+  { control: { view } }: Pick<OperationsServices, 'control'>,
   showsConnection: boolean,
 ) {
   const environment = view.find<Environment>('environment', [environmentUid]);

@@ -1,11 +1,11 @@
-import type { Services } from '../../../http/services.ts';
 import type { Micros } from '../../../kernel/time.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
 import { logs } from './projection.ts';
-import { tableOf } from '../projections/queries.ts';
+import { tableOf } from '../../../../streams/projector/active-generation.ts';
 import type { EntryRow, OperationRow } from './rows.ts';
+import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'tables'>;
+type Deps = Pick<OperationsServices, 'control' | 'tables'>;
 
 /** What operations are looked for; absent = any. */
 export interface OperationFilter {

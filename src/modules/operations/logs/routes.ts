@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 import { connectionId, functionName, integrationKey, text } from '../../../http/fields.ts';
 import { messagesShape, oneOperationShape, operationsShape } from './shapes.ts';
 import { messagesOf, operationsPage, requireOperation } from './handlers.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { content } from '../../../http/responses.ts';
 import { openSse } from '../../../http/sse.ts';
 import { connectionId, functionName, integrationKey, listOf } from '../../../http/fields.ts';
-import { checkQuery } from '../../../api/request-pipeline.ts';
+import { checkQuery } from '../../../http/check-parts.ts';
 import type { StreamCall, StreamRoute } from '../../../http/stream-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { splitKey } from '../../../kernel/ids.ts';
@@ -12,6 +12,7 @@ import { tailCursor } from './cursor.ts';
 import type { LogEntry } from './events.ts';
 import { requireNamed } from './handlers.ts';
 import { presentEntry } from './presenter.ts';
+import type { OperationsServices } from '../services.ts';
 
 const topic = 'svc.logs.v1';
 /** Readers of the topic at a time in one process: each reads all of it. */
@@ -36,7 +37,7 @@ let tails = 0;
  * The log as it is written: server-sent events named `message` with a message of the log each. The id is where the
  * reader stands in the log: sent back as `Last-Event-ID`, it goes on right after it, for as long as the log is kept.
  */
-export const tailRoute: StreamRoute = {
+export const tailRoute: StreamRoute<OperationsServices> = {
   prefix: '/logs/tail',
   path: '/logs/tail',
   methods: ['GET'],
@@ -60,7 +61,7 @@ export const tailRoute: StreamRoute = {
   },
 };
 
-async function tail(call: StreamCall, wanted: Wanted): Promise<void> {
+async function tail(call: StreamCall<OperationsServices>, wanted: Wanted): Promise<void> {
   const { services, caller, request } = call;
   const codec = await services.schemas.codec<LogEntry>(topic);
   const from = await startOf(services.log, request.headers['last-event-id']);
@@ -80,7 +81,7 @@ async function tail(call: StreamCall, wanted: Wanted): Promise<void> {
 
 /** @throws GatewayError `invalid_cursor_value` */
 async function startOf(
-  log: StreamCall['services']['log'],
+  log: OperationsServices['log'],
   lastEventId: string | string[] | undefined,
 ): Promise<Position[]> {
   const partitions = await log.partitions(topic);

@@ -1,13 +1,13 @@
-import type { Services } from '../../../http/services.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Gauges, LabelValues } from '../../../ports/metrics.ts';
 import { consumerGroup } from '../../../../streams/consumer-groups.ts';
 import { listGroups, type GroupFacts } from '../consumer-groups/handlers.ts';
 import { listProjections } from '../projections/handlers.ts';
+import type { OperationsServices } from '../services.ts';
 
 type Deps = Pick<
-  Services,
-  'control' | 'log' | 'tables' | 'settings' | 'clock' | 'deadLetters' | 'logger'
+  OperationsServices,
+  'control' | 'log' | 'tables' | 'settings' | 'projections' | 'clock' | 'deadLetters' | 'logger'
 >;
 interface Value {
   readonly labels: LabelValues;

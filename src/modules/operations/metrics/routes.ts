@@ -1,5 +1,6 @@
 import { content } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute } from '../services.ts';
 
 const metrics = defineRoute({
   method: 'GET',

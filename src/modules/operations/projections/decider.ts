@@ -2,8 +2,13 @@ import type { Decider } from '../../../kernel/decider.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { ProjectionEvent } from './events.ts';
-import type { Generation, Place, Projection, VerifiedPart } from './state.ts';
-import { untouched, verificationState } from './state.ts';
+import type {
+  Generation,
+  Place,
+  Projection,
+  VerifiedPart,
+} from '../../../../streams/projector/projection-state.ts';
+import { untouched, verificationState } from '../../../../streams/projector/projection-state.ts';
 
 /** `name` is the projection's. Reports come from projectors, and may come late or twice. */
 export type ProjectionCommand = { readonly name: string; readonly at: Instant } & (

@@ -1,5 +1,9 @@
 import type { Instant } from '../../../kernel/time.ts';
-import type { Generation, Place, VerifiedPart } from './state.ts';
+import type {
+  Generation,
+  Place,
+  VerifiedPart,
+} from '../../../../streams/projector/projection-state.ts';
 
 interface OfGeneration {
   readonly generation: number;

@@ -1,8 +1,8 @@
-import type { Services } from '../../../http/services.ts';
 import type { SqlParams } from '../../../ports/projection-store.ts';
 import { partitionsOf, topics } from '../../../../streams/topics.ts';
 import type { ProjectionTables } from '../../../../streams/projector/define.ts';
-import type { Generation, Projection } from './state.ts';
+import type { Generation, Projection } from '../../../../streams/projector/projection-state.ts';
+import type { OperationsServices } from '../services.ts';
 
 export interface PartitionFigures {
   readonly partition: number;
@@ -30,7 +30,7 @@ export interface ProjectionFigures {
   readonly generations: readonly GenerationFigures[];
 }
 
-type Deps = Pick<Services, 'log' | 'tables' | 'settings'>;
+type Deps = Pick<OperationsServices, 'log' | 'tables' | 'settings'>;
 type Place = Omit<PartitionFigures, 'position'>;
 
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
 import type { CommandBody } from '../../../control-plane/entity.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { partitionsOf, topics } from '../../../../streams/topics.ts';
-import { projections } from '../../../app/projections.ts';
 import type { ProjectionTables } from '../../../../streams/projector/define.ts';
 import { projectionRef } from './entity.ts';
 import { figuresOf, type ProjectionFigures } from './figures.ts';
-import { untouched, type Projection } from './state.ts';
+import { untouched, type Projection } from '../../../../streams/projector/projection-state.ts';
+import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'log' | 'tables' | 'settings'>;
+type Deps = Pick<OperationsServices, 'control' | 'log' | 'tables' | 'settings' | 'projections'>;
 
 /** @throws GatewayError `projection_unavailable`, `log_unavailable` */
 export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> {
   await deps.control.view.caughtUp();
   return Promise.all(
-    projections.map((projectionTables) =>
+    deps.projections.map((projectionTables) =>
       figuresOf(deps, projectionTables, stateOf(deps, projectionTables.name)),
     ),
   );
@@ -24,7 +23,7 @@ export async function listProjections(deps: Deps): Promise<ProjectionFigures[]> 
 
 /** @throws GatewayError `not_found`, `projection_unavailable`, `log_unavailable` */
 export async function findProjection(deps: Deps, name: string): Promise<ProjectionFigures> {
-  const projectionTables = tablesOf(name);
+  const projectionTables = tablesOf(deps, name);
   await deps.control.view.caughtUp();
   return figuresOf(deps, projectionTables, stateOf(deps, name));
 }
@@ -39,7 +38,7 @@ export async function rebuildProjection(
   { pacePercent }: { readonly pacePercent: number },
   options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  const { schemaVersion, topic } = tablesOf(name);
+  const { schemaVersion, topic } = tablesOf(deps, name);
   const partitions = partitionsOf(topics[topic], deps.settings.partitions);
   return executeOn(
     deps,
@@ -81,7 +80,7 @@ async function executeOn(
   body: CommandBody,
   options: ExecuteOptions,
 ): Promise<ProjectionFigures> {
-  const projectionTables = tablesOf(name);
+  const projectionTables = tablesOf(deps, name);
   await deps.control.execute<Projection>(projectionRef(name), { ...body, name }, options);
   return figuresOf(deps, projectionTables, stateOf(deps, name));
 }
@@ -89,7 +88,7 @@ async function executeOn(
 const stateOf = ({ control }: Deps, name: string): Projection =>
   control.view.find<Projection>('projection', [name]) ?? untouched(name);
 
-function tablesOf(name: string): ProjectionTables {
+function tablesOf({ projections }: Deps, name: string): ProjectionTables {
   const found = projections.find((existing) => existing.name === name);
   if (found !== undefined) return found;
   const names = projections.map((projection) => projection.name).join(', ');

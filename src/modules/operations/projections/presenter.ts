@@ -1,7 +1,7 @@
 import { isoMillis, type Instant } from '../../../kernel/time.ts';
 import type { GenerationFigures, PartitionFigures, ProjectionFigures } from './figures.ts';
-import type { Generation, Verification } from './state.ts';
-import { verificationState } from './state.ts';
+import type { Generation, Verification } from '../../../../streams/projector/projection-state.ts';
+import { verificationState } from '../../../../streams/projector/projection-state.ts';
 
 const time = (at: Instant | null): string | null => (at === null ? null : isoMillis(at));
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);

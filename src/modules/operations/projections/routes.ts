@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute, type OperationsServices } from '../services.ts';
 import { text, wholeNumber } from '../../../http/fields.ts';
 import { askOptions } from '../../../http/options.ts';
-import type { Services } from '../../../http/services.ts';
 import type { ProjectionFigures } from './figures.ts';
 import {
   findProjection,
@@ -25,7 +25,7 @@ const read = ['account:projections:read'] as const;
 const write = ['account:projections:write'] as const;
 
 /** 200: it is so. 202: it has begun; ask for the projection to see how it goes. */
-const answer = (status: 200 | 202, figures: ProjectionFigures, { clock }: Services) => ({
+const answer = (status: 200 | 202, figures: ProjectionFigures, { clock }: OperationsServices) => ({
   status,
   body: { data: presentProjection(figures, clock.now()) },
 });

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { content, json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute, type OperationsServices } from '../services.ts';
 import { jsonObject } from '../../../http/fields.ts';
 import { openapiDocument, type Endpoints } from '../../../http/openapi/document.ts';
-import type { Services } from '../../../http/services.ts';
 import { llmsText } from './llms-text.ts';
 import { referencePage } from './page.ts';
 
@@ -43,7 +43,7 @@ interface Texts {
 export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[] {
   /** By address: it is known only once the server listens. */
   const made = new Map<string, Promise<Texts>>();
-  const texts = ({ settings: { version, publicUrl } }: Pick<Services, 'settings'>) => {
+  const texts = ({ settings: { version, publicUrl } }: Pick<OperationsServices, 'settings'>) => {
     const existing = made.get(publicUrl) ?? textsOf(endpoints(), { version, publicUrl });
     made.set(publicUrl, existing);
     return existing;

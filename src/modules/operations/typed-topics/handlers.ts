@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
@@ -8,8 +7,9 @@ import { typedTopicRef } from './entity.ts';
 import { addressOf, topicNameCharsMax, topicOf } from './names.ts';
 import { allTypedTopics, schemaOfModel } from './queries.ts';
 import type { TypedTopic } from './state.ts';
+import type { OperationsServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control'>;
+type Deps = Pick<OperationsServices, 'control'>;
 
 /** A model of an integration in the environment of the caller. */
 interface Named {

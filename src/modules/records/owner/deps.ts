@@ -9,7 +9,7 @@ import { blankChange, type RecordChange } from '../events.ts';
 import { headsTopic, recordsTopic, type StreamHeadValue } from '../stream-head.ts';
 import type { Retention } from '../../access/environments/retention.ts';
 import type { PayloadSealing } from '../payload-sealing.ts';
-import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Vault } from '../../access/vault/vault.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Codec, Schemas } from '../../../ports/schemas.ts';
 

@@ -1,4 +1,4 @@
-import type { Difference, VerifiedPart } from '../../operations/projections/state.ts';
+import type { Difference, VerifiedPart } from '../../../../streams/projector/projection-state.ts';
 import type { RecordTables } from '../tables.ts';
 import type { ProjectionStore } from '../../../ports/projection-store.ts';
 

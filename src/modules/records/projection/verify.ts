@@ -1,4 +1,4 @@
-import type { VerifiedPart } from '../../operations/projections/state.ts';
+import type { VerifiedPart } from '../../../../streams/projector/projection-state.ts';
 import { createHighWatermarks } from '../high-watermarks.ts';
 import { recordTables } from '../tables.ts';
 import type { ProjectionStore } from '../../../ports/projection-store.ts';

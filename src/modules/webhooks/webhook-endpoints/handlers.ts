@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteOptions } from '../../../control-plane/control-plane.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
-import { sealUrl, urlOfEndpoint } from '../../connections/credentials/webhook-urls.ts';
+import { sealUrl, urlOfEndpoint } from '../../access/vault/webhook-urls.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { webhookEndpointRef } from './entity.ts';
 import type { EndpointSettings } from './events.ts';
 import { requireEndpoint } from './queries.ts';
 import type { WebhookEndpoint } from './state.ts';
+import type { WebhooksServices } from '../services.ts';
 
-type Deps = Pick<Services, 'control' | 'vault'>;
+type Deps = Pick<WebhooksServices, 'control' | 'vault'>;
 
 /** What a caller sets, the address in clear. */
 export type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { json, succeeded } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute, type WebhooksServices } from '../services.ts';
 import { connectionId, integrationKey, text, webAddress } from '../../../http/fields.ts';
 import { askOptions, repeatableOptions } from '../../../http/options.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
 import { isoMillis } from '../../../kernel/time.ts';
-import {
-  openUrl,
-  urlOfEndpoint,
-  urlOfEnvironment,
-} from '../../connections/credentials/webhook-urls.ts';
+import { openUrl, urlOfEndpoint, urlOfEnvironment } from '../../access/vault/webhook-urls.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { webhookKinds } from '../webhooks-out/events.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
@@ -46,7 +42,7 @@ const settings = {
   enabled: z.boolean(),
 };
 
-async function present({ vault }: Services, endpoint: WebhookEndpoint) {
+async function present({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
   return {
     id: endpoint.id,
     display_name: endpoint.displayName,
@@ -63,7 +59,7 @@ async function present({ vault }: Services, endpoint: WebhookEndpoint) {
 
 /** An address of the environment, as the others are shown. */
 async function presentOwn(
-  { vault }: Services,
+  { vault }: WebhooksServices,
   { uid, webhookUrls, createdAt, updatedAt }: Environment,
 ) {
   const urls = ownAddresses.map((id) => openUrl(vault, urlOfEnvironment(uid, id), webhookUrls[id]));

@@ -7,7 +7,7 @@ import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 import { connectionsOfIntegration, findConnection } from '../../connections/connections/queries.ts';
 import type { Connection } from '../../connections/connections/state.ts';
 import { openConnectionConfig, openMetadata } from '../../connections/credentials/sealing.ts';
-import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Vault } from '../../access/vault/vault.ts';
 
 /** Indexes that a node keeps; the oldest is given up, and made anew when it is asked for. */
 const indexesMax = 500;

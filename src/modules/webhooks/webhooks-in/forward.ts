@@ -1,18 +1,18 @@
 import { uuidV5 } from '../../../kernel/ids.ts';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { Services } from '../../../http/services.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import { deliveriesOf } from '../webhooks-out/outbox.ts';
 import { forwardedHeaders } from './headers.ts';
 import type { Verdict } from './evaluate.ts';
+import type { WebhooksServices } from '../services.ts';
 
 /**
  * The webhook for the application: once for each connection that it is of, or once as it is. The ids follow from the
  * delivery's, so that making them twice is known.
  */
 export async function forwardsOf(
-  deps: Pick<Services, 'control' | 'vault'>,
+  deps: Pick<WebhooksServices, 'control' | 'vault'>,
   ref: { readonly environment: Environment; readonly integration: Integration },
   originId: string,
   verdict: Verdict,

@@ -9,9 +9,9 @@ import { limits } from '../../../kernel/limits.ts';
 import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { findIntegration } from '../../connections/integrations/queries.ts';
-import type { Services } from '../../../http/services.ts';
 import { receiverFor, type Receiver } from './receiver.ts';
 import { accept, arrivalOf, verifyArrived } from './process.ts';
+import type { WebhooksServices } from '../services.ts';
 
 const tooLargeFix =
   'Have the provider send fewer events at a time, or ids in place of contents: a webhook has at most 3 MiB.';
@@ -19,7 +19,7 @@ const tooLargeFix =
 const path = z.tuple([z.uuid(), integrationKey]);
 
 /** Where providers send their webhooks. */
-export const webhookRoute: StreamRoute = {
+export const webhookRoute: StreamRoute<WebhooksServices> = {
   prefix: '/webhook/',
   path: '/webhook/{environmentUuid}/{providerConfigKey}',
   methods: ['POST'],
@@ -67,7 +67,7 @@ export const webhookRoute: StreamRoute = {
  * @throws GatewayError `too_many_request` where the limit is kept
  */
 async function checkRate(
-  { services, setHeader }: StreamCall,
+  { services, setHeader }: StreamCall<WebhooksServices>,
   named: Named,
   what: 'all' | 'verified' | 'unverified',
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function checkRate(
   if (refusal !== null) throw refusal;
 }
 
-function answer({ response, begin }: StreamCall, text: string | null): void {
+function answer({ response, begin }: StreamCall<WebhooksServices>, text: string | null): void {
   if (text === null) {
     begin(200, ['content-type', 'application/json']);
     response.end('{"status":"success"}');
@@ -122,7 +122,7 @@ function namesOf(target: string): Named {
  * Null when the provider sends nothing that is looked at.
  * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
  */
-async function receiverOf(services: Services, named: Named): Promise<Receiver | null> {
+async function receiverOf(services: WebhooksServices, named: Named): Promise<Receiver | null> {
   const { control, providers } = services;
   const { environmentUid, integrationKey: key } = named;
   const environment = await findCaughtUp(control.view, () => {

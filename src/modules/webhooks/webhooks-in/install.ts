@@ -1,4 +1,3 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { textAt } from '../../../kernel/json-path.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
@@ -11,11 +10,10 @@ import { ProviderAuthError } from '../../connections/credentials/modes/provider-
 import { openConnectionConfig, openCredentials } from '../../connections/credentials/sealing.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import type { Installation } from './evaluate.ts';
+import type { WebhooksServices } from '../services.ts';
 
-type Deps = Pick<
-  Services,
-  'control' | 'vault' | 'clock' | 'connectionFinder' | 'http' | 'records' | 'providers' | 'runs'
->;
+type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> &
+  Parameters<typeof saveAuthorized>[0];
 
 /**
  * Gives the connection that waits for the installation its half of the app

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Services } from '../../../http/services.ts';
 import { catalogue, GatewayError } from '../../../kernel/errors.ts';
 import { joinKey, uuidV5, uuidV7 } from '../../../kernel/ids.ts';
 import { limits } from '../../../kernel/limits.ts';
@@ -16,10 +15,11 @@ import type { Receiver } from './receiver.ts';
 import type { Arrived, Incoming } from './request.ts';
 import { bodyHash, outcomeMessage, publish, receivedMessage, rejectedMessage } from './steps.ts';
 import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
+import type { WebhooksServices } from '../services.ts';
 
 /** What taking a webhook needs. */
 export type ProcessDeps = Pick<
-  Services,
+  WebhooksServices,
   | 'control'
   | 'vault'
   | 'publisher'
@@ -30,7 +30,8 @@ export type ProcessDeps = Pick<
   | 'runs'
   | 'logs'
   | 'http'
-  | 'records'
+  | 'connectionDependents'
+  | 'lifecycle'
   | 'providers'
   | 'settings'
 >;

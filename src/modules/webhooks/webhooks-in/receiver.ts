@@ -1,9 +1,9 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import { requireIntegration } from '../../connections/integrations/queries.ts';
 import type { Integration } from '../../connections/integrations/state.ts';
 import type { WebhookRules } from '../../connections/providers/webhook-rules.ts';
+import type { WebhooksServices } from '../services.ts';
 
 /** Whose webhooks are taken. */
 export interface Receiver {
@@ -16,7 +16,7 @@ export interface Receiver {
 export function receiverFor(
   environment: Environment,
   integration: Receiver['integration'],
-  provider: ReturnType<Services['providers']['find']>,
+  provider: ReturnType<WebhooksServices['providers']['find']>,
 ): Receiver | null {
   const rules = provider?.webhook_routing;
   if (rules !== undefined) return { environment, integration, rules };
@@ -26,7 +26,7 @@ export function receiverFor(
   throw new GatewayError('webhook_unknown_provider', { message });
 }
 
-function environmentOf({ control }: Pick<Services, 'control'>, uid: string): Environment {
+function environmentOf({ control }: Pick<WebhooksServices, 'control'>, uid: string): Environment {
   const found = control.view.find<Environment>('environment', [uid]);
   if (found === null) throw new GatewayError('not_found');
   return found;
@@ -34,7 +34,7 @@ function environmentOf({ control }: Pick<Services, 'control'>, uid: string): Env
 
 /** @throws GatewayError `not_found`, `webhook_unknown_provider` */
 export async function receiverOf(
-  services: Pick<Services, 'control' | 'providers'>,
+  services: Pick<WebhooksServices, 'control' | 'providers'>,
   environmentUid: string,
   key: string,
 ): Promise<Receiver> {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { json } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute } from '../../../http/define-route.ts';
+import type { AnyRoute } from '../../../http/define-route.ts';
+import { defineRoute, type WebhooksServices } from '../services.ts';
 import { connectionId, integrationKey, text, wholeNumber } from '../../../http/fields.ts';
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { IncomingWebhook } from './incoming-store.ts';
 import { presentIncoming } from './presenter.ts';
@@ -117,7 +117,7 @@ const process = defineRoute({
 
 /** @throws GatewayError `not_found` */
 async function requireIncoming(
-  { incoming }: Services,
+  { incoming }: WebhooksServices,
   environmentUid: string,
   id: string,
 ): Promise<IncomingWebhook> {

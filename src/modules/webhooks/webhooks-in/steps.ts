@@ -1,5 +1,4 @@
 import type { PublicMessage } from '../../../control-plane/entity.ts';
-import type { Services } from '../../../http/services.ts';
 import type { GatewayError } from '../../../kernel/errors.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import type { Instant } from '../../../kernel/time.ts';
@@ -7,8 +6,9 @@ import type { WebhookRules } from '../../connections/providers/webhook-rules.ts'
 import { bodyContext, requestContext, type IncomingStep, type KeptRequest } from './events.ts';
 import type { Receiver } from './receiver.ts';
 import type { Arrived, Incoming } from './request.ts';
+import type { WebhooksServices } from '../services.ts';
 
-type Deps = Pick<Services, 'vault'>;
+type Deps = Pick<WebhooksServices, 'vault'>;
 
 /** Headers that are shown as they came: they hold nothing secret. */
 const shownHeaders = new Set(['content-type', 'user-agent']);
@@ -28,7 +28,7 @@ const quiet = {
 
 /** Durable when it resolves. @throws GatewayError `log_unavailable`, `log_full` */
 export async function publish(
-  { publisher }: Pick<Services, 'publisher'>,
+  { publisher }: Pick<WebhooksServices, 'publisher'>,
   ...messages: readonly PublicMessage[]
 ): Promise<void> {
   await publisher.publish(messages, 'system');

@@ -1,15 +1,15 @@
-import type { Services } from '../../../http/services.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { joinKey, uuidV5 } from '../../../kernel/ids.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Receiver } from './receiver.ts';
 import type { Incoming } from './request.ts';
 import { publish, refusedMessage } from './steps.ts';
+import type { WebhooksServices } from '../services.ts';
 
 export type UnverifiedDeps = Pick<
-  Services,
+  WebhooksServices,
   'coordination' | 'clock' | 'logger' | 'metrics' | 'publisher'
-> & { readonly settings: Pick<Services['settings'], 'webhookUnsignedMbPerHour'> };
+> & { readonly settings: Pick<WebhooksServices['settings'], 'webhookUnsignedMbPerHour'> };
 
 /**
  * Who sent what nothing vouches for: `unsigned` names a connection of a provider that signs nothing, or of an integration

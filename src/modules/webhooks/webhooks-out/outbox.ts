@@ -3,14 +3,14 @@ import type { PublicMessage } from '../../../control-plane/entity.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import { stableJson, type Json } from '../../../kernel/stable-json.ts';
 import type { Connection } from '../../connections/connections/state.ts';
-import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Vault } from '../../access/vault/vault.ts';
 import type { Environment } from '../../access/environments/state.ts';
 import {
   openUrl,
   urlOfConnection,
   urlOfEndpoint,
   urlOfEnvironment,
-} from '../../connections/credentials/webhook-urls.ts';
+} from '../../access/vault/webhook-urls.ts';
 import { listEndpoints, wants, type Subject } from '../webhook-endpoints/queries.ts';
 import type { WebhookEndpoint } from '../webhook-endpoints/state.ts';
 import {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PublicMessage } from '../../../control-plane/entity.ts';
 import type { IdempotentCall } from '../../../http/define-route.ts';
-import type { Services } from '../../../http/services.ts';
 import { uuidV5 } from '../../../kernel/ids.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
 import type { Micros } from '../../../kernel/time.ts';
-import type { Vault } from '../../connections/credentials/vault.ts';
+import type { Vault } from '../../access/vault/vault.ts';
 import type { Delivery, DeliveryFilter, DeliveryPlace } from './delivery-store.ts';
 import {
   addressContext,
@@ -15,8 +14,9 @@ import {
   type WebhookOut,
 } from './events.ts';
 import { deliveryMessage } from './outbox.ts';
+import type { WebhooksServices } from '../services.ts';
 
-type Deps = Pick<Services, 'deliveries' | 'publisher' | 'vault'>;
+type Deps = Pick<WebhooksServices, 'deliveries' | 'publisher' | 'vault'>;
 
 export interface Ordering {
   readonly actor: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { json, type Responses } from '../../../http/responses.ts';
-import { defineRoute, type AnyRoute, type RouteInput } from '../../../http/define-route.ts';
+import type { AnyRoute, RouteInput } from '../../../http/define-route.ts';
+import { defineRoute, type WebhooksServices } from '../services.ts';
 import { connectionId, integrationKey, listOf, text, wholeNumber } from '../../../http/fields.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isoMicros } from '../../../kernel/time.ts';
@@ -209,7 +210,7 @@ const presentReplayed = (done: Replayed, isDryRun: boolean) => ({
 });
 
 type Ordered = Pick<
-  RouteInput<undefined, undefined, undefined, undefined>,
+  RouteInput<undefined, undefined, undefined, undefined, WebhooksServices>,
   'caller' | 'services' | 'idempotency'
 >;
 

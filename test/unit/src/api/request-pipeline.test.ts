@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openInProcessCoordination } from '../../../../src/adapters/coordination/in-process.ts';
-import { defineRoute, type AnyRoute } from '../../../../src/http/define-route.ts';
+import type { AnyRoute } from '../../../../src/http/define-route.ts';
 import { flag, jsonObject, listOf, wholeNumber } from '../../../../src/http/fields.ts';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
 import type { Coordination } from '../../../../src/ports/coordination.ts';
-import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { defineRoute, plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 interface ErrorBody {
   error: {

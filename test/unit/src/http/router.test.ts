@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { defineRoute, type AnyRoute } from '../../../../src/http/define-route.ts';
+import type { AnyRoute } from '../../../../src/http/define-route.ts';
 import { createRouter } from '../../../../src/http/router.ts';
+import { defineRoute } from '../../../support/http.ts';
 
 const route = (method: AnyRoute['method'], path: string): AnyRoute =>
   defineRoute({

@@ -3,10 +3,9 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineRoute } from '../../../../src/http/define-route.ts';
 import { jsonObject } from '../../../../src/http/fields.ts';
 import { healthRoutes } from '../../../../src/modules/operations/health/routes.ts';
-import { plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
+import { defineRoute, plainRoute, startHttpOnly, type HttpOnly } from '../../../support/http.ts';
 
 let app: HttpOnly | undefined;
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../../src/kernel/errors.ts';
 import type { Clock } from '../../../../src/kernel/time.ts';
-import { verificationState } from '../../../../src/modules/operations/projections/state.ts';
+import { verificationState } from '../../../../streams/projector/projection-state.ts';
 import { records } from '../../../../src/modules/records/projection/definition.ts';
 import { eventually } from '../../../support/crm-world.ts';
 import { holdInserts } from '../../../support/held-inserts.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { messageOf } from '../../../../src/modules/operations/projections/public.ts';
-import { untouched } from '../../../../src/modules/operations/projections/state.ts';
+import { messageOf } from '../../../../streams/projector/projection-message.ts';
+import { untouched } from '../../../../streams/projector/projection-state.ts';
 import { systemClock } from '../../../../src/kernel/time.ts';
 import { startGenerations } from '../../../../streams/projector/generations.ts';
 import { logs } from '../../../../src/modules/operations/logs/projection.ts';

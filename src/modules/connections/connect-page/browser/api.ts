@@ -1,6 +1,6 @@
 import type { Issue } from './field-problem.ts';
 import type { ConnectRequest, ProviderForm } from './form.ts';
-import type { OwnTexts } from './texts/translate.ts';
+import type { OwnTexts } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The session as the service answers it (docs/reference/http.md#connect-sessions). */
 export interface Session {

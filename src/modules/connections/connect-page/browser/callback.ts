@@ -9,7 +9,7 @@ import { h } from './dom.ts';
 import { failureBox } from './failure-box.ts';
 import { failureOfOutcome } from './flow.ts';
 import { hasLeft, keepOutcome, readTabState } from './tab-state.ts';
-import { languageFor, translator } from './texts/translate.ts';
+import { languageFor, translator } from '../../../access/connect-ui/texts/translate.ts';
 
 /** Ends a flow at a provider: tells the page that began it, then goes back there or closes the window. */
 

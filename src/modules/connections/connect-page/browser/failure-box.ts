@@ -1,7 +1,7 @@
 import type { Failure } from './api.ts';
 import { h } from './dom.ts';
 import { failureSentences } from './failure-text.ts';
-import type { Translate } from './texts/translate.ts';
+import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** What went wrong, with code and log id to pass on; read aloud when it appears. */
 export function failureBox(failure: Failure, name: string, t: Translate): HTMLElement {

@@ -1,6 +1,6 @@
 import type { Failure } from './api.ts';
-import type { TextKey } from './texts/en.ts';
-import type { Translate } from './texts/translate.ts';
+import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
+import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** Codes whose sentence the page has in every language; for others the service's own is shown. */
 const sentences: Readonly<Record<string, TextKey>> = {

@@ -1,7 +1,7 @@
 import type { FormField } from './field.ts';
 import { patternOf } from '../../providers/pattern.ts';
 import { isAsked, type FieldValues } from './form.ts';
-import type { Translate } from './texts/translate.ts';
+import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The same rules as the service has (src/modules/connections/providers/field-check.ts), told before anything is sent. */
 const formats = {

@@ -1,5 +1,5 @@
 import type { FieldSchema } from '../../providers/definition.ts';
-import type { TextKey } from './texts/en.ts';
+import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 
 /** Where the value of a field goes in the request (docs/reference/http.md#credential-forms). */
 export type FieldPart = 'credentials' | 'params' | 'assertion';

@@ -2,7 +2,7 @@ import { h, setAttribute } from './dom.ts';
 import type { FieldProblems } from './field-problem.ts';
 import { fieldRow, type FieldRow } from './field-row.ts';
 import { isAsked, type ConnectForm, type FieldValues } from './form.ts';
-import type { Translate } from './texts/translate.ts';
+import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The elements of a form and what can be done with them. */
 export interface FormParts {

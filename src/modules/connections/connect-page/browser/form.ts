@@ -1,7 +1,7 @@
 import type { FieldSchema, Provider } from '../../providers/definition.ts';
 import { formField, type FieldPart, type FormField, type KnownField } from './field.ts';
 import { clientAssertion, clientCertificate, modePages, outboundEndpoint } from './modes.ts';
-import type { Translate } from './texts/translate.ts';
+import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 
 /** What the page needs of a provider's definition. */
 export type ProviderForm = Pick<

@@ -12,7 +12,7 @@ import { takePageOptions } from './page-options.ts';
 import { connectedView } from './result-view.ts';
 import { openShell } from './shell.ts';
 import { forgetTab, keepTabState, takeReturn } from './tab-state.ts';
-import { languageFor } from './texts/translate.ts';
+import { languageFor } from '../../../access/connect-ui/texts/translate.ts';
 
 /** The page is `<service>/connect/ui/`. */
 const base = withoutTrailingSlashes(new URL('../../..', location.href).href);

@@ -2,7 +2,7 @@ import type { Failure } from './api.ts';
 import type { View } from './app.ts';
 import { h } from './dom.ts';
 import { failureBox } from './failure-box.ts';
-import type { TextKey } from './texts/en.ts';
+import type { TextKey } from '../../../access/connect-ui/texts/en.ts';
 
 const notice =
   (title: TextKey, text: TextKey): View =>

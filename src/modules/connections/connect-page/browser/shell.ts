@@ -6,7 +6,7 @@ import {
   translator,
   type Language,
   type OwnTexts,
-} from './texts/translate.ts';
+} from '../../../access/connect-ui/texts/translate.ts';
 
 export interface Shell {
   /** Puts the view in place of the present one, and moves the focus to it. */

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../../../kernel/errors.ts';
 import type { Stream } from '../../../records/stream.ts';
 import type { WriteOrigin } from '../../../records/writer.ts';
-import type { ModelPlace, ModelResult } from '../../syncs/events.ts';
+import type { ModelPosition, ModelResult } from '../../../records/events.ts';
 import { failureOf, throughOutage, type Ending, type Over, type RunDeps } from './attempt.ts';
 
 /** How an attempt went, with what it changed in the streams of its models. */
 export interface FinishedRun {
   readonly ending: Ending;
   readonly counts: readonly ModelResult[];
-  readonly positions: readonly ModelPlace[];
+  readonly positions: readonly ModelPosition[];
 }
 
 /**
@@ -33,7 +33,7 @@ export async function finishRun(
     streams.map((stream) => throughOutage(() => deps.records.barrier(stream, origin, end), signal)),
   );
   const counts: ModelResult[] = [];
-  const positions: ModelPlace[] = [];
+  const positions: ModelPosition[] = [];
   let after: Over = ending;
   for (const [index, answer] of answers.entries()) {
     const model = streams[index]?.model ?? '';

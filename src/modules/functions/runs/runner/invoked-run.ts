@@ -5,10 +5,11 @@ import type { WriteOrigin } from '../../../records/writer.ts';
 import { streamOf } from '../../syncs/reconcile.ts';
 import type { SyncInstance } from '../../syncs/state.ts';
 import { actionRunRef } from '../../actions/entity.ts';
-import type { Operation } from '../run-log.ts';
+import type { Operation } from '../../../../ports/operation-log.ts';
 import type { BodyOwner } from '../payload-store.ts';
 import type { CalledRun } from '../direct-runs.ts';
-import { scrub, type BodyPlace, type RunChanged } from '../events.ts';
+import type { BodyPlace, RunChanged } from '../events.ts';
+import { scrub } from '../../../../kernel/scrub.ts';
 import { outputJson } from '../../actions/output.ts';
 import {
   executeUntilDecided,

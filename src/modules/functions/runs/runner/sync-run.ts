@@ -1,7 +1,8 @@
 import type { WriteOrigin } from '../../../records/writer.ts';
 import type { DeployedFunction } from '../../functions/state.ts';
 import type { CalledRun } from '../direct-runs.ts';
-import { scrub, type RunChanged } from '../events.ts';
+import type { RunChanged } from '../events.ts';
+import { scrub } from '../../../../kernel/scrub.ts';
 import { runLimits } from '../runtime/run-limits.ts';
 import { RunTimeBudget } from '../run-time-budget.ts';
 import { syncRef } from '../../syncs/entity.ts';

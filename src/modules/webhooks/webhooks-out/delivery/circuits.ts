@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { joinKey } from '../../../../kernel/ids.ts';
 import { limits } from '../../../../kernel/limits.ts';
 import type { Clock } from '../../../../kernel/time.ts';
-import type { Vault } from '../../../connections/credentials/vault.ts';
+import type { Vault } from '../../../access/vault/vault.ts';
 import type { Coordination } from '../../../../ports/coordination.ts';
 import { Circuit, type CircuitBroadcast } from './circuit.ts';
 

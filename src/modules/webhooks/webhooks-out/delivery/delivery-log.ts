@@ -1,4 +1,4 @@
-import type { RunLogs } from '../../../functions/runs/run-log.ts';
+import type { OperationLogs } from '../../../../ports/operation-log.ts';
 import type { WebhookOut } from '../events.ts';
 import { operationOf } from './operation.ts';
 import type { Sent } from './send.ts';
@@ -19,7 +19,7 @@ const states = {
  * @param tookMs since its first attempt here
  */
 export function noteAttempt(
-  logs: Pick<RunLogs, 'note'>,
+  logs: Pick<OperationLogs, 'note'>,
   created: WebhookOut,
   {
     attempt,

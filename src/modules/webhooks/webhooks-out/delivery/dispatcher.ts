@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { EntityRef } from '../../../../control-plane/entity.ts';
 import { limits } from '../../../../kernel/limits.ts';
 import { micros, millis } from '../../../functions/runs/events.ts';
-import type { Publisher } from '../../../functions/runs/publisher.ts';
-import type { RunLogs } from '../../../functions/runs/run-log.ts';
+import type { Publisher } from '../../../../control-plane/publisher.ts';
+import type { OperationLogs } from '../../../../ports/operation-log.ts';
 import { retryWaitMs, type AttemptResult } from '../attempt.ts';
 import { lineOf, type Delivery, type DeliveryName, type EndpointRef } from '../delivery-store.ts';
 import type { Deliveries } from '../deliveries.ts';
@@ -29,7 +29,7 @@ const repeatPauseMs = 1_000;
 export interface DispatcherDeps extends SendDeps {
   readonly publisher: Publisher;
   readonly deliveries: Deliveries;
-  readonly logs: RunLogs;
+  readonly logs: OperationLogs;
   readonly logger: Logger;
   readonly coordination: Coordination;
   /** Waits; given by tests. @throws the signal's reason */

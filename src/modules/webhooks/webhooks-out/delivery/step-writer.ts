@@ -1,5 +1,5 @@
 import type { PublicMessage } from '../../../../control-plane/entity.ts';
-import type { Publisher } from '../../../functions/runs/publisher.ts';
+import type { Publisher } from '../../../../control-plane/publisher.ts';
 import { throughOutage } from '../../../functions/runs/runner/attempt.ts';
 import { whenAborted } from './when-aborted.ts';
 

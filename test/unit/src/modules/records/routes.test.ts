@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { Caller } from '../../../../../src/http/define-route.ts';
 import { parseQuery } from '../../../../../src/http/query.ts';
-import type { Services } from '../../../../../src/http/services.ts';
+import type { Services } from '../../../../../src/api/services.ts';
 import type { PageQuery } from '../../../../../src/modules/records/reader.ts';
 import { recordRoutes } from '../../../../../src/modules/records/routes.ts';
 

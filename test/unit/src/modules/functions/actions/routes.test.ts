@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../../../../src/adapters/sandbox/sandbox.ts';
-import { createHttpServer, type HttpServer } from '../../../../../../src/http/server.ts';
+import type { HttpServer } from '../../../../../../src/http/server.ts';
+import { startApiServer } from '../../../../../../src/api/server.ts';
 import { functionRef } from '../../../../../../src/modules/functions/functions/entity.ts';
 import { actionRoutes } from '../../../../../../src/modules/functions/actions/routes.ts';
 import { openRunWorld, until, type RunWorld } from '../../../../../support/runs.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
   stack.use(await world.startRunner(sandbox));
   const { services } = world;
   server = stack.use(
-    await createHttpServer({ routes: actionRoutes, services, host: '127.0.0.1', port: 0 }),
+    await startApiServer({ routes: actionRoutes, services, host: '127.0.0.1', port: 0 }),
   );
   const action = (exec: string) => `module.exports.default = { type: 'action', exec: ${exec} };`;
   await world.deploy('action', 'echo', action('async (svc, input) => input'));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createHttpServer, type HttpServer } from '../../../../../../src/http/server.ts';
+import type { HttpServer } from '../../../../../../src/http/server.ts';
+import { startApiServer } from '../../../../../../src/api/server.ts';
 import { reconcileSyncInstances } from '../../../../../../src/modules/functions/syncs/reconcile.ts';
 import { syncRoutes } from '../../../../../../src/modules/functions/syncs/routes.ts';
 import { openRunWorld, type RunWorld } from '../../../../../support/runs.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
   world = stack.use(await openRunWorld());
   const { services } = world;
   server = stack.use(
-    await createHttpServer({ routes: syncRoutes, services, host: '127.0.0.1', port: 0 }),
+    await startApiServer({ routes: syncRoutes, services, host: '127.0.0.1', port: 0 }),
   );
 });
 afterAll(() => stack.disposeAsync());

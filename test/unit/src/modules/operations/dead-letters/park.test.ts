@@ -12,10 +12,7 @@ import {
   openDeadLetters,
   type DeadLetters,
 } from '../../../../../../src/modules/operations/dead-letters/view.ts';
-import {
-  createPublisher,
-  type Publisher,
-} from '../../../../../../src/modules/functions/runs/publisher.ts';
+import { createPublisher, type Publisher } from '../../../../../../src/control-plane/publisher.ts';
 import { startCommandRetries } from '../../../../../../src/modules/operations/dead-letters/command-retries.ts';
 import { openOperatorRequests } from '../../../../../../src/modules/operations/consumer-groups/operator-requests.ts';
 import { startReactor } from '../../../../../../streams/reactor/runner.ts';
@@ -43,7 +40,7 @@ beforeEach(async () => {
   isHealed = false;
   stack = new AsyncDisposableStack();
   world = stack.use(await openControlWorld());
-  const { variable } = definitions;
+  const variable: AnyEntityDefinition = definitions.variable;
   const healable: AnyEntityDefinition = {
     ...variable,
     decider: {

@@ -7,7 +7,7 @@ import type {
   Place,
   Projection,
   VerifiedPart,
-} from '../../../../../../src/modules/operations/projections/state.ts';
+} from '../../../../../../streams/projector/projection-state.ts';
 
 const name = 'records';
 const at = 1_000;

@@ -10,7 +10,7 @@ import { deadLettersTopic } from '../../../../../../src/control-plane/message-co
 import {
   deadLetterHeader,
   type DeadLetterValue,
-} from '../../../../../../src/modules/operations/dead-letters/events.ts';
+} from '../../../../../../streams/dead-letters/events.ts';
 import {
   anOrigin,
   aStream,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Sealed } from '../../../../../../src/kernel/ids.ts';
-import { openSigningKeys } from '../../../../../../src/modules/connections/credentials/sealing.ts';
+import { openSigningKeys } from '../../../../../../src/modules/access/environments/signing-keys.ts';
 import type { LogEntry } from '../../../../../../src/modules/operations/logs/events.ts';
 import { deliveriesOf } from '../../../../../../src/modules/webhooks/webhooks-out/outbox.ts';
 import { verifyDelivery } from '../../../../../../src/modules/webhooks/webhooks-out/signature.ts';

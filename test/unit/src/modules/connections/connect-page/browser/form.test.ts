@@ -8,7 +8,7 @@ import {
   type FieldValues,
   type ProviderForm,
 } from '../../../../../../../src/modules/connections/connect-page/browser/form.ts';
-import { translator } from '../../../../../../../src/modules/connections/connect-page/browser/texts/translate.ts';
+import { translator } from '../../../../../../../src/modules/access/connect-ui/texts/translate.ts';
 import { authModeRules } from '../../../../../../../src/modules/connections/credentials/modes/registry.ts';
 import {
   authModes,

@@ -5,7 +5,6 @@ import { deleteConnection } from '../../../../../../../src/modules/connections/c
 import {
   connectValidated,
   runBeforeDeletion,
-  type LifecycleEvent,
 } from '../../../../../../../src/modules/connections/connections/lifecycle.ts';
 import { findConnection } from '../../../../../../../src/modules/connections/connections/queries.ts';
 import type { Connection } from '../../../../../../../src/modules/connections/connections/state.ts';
@@ -20,6 +19,7 @@ import type { Sandbox } from '../../../../../../../src/ports/sandbox.ts';
 import { startLifecycleHooks } from '../../../../../../../src/modules/functions/actions/lifecycle-hooks.ts';
 import { aProvider, silent } from '../../../../../../support/control.ts';
 import { openRunWorld, until, type RunWorld } from '../../../../../../support/runs.ts';
+import type { LifecycleEvent } from '../../../../../../../src/modules/connections/connections/lifecycle-event.ts';
 
 const actor = 'key:test';
 const onEvent = (exec: string): string =>

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { mapOf, text } from '../../../http/fields.ts';
-import { en, type TextKey } from '../../connections/connect-page/browser/texts/en.ts';
-import { languageCodes } from '../../connections/connect-page/browser/texts/translate.ts';
-import type { ConnectUi, Environment } from './state.ts';
+import { en, type TextKey } from './texts/en.ts';
+import { languageCodes } from './texts/translate.ts';
+import type { ConnectUi, Environment } from '../environments/state.ts';
 
 const connectUiDefault: ConnectUi = {
   primary: { light: '#1f5fd0', dark: '#8ab4ff' },

@@ -1,33 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import type { Services } from '../../../http/services.ts';
-import type { GatewayError } from '../../../kernel/errors.ts';
-import { findConnection } from '../connections/queries.ts';
-import { openUrl, urlOfConnection, urlOfSession } from '../credentials/webhook-urls.ts';
 import type { Environment } from '../../access/environments/state.ts';
-import { findIntegration } from '../integrations/queries.ts';
-import { authPayload, isAuthWanted } from '../../webhooks/webhooks-out/auth-payload.ts';
-import { deliveriesOf } from '../../webhooks/webhooks-out/outbox.ts';
-import type { Authorization } from './state.ts';
+import { openUrl, urlOfConnection, urlOfSession } from '../../access/vault/webhook-urls.ts';
+import type { AuthorizationOutcomes } from '../../connections/authorizations/outcomes.ts';
+import { findConnection } from '../../connections/connections/queries.ts';
+import { findIntegration } from '../../connections/integrations/queries.ts';
+import type { WebhooksServices } from '../services.ts';
+import { authPayload, isAuthWanted } from './auth-payload.ts';
+import { deliveriesOf } from './outbox.ts';
 
-type Deps = Pick<Services, 'control' | 'providers' | 'vault' | 'publisher' | 'logger'>;
-type Failed = Pick<
-  Authorization,
-  | 'environmentUid'
-  | 'integrationKey'
-  | 'connectionId'
-  | 'reconnectsUid'
-  | 'endUser'
-  | 'webhookUrlOverride'
->;
+type Deps = Pick<WebhooksServices, 'control' | 'providers' | 'vault' | 'publisher' | 'logger'>;
 
 /**
- * Tells the application that a person came back from the provider, and no connection came of it
- * (docs/reference/webhooks-out.md#auth). The answer to the person does not depend on it.
+ * Notifies the application of authorizations that ended without a connection (docs/reference/webhooks-out.md#auth).
+ * The answer to the person does not depend on it.
  */
-export async function announceFailure(
+export const announceAuthorizations = (deps: Deps): AuthorizationOutcomes => ({
+  failed: (authorization, error) => announceFailure(deps, authorization, error),
+});
+
+async function announceFailure(
   deps: Deps,
-  { environmentUid, integrationKey, connectionId, reconnectsUid, endUser, ...ref }: Failed,
-  { code, message }: GatewayError,
+  {
+    environmentUid,
+    integrationKey,
+    connectionId,
+    reconnectsUid,
+    endUser,
+    ...ref
+  }: Parameters<AuthorizationOutcomes['failed']>[0],
+  { code, message }: Parameters<AuthorizationOutcomes['failed']>[1],
 ): Promise<void> {
   const { control, providers, vault, publisher, logger } = deps;
   const environment = control.view.find<Environment>('environment', [environmentUid]);

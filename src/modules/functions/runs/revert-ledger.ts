@@ -1,19 +1,20 @@
-import type { PublicMessage } from '../../control-plane/entity.ts';
-import type { Caller } from '../../http/define-route.ts';
-import type { Services } from '../../http/services.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import { joinKey } from '../../kernel/ids.ts';
-import { quietStep, scrub, type RunAction, type RunStep } from '../functions/runs/events.ts';
-import type { ModelPlace } from '../functions/syncs/events.ts';
-import type { Stream } from './stream.ts';
+import type { PublicMessage } from '../../../control-plane/entity.ts';
+import type { Caller } from '../../../http/define-route.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { joinKey } from '../../../kernel/ids.ts';
+import { quietStep, type RunAction, type RunStep } from './events.ts';
+import { scrub } from '../../../kernel/scrub.ts';
+import type { ModelPosition } from '../../records/events.ts';
+import type { Stream } from '../../records/stream.ts';
+import type { RecordsServices } from '../../records/services.ts';
 
 /** A revert that is under way, as a run of its own. */
 export interface RevertLedger {
   /** Publishes how the work ended, and where its changes end. @throws what it throws; `log_unavailable` */
-  ending(task: () => Promise<readonly ModelPlace[]>): Promise<void>;
+  ending(task: () => Promise<readonly ModelPosition[]>): Promise<void>;
 }
 
-type Deps = Pick<Services, 'publisher' | 'logs' | 'clock'>;
+type Deps = Pick<RecordsServices, 'publisher' | 'logs' | 'clock'>;
 
 /** What is taken back, and as which run. */
 interface Reverting {
@@ -55,7 +56,7 @@ export async function beginRevert(
   const took = (): number => Math.round((clock.nowMicros() - startedAt) / 1000);
   return {
     async ending(task) {
-      let positions: readonly ModelPlace[];
+      let positions: readonly ModelPosition[];
       try {
         positions = await task();
       } catch (error) {

@@ -1,9 +1,9 @@
-import type { PublicMessage } from '../../../control-plane/entity.ts';
-import { encodePublic, type PublicCodec } from '../../../control-plane/public-message.ts';
-import { partitionOf } from '../../../kernel/partition.ts';
-import type { Clock } from '../../../kernel/time.ts';
-import type { EventLog, Message, Placed, Position } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
+import type { PublicMessage } from './entity.ts';
+import { encodePublic, type PublicCodec } from './public-message.ts';
+import { partitionOf } from '../kernel/partition.ts';
+import type { Clock } from '../kernel/time.ts';
+import type { EventLog, Message, Placed, Position } from '../ports/event-log.ts';
+import type { Schemas } from '../ports/schemas.ts';
 
 /** Appends messages to public topics whose writers are no owners: deliveries and log entries. */
 export interface Publisher {

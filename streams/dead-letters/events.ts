@@ -1,4 +1,4 @@
-import type { PublicFields } from '../../../kernel/public-fields.ts';
+import type { PublicFields } from '../../src/kernel/public-fields.ts';
 
 /** What a message of the topic says. The first one is the letter; the others name it. */
 export type DeadLetterType =

@@ -1,6 +1,6 @@
-import type { ControlView } from '../../../control-plane/control-plane.ts';
-import type { ProjectionTables } from '../../../../streams/projector/define.ts';
-import { untouched, type Projection } from './state.ts';
+import type { ControlView } from '../../src/control-plane/control-plane.ts';
+import type { ProjectionTables } from './define.ts';
+import { untouched, type Projection } from './projection-state.ts';
 
 /** Number of the generation that is read now. */
 export function activeGeneration(

@@ -1,6 +1,5 @@
 import type { Sealed } from '../../../kernel/ids.ts';
-import type { Connection } from '../connections/state.ts';
-import { sealingContext } from './sealing.ts';
+import { sealingContext } from './sealing-context.ts';
 import type { Vault } from './vault.ts';
 
 /** Under which key the address of webhooks is sealed, and what it is bound to: an address may hold secrets. */
@@ -28,7 +27,10 @@ export const urlOfSession = (environmentUid: string): UrlOwner => ({
 export const urlOfConnection = ({
   environmentUid,
   uid,
-}: Pick<Connection, 'environmentUid' | 'uid'>): UrlOwner => ({
+}: {
+  readonly environmentUid: string;
+  readonly uid: string;
+}): UrlOwner => ({
   keyId: uid,
   context: sealingContext(environmentUid, uid, 'webhook_url_override'),
 });

@@ -1,6 +1,6 @@
-import type { PublicFields } from '../../../kernel/public-fields.ts';
-import type { Projection, Verification } from './state.ts';
-import { verificationState } from './state.ts';
+import type { PublicFields } from '../../src/kernel/public-fields.ts';
+import type { Projection, Verification } from './projection-state.ts';
+import { verificationState } from './projection-state.ts';
 
 export const projectionsTopic = 'svc.projections.v1';
 

@@ -1,17 +1,17 @@
-import type { Caller } from '../../http/define-route.ts';
-import type { Services } from '../../http/services.ts';
-import { GatewayError } from '../../kernel/errors.ts';
-import { uuidV7 } from '../../kernel/ids.ts';
-import { requireConnection } from '../connections/connections/queries.ts';
-import { isEnd } from '../functions/runs/events.ts';
-import { presentRun } from '../functions/runs/presenter.ts';
-import { stepsOf } from '../functions/runs/queries.ts';
-import type { ModelPlace } from '../functions/syncs/events.ts';
-import { refuseGone } from './as-of.ts';
+import type { Caller } from '../../../http/define-route.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import { uuidV7 } from '../../../kernel/ids.ts';
+import { requireConnection } from '../../connections/connections/queries.ts';
+import { isEnd } from './events.ts';
+import { presentRun } from './presenter.ts';
+import { stepsOf } from './queries.ts';
+import type { ModelPosition } from '../../records/events.ts';
+import { refuseGone } from '../../records/as-of.ts';
 import { beginRevert } from './revert-ledger.ts';
-import { revertStream, type LeftRecord, type RevertCounts } from './revert-stream.ts';
-import type { Stream } from './stream.ts';
-import type { WriteOrigin } from './writer.ts';
+import { revertStream, type LeftRecord, type RevertCounts } from '../../records/revert-stream.ts';
+import type { Stream } from '../../records/stream.ts';
+import type { WriteOrigin } from '../../records/writer.ts';
+import type { RecordsServices } from '../../records/services.ts';
 
 /** What was, or would be, taken back of a run. */
 export interface Reverted {
@@ -47,7 +47,7 @@ const marginMicros = 10 * 60 * 1_000_000;
  *   `projection_unavailable`, `log_unavailable`: some of it may be done, and may be asked for again
  */
 export async function revertRun(
-  services: Services,
+  services: RecordsServices,
   caller: Caller,
   runId: string,
   isDry: boolean,
@@ -63,8 +63,8 @@ export async function revertRun(
   };
   const counts: Record<string, RevertCounts> = {};
   const left: LeftRecord[] = [];
-  const perform = async (writeAs: WriteOrigin | null): Promise<ModelPlace[]> => {
-    const places: ModelPlace[] = [];
+  const perform = async (writeAs: WriteOrigin | null): Promise<ModelPosition[]> => {
+    const places: ModelPosition[] = [];
     for (const stream of streams) {
       const reverted = await revertStream(services, stream, { ...run, writeAs, left });
       counts[stream.model] = reverted.counts;
@@ -82,7 +82,7 @@ export async function revertRun(
 
 /** @throws GatewayError `not_found`, `conflict`, `history_gone`, `projection_unavailable` */
 async function endedRun(
-  services: Services,
+  services: RecordsServices,
   { environmentUid }: Caller,
   runId: string,
 ): Promise<EndedRun> {
@@ -114,7 +114,7 @@ async function endedRun(
 
 /** @throws GatewayError `unknown_connection` */
 async function streamsOf(
-  { control }: Services,
+  { control }: RecordsServices,
   { environmentUid }: Caller,
   { integration, connectionId, variant, models }: EndedRun,
 ): Promise<Stream[]> {

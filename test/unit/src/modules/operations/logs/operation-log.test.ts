@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PublicMessage } from '../../../../../../src/control-plane/entity.ts';
 import { inTrace, traceOf } from '../../../../../../src/control-plane/trace.ts';
-import { createRunLogs } from '../../../../../../src/modules/functions/runs/run-log.ts';
+import { createOperationLogs } from '../../../../../../src/modules/operations/logs/operation-log.ts';
 import { systemClock } from '../../../../../../src/kernel/time.ts';
 import { silent } from '../../../../../support/control.ts';
 
@@ -20,7 +20,7 @@ describe('the log of a run', () => {
     const publisher = {
       publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
     };
-    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    const logs = createOperationLogs({ publisher, logger: silent, clock: systemClock });
     const operation = logs.begin(of, 'Sync started');
     operation.write('warn', 'careful', '{"n":1}');
     operation.write(
@@ -65,7 +65,7 @@ describe('the log of a run', () => {
     const publisher = {
       publish: async (messages: readonly PublicMessage[]) => (sent.push(...messages), []),
     };
-    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    const logs = createOperationLogs({ publisher, logger: silent, clock: systemClock });
     const traces = [traceOf(undefined), traceOf(undefined)];
     const [one, other] = traces.map((trace) =>
       inTrace(trace, () => logs.begin(of, 'Sync started')),
@@ -77,7 +77,7 @@ describe('the log of a run', () => {
   });
 
   it('fails nobody when the log cannot be written', async () => {
-    const logs = createRunLogs({
+    const logs = createOperationLogs({
       publisher: { publish: () => Promise.reject(new Error('down')) },
       logger: silent,
       clock: systemClock,
@@ -102,7 +102,7 @@ describe('entries', () => {
         return [];
       },
     };
-    const logs = createRunLogs({ publisher, logger: silent, clock: systemClock });
+    const logs = createOperationLogs({ publisher, logger: silent, clock: systemClock });
     for (let n = 0; n < 1_000; n += 1) logs.note(of, noted);
     await begun.promise;
     for (let n = 0; n < 3; n += 1) {

@@ -3,87 +3,18 @@ import type { PublicMessage } from '../../../control-plane/entity.ts';
 import { currentTrace } from '../../../control-plane/trace.ts';
 import { joinKey } from '../../../kernel/ids.ts';
 import type { Clock, Micros } from '../../../kernel/time.ts';
-import { scrub } from './events.ts';
+import { scrub } from '../../../kernel/scrub.ts';
 import { redactJson, redactText } from '../../../kernel/redact.ts';
-import type { Publisher } from './publisher.ts';
-
-export const logLevels = ['debug', 'info', 'warn', 'error', 'off'] as const;
-/** Entries below it are dropped; `off` drops all. */
-export type LoggerLevel = (typeof logLevels)[number];
-type EntryLevel = Exclude<LoggerLevel, 'off'>;
-export type OperationState = 'running' | 'success' | 'failed' | 'cancelled' | 'timeout';
-
-/** What a log operation is about. */
-interface OperationOf {
-  /** Of a run it is the run's id. */
-  readonly operationId: string;
-  /** For example `sync:run`. */
-  readonly operationType: string;
-  readonly environmentUid: string;
-  readonly integration: string;
-  readonly connectionId: string;
-  readonly runId?: string;
-  /** The function that it runs. */
-  readonly functionName?: string;
-}
-
-/** One operation of the log that users read. Nothing here waits or fails: logging never fails a run. */
-export interface Operation {
-  /**
-   * Kept whatever its level: the caller has filtered what user code wrote. What looks like a secret is taken out of
-   * text and context.
-   */
-  write(
-    level: EntryLevel,
-    message: string,
-    contextJson?: string | null,
-    source?: 'internal' | 'user',
-  ): void;
-  end(
-    state: OperationState,
-    message: string,
-    more?: {
-      /** Through no fault of its own: it is tried again. */
-      readonly isInterrupted: boolean;
-    },
-  ): void;
-}
-
-/** What is counted of an operation that has ended, or of one of its tries that did not end it. */
-export interface OperationOutcome {
-  readonly operationType: string;
-  /** Of a run. */
-  readonly runId?: string;
-  readonly integration: string;
-  readonly state: OperationState;
-  readonly tookMs: number;
-  readonly isInterrupted: boolean;
-  /** Of the provider's answer to a proxied call; null where there was none. */
-  readonly providerStatus: number | null;
-}
-
-/**
- * An operation of which one entry says all; or one of its tries, where `running` says that more will follow. Its text is
- * read when the entry is written, after the work that it is about.
- */
-export interface NotedOperation {
-  readonly state: OperationState;
-  readonly text: string;
-  /** Without any secret. */
-  readonly contextJson: string;
-  /** Since the operation began. */
-  readonly tookMs: number;
-  /** Of a proxied call; null where the provider did not answer. */
-  readonly providerStatus?: number | null;
-}
-
-export interface RunLogs extends AsyncDisposable {
-  begin(operationOf: OperationOf, message: string): Operation;
-  /** One entry for what has happened already. */
-  note(operation: OperationOf, noted: NotedOperation): void;
-  /** Resolves when everything written so far is in the log, or was given up. */
-  flush(): Promise<void>;
-}
+import type { Publisher } from '../../../control-plane/publisher.ts';
+import type {
+  EntryLevel,
+  NotedOperation,
+  Operation,
+  OperationLogs,
+  OperationOf,
+  OperationOutcome,
+  OperationState,
+} from '../../../ports/operation-log.ts';
 
 /** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
 const waitingMax = 10_000;
@@ -94,7 +25,7 @@ const contextBytesMax = 16 * 1024;
 const messageCharsMax = 99_000;
 
 /** Appends operations and their messages to `svc.logs.v1`, in batches and in the background. */
-export function createRunLogs({
+export function createOperationLogs({
   publisher,
   logger,
   clock,
@@ -105,7 +36,7 @@ export function createRunLogs({
   readonly clock: Pick<Clock, 'nowMicros'>;
   /** Told of each operation as it ends, and of each try that is noted. */
   readonly ended?: (outcome: OperationOutcome) => void;
-}): RunLogs {
+}): OperationLogs {
   const batches = inBatches(publisher, logger);
   const add = (message: PublicMessage): void => batches.add(() => message);
   const flush = (): Promise<void> => batches.flush();

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
-import { consume } from '../../../control-plane/consume.ts';
-import type { Batch, EventLog } from '../../../ports/event-log.ts';
-import type { Schemas } from '../../../ports/schemas.ts';
+import { consume } from '../../src/control-plane/consume.ts';
+import type { Batch, EventLog } from '../../src/ports/event-log.ts';
+import type { Schemas } from '../../src/ports/schemas.ts';
 import {
   messageOf,
   projectionsTopic,
   type ProjectionMessage,
   type PublishedProjection,
-} from './public.ts';
-import { untouched } from './state.ts';
+} from './projection-message.ts';
+import { untouched } from './projection-state.ts';
 
 /** What is decided about a projection, as this thread knows it. */
 export interface FollowedProjection extends AsyncDisposable {

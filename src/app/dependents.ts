@@ -1,0 +1,47 @@
+import type { Services } from '../api/services.ts';
+import { entitiesOfEnvironment } from '../modules/access/environments/dependents.ts';
+import { integrationsOfEnvironments } from '../modules/connections/integrations/environment-dependents.ts';
+import { createLifecycleFunctions } from '../modules/functions/actions/lifecycle-functions.ts';
+import { functionsOfIntegrations } from '../modules/functions/functions/integration-dependents.ts';
+import { syncsOfConnections } from '../modules/functions/syncs/connection-dependents.ts';
+import {
+  typedTopicsOfEnvironments,
+  typedTopicsOfIntegrations,
+} from '../modules/operations/typed-topics/dependents.ts';
+import { announceAuthorizations } from '../modules/webhooks/webhooks-out/authorization-outcomes.ts';
+
+type Deps = Pick<
+  Services,
+  'control' | 'vault' | 'clock' | 'logger' | 'providers' | 'publisher' | 'runs'
+> & { readonly records: Pick<Services['records'], 'writer'> };
+
+/** What later wings have to do with environments, integrations and connections. */
+export function createDependents(
+  deps: Deps,
+): Pick<
+  Services,
+  | 'environmentDependents'
+  | 'integrationDependents'
+  | 'connectionDependents'
+  | 'lifecycle'
+  | 'authorizationOutcomes'
+> {
+  const { control, records, runs } = deps;
+  const integrationDependents = [
+    typedTopicsOfIntegrations(control),
+    functionsOfIntegrations(control),
+  ];
+  const connectionDependents = syncsOfConnections(control, records.writer);
+  return {
+    integrationDependents,
+    connectionDependents,
+    environmentDependents: [
+      entitiesOfEnvironment(control, 'variable'),
+      entitiesOfEnvironment(control, 'webhook-endpoint'),
+      integrationsOfEnvironments({ ...deps, integrationDependents, connectionDependents }),
+      typedTopicsOfEnvironments(control),
+    ],
+    lifecycle: createLifecycleFunctions(control, runs),
+    authorizationOutcomes: announceAuthorizations(deps),
+  };
+}

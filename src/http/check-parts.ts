@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import { GatewayError, type ErrorCode } from '../kernel/errors.ts';
+import type { Caller } from './define-route.ts';
+import { issuesOf } from './error-response.ts';
+import type { Guarded } from './pipeline.ts';
+import { parseQuery } from './query.ts';
+
+/** @throws GatewayError `forbidden` */
+export function checkScope(route: Guarded, caller: Caller): void {
+  if (route.credential === 'none') return;
+  const isSession = caller.credential === 'connect' && route.takesConnectToken === true;
+  if (caller.credential !== route.credential && !isSession) {
+    const wanted =
+      route.credential === 'connect'
+        ? 'the token of a connect session'
+        : `an ${route.credential} API key`;
+    const message = `This endpoint takes ${wanted}, and no credential of another kind.`;
+    throw new GatewayError('forbidden', { message });
+  }
+  if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;
+  const message = `The key lacks the scope ${route.scopes.join(' or ')}.`;
+  throw new GatewayError('forbidden', { message });
+}
+
+/** The query as the schema takes it. @throws GatewayError `invalid_query_params` */
+export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.output<S> {
+  return parsePart(schema, parseQuery(search), 'invalid_query_params') as z.output<S>;
+}
+
+/** The headers as the schema takes them. @throws GatewayError `invalid_headers` */
+export function checkHeaders<S extends z.ZodType>(
+  schema: S,
+  headers: IncomingMessage['headers'],
+): z.output<S> {
+  return parsePart(schema, headers, 'invalid_headers') as z.output<S>;
+}
+
+/** @throws GatewayError `invalid_content_type` */
+export function checkContentType(request: IncomingMessage): void {
+  const type = request.headers['content-type'];
+  if (type === undefined || /^application\/json(?![\w.+-])/i.test(type)) return;
+  throw new GatewayError('invalid_content_type');
+}
+
+/**
+ * One part of a request as its schema takes it.
+ * @param isOptional whether a route without a schema ignores the part instead of refusing any key
+ * @throws GatewayError with the code
+ */
+export function parsePart(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  code: ErrorCode,
+  isOptional = false,
+): unknown {
+  if (schema === undefined) {
+    const keys = isOptional ? [] : Object.keys(value as object);
+    if (keys.length === 0) return {};
+    const message = `Unrecognized keys: ${keys.join(', ')}`;
+    throw new GatewayError(code, { errors: [{ code: 'unrecognized_keys', message, path: [] }] });
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new GatewayError(code, { errors: issuesOf(parsed.error) });
+}
+
+/** The parameters of the path without percent-encoding. @throws GatewayError `invalid_uri_params` */
+export function decoded(params: Readonly<Record<string, string>>): Record<string, string> {
+  try {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]),
+    );
+  } catch (cause) {
+    throw new GatewayError('invalid_uri_params', {}, { cause });
+  }
+}

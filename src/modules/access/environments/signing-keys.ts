@@ -1,0 +1,22 @@
+import { sealingContext } from '../vault/sealing-context.ts';
+import type { Vault } from '../vault/vault.ts';
+import type { Environment } from './state.ts';
+
+/** The key that signs webhooks to the application, and the one before it while it still signs. */
+export async function openSigningKeys(
+  vault: Vault,
+  environment: Environment,
+  at: number,
+): Promise<{ readonly current: string; readonly previous: string | null }> {
+  const { uid, webhookSigningKey, previousSigningKey } = environment;
+  await vault.ready(uid);
+  const context = signingKeyContext(uid);
+  const isOldAlive = previousSigningKey !== null && previousSigningKey.until > at;
+  return {
+    current: vault.open(uid, webhookSigningKey, context),
+    previous: isOldAlive ? vault.open(uid, previousSigningKey.key, context) : null,
+  };
+}
+
+export const signingKeyContext = (environmentUid: string): string =>
+  sealingContext(environmentUid, environmentUid, 'webhook_signing_key');

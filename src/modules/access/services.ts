@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import { routesWith } from '../../http/define-route.ts';
+import type { Clock } from '../../kernel/time.ts';
+import type { Coordination } from '../../ports/coordination.ts';
+import type { EventLog } from '../../ports/event-log.ts';
+import type { HttpClient } from '../../ports/http-client.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { ProjectionStore } from '../../ports/projection-store.ts';
+import type { Schemas } from '../../ports/schemas.ts';
+import type { AuditRecorder } from './audit/recorder.ts';
+import type { EnvironmentDependents } from './environments/dependents.ts';
+import type { RootKeyRing } from './vault/open-vault.ts';
+import type { Vault } from './vault/vault.ts';
+
+/** What handlers of this wing are given; made by the composition root. Each wing adds to those before it. */
+export interface AccessServices {
+  readonly control: ControlPlane;
+  readonly log: EventLog;
+  readonly schemas: Schemas;
+  /** Queries of the tables beside those of `records.reader`. */
+  readonly tables: Pick<ProjectionStore, 'queryRows'>;
+  readonly vault: Vault;
+  readonly rootKeys: RootKeyRing;
+  readonly coordination: Coordination;
+  readonly http: HttpClient;
+  readonly audit: AuditRecorder;
+  /** What the other wings keep in environments, in the order in which it is deleted. */
+  readonly environmentDependents: readonly EnvironmentDependents[];
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: {
+    /** The address of the server itself when none is set; empty until it listens. */
+    publicUrl: string;
+    /** Whose pages may frame the connect page: origins as a Content-Security-Policy takes them. */
+    readonly connectOrigins: readonly string[];
+    readonly rateLimitPerMinute: number;
+    /** Of one proxied call, all of its attempts together. */
+    readonly proxyTimeoutSeconds: number;
+    /** Whether webhooks of providers beyond the limit are refused, or only counted. */
+    readonly webhookRateLimit: 'count' | 'enforce';
+    /** Kept for one integration of webhooks that name a connection and that nothing vouches for. */
+    readonly webhookUnsignedMbPerHour: number;
+    /** Of this package. */
+    readonly version: string;
+    /** Of the owned topics. */
+    readonly partitions: number;
+    /** Stands in the log for the first word `svc` of the names of topics. */
+    readonly topicPrefix: string;
+  };
+}
+
+export const defineRoute = routesWith<AccessServices>();

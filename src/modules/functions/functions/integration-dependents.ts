@@ -1,0 +1,25 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type { IntegrationDependents } from '../../connections/integrations/dependents.ts';
+import { functionRef } from './entity.ts';
+import type { DeployedFunction } from './state.ts';
+
+/** Functions go with their integration, wherever it goes. */
+export const functionsOfIntegrations = ({
+  view,
+}: Pick<ControlPlane, 'view'>): IntegrationDependents => ({
+  refuseMove: () => undefined,
+  moves: ({ environmentUid, uniqueKey }, target) =>
+    view
+      .list<DeployedFunction>('function', [environmentUid, uniqueKey])
+      .flatMap(({ ref, state }) => [
+        { ref, body: { type: 'Leave' } },
+        {
+          ref: functionRef(environmentUid, target, state.kind, state.name),
+          body: { type: 'Arrive', deployed: { ...state, integrationKey: target } },
+        },
+      ]),
+  removals: ({ environmentUid, uniqueKey }) =>
+    view
+      .list('function', [environmentUid, uniqueKey])
+      .map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
+});

@@ -1,0 +1,71 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import type {
+  ConnectionId,
+  ConnectionUid,
+  EnvironmentUid,
+  IntegrationKey,
+} from '../../../kernel/ids.ts';
+import type { ConnectionDependents } from '../../connections/connections/dependents.ts';
+import type { Connection } from '../../connections/connections/state.ts';
+import type { Stream } from '../../records/stream.ts';
+import type { RecordWriter } from '../../records/writer.ts';
+import type { DeployedFunction } from '../functions/state.ts';
+import type { SyncInstance } from './state.ts';
+
+/** Syncs, checkpoints and records of a connection. */
+export function syncsOfConnections(
+  control: Pick<ControlPlane, 'view'>,
+  writer: Pick<RecordWriter, 'close'>,
+): ConnectionDependents {
+  const { view } = control;
+  return {
+    removalOf(connection) {
+      const { environmentUid, integrationKey, connectionId } = connection;
+      const path = [environmentUid, integrationKey, connectionId];
+      const streams = streamsOf(view, connection);
+      return {
+        commands: () => [
+          ...view.list('sync', path).map(({ ref }) => ({ ref, body: { type: 'Remove' } })),
+          ...view.list('checkpoint', path).map(({ ref }) => ({ ref, body: { type: 'Delete' } })),
+        ],
+        async eraseRecords(actor) {
+          // What was made before the mark, but had not reached this node.
+          for (const [name, stream] of streamsOf(view, connection)) streams.set(name, stream);
+          return Promise.all(
+            [...streams.values()].map(async (stream) => {
+              const { plain, sealed, pruned } = await writer.close(stream, actor);
+              return { model: stream.model, variant: stream.variant, plain, sealed, pruned };
+            }),
+          );
+        },
+      };
+    },
+  };
+}
+
+/** Every stream that may hold records of the connection: of its syncs, and of deployed ones. */
+function streamsOf(view: ControlPlane['view'], connection: Connection): Map<string, Stream> {
+  const { environmentUid, integrationKey, connectionId, uid } = connection;
+  const streams = new Map<string, Stream>();
+  const add = (models: readonly string[], variant: string): void => {
+    for (const model of models) {
+      streams.set(`${model}/${variant}`, {
+        environmentUid: environmentUid as EnvironmentUid,
+        connectionUid: uid as ConnectionUid,
+        integration: integrationKey as IntegrationKey,
+        connectionId: connectionId as ConnectionId,
+        model,
+        variant,
+      });
+    }
+  };
+  const path = [environmentUid, integrationKey, connectionId];
+  for (const { state } of view.list<SyncInstance>('sync', path)) add(state.models, state.variant);
+  const deployed = view.list<DeployedFunction>('function', [
+    environmentUid,
+    integrationKey,
+    'sync',
+  ]);
+  for (const { state } of deployed) add(state.models, 'base');
+  return streams;
+}

@@ -1,0 +1,16 @@
+import type { ProjectionTables } from '../../../streams/projector/define.ts';
+import { routesWith } from '../../http/define-route.ts';
+import type { WebhooksServices } from '../webhooks/services.ts';
+import type { DeadLetters } from './dead-letters/view.ts';
+
+export interface OperationsServices extends WebhooksServices {
+  readonly deadLetters: DeadLetters;
+  /** Every projection of the service. */
+  readonly projections: readonly ProjectionTables[];
+  /** The figures of all threads as one text. */
+  scrape(): Promise<{ readonly text: string; readonly mediaType: string }>;
+  /** Reasons why this node cannot do its work; empty = ready. */
+  readiness(): readonly string[];
+}
+
+export const defineRoute = routesWith<OperationsServices>();

@@ -1,0 +1,41 @@
+import type { ControlPlane } from '../../../control-plane/control-plane.ts';
+import { GatewayError } from '../../../kernel/errors.ts';
+import type { EnvironmentDependents } from '../../access/environments/dependents.ts';
+import type { IntegrationDependents } from '../../connections/integrations/dependents.ts';
+import { typedTopicRef } from './entity.ts';
+import { listTypedTopics } from './queries.ts';
+
+/** Typed topics carry the environment's name, and show payloads in clear. */
+export const typedTopicsOfEnvironments = (control: ControlPlane): EnvironmentDependents => ({
+  refuseChange(environmentUid, { isRenamed, isSealed }) {
+    if (!isRenamed && !isSealed) return;
+    const [first] = listTypedTopics(control, environmentUid);
+    if (first === undefined) return;
+    const what = isRenamed ? 'keeps its name' : 'keeps its payloads in clear';
+    const { integrationKey, model } = first;
+    const message = `An environment with typed topics ${what}: delete that of "${integrationKey}", "${model}" first.`;
+    throw new GatewayError('conflict', { message });
+  },
+});
+
+/** Their names carry the key of the integration. */
+export const typedTopicsOfIntegrations = (control: ControlPlane): IntegrationDependents => ({
+  refuseMove({ environmentUid, uniqueKey }) {
+    const [first] = ofIntegration(control, environmentUid, uniqueKey);
+    if (first === undefined) return;
+    const message = `An integration with typed topics keeps its unique key: delete that of "${first.model}" first.`;
+    throw new GatewayError('invalid_body', {
+      message,
+      errors: [{ code: 'custom', message, path: ['uniqueKey'] }],
+    });
+  },
+  moves: () => [],
+  removals: ({ environmentUid, uniqueKey }) =>
+    ofIntegration(control, environmentUid, uniqueKey).map(({ model }) => ({
+      ref: typedTopicRef(environmentUid, uniqueKey, model),
+      body: { type: 'End' },
+    })),
+});
+
+const ofIntegration = (control: ControlPlane, environmentUid: string, key: string) =>
+  listTypedTopics(control, environmentUid).filter(({ integrationKey }) => integrationKey === key);

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { AnyRoute } from '../../http/define-route.ts';
+import { wholeNumber } from '../../http/fields.ts';
+import { data, json } from '../../http/responses.ts';
+import { isoMicros } from '../../kernel/time.ts';
+import { requireEnvironmentById } from '../access/environments/queries.ts';
+import {
+  defaultRetention,
+  presentRetention,
+  type Retention,
+} from '../access/environments/retention.ts';
+import type { RetentionDue } from './retention-preview.ts';
+import { defineRoute } from './services.ts';
+
+const counted = z.strictObject({ records: z.int(), streams: z.int() });
+
+/** What retention would do now; the first hundred of the streams. */
+const dueShape = data(
+  z.strictObject({
+    prune_after_days: z.int(),
+    delete_after_days: z.int(),
+    clock_is_ahead: z.boolean(),
+    prune: counted,
+    delete: counted,
+    streams: z.array(
+      z.strictObject({
+        action: z.enum(['prune', 'delete']),
+        records: z.int(),
+        provider_config_key: z.string(),
+        connection_id: z.string(),
+        model: z.string(),
+        variant: z.string(),
+        last_run_at: z.string().nullable(),
+      }),
+    ),
+  }),
+);
+
+function presentDue(retention: Retention, due: RetentionDue) {
+  const { isClockTrusted, prune, delete: gone, streams } = due;
+  return {
+    ...presentRetention(retention),
+    clock_is_ahead: !isClockTrusted,
+    prune,
+    delete: gone,
+    streams: streams.map(({ action, records, integration, connectionId, ...stream }) => ({
+      action,
+      records,
+      provider_config_key: integration,
+      connection_id: connectionId,
+      model: stream.model,
+      variant: stream.variant,
+      last_run_at: stream.lastRunAt === null ? null : isoMicros(stream.lastRunAt),
+    })),
+  };
+}
+
+const previewRetention = defineRoute({
+  method: 'GET',
+  path: '/environments/{environmentId}/retention',
+  credential: 'account',
+  scopes: ['account:environments:read'],
+  summary: 'What retention would prune and delete now; nothing is changed.',
+  params: z.strictObject({ environmentId: wholeNumber(0, Number.MAX_SAFE_INTEGER) }),
+  answers: { 200: json('What would go.', dueShape) },
+  errors: ['not_found'],
+  async handle({ params, services }) {
+    const environment = await requireEnvironmentById(services.control, params.environmentId);
+    const retention = environment.retention ?? defaultRetention;
+    const due = await services.records.writer.previewRetention(environment.uid);
+    return { status: 200, body: { data: presentDue(retention, due) } };
+  },
+});
+
+export const retentionRoutes: readonly AnyRoute[] = [previewRetention];

@@ -1,0 +1,14 @@
+import type { Publisher } from '../../control-plane/publisher.ts';
+import { routesWith } from '../../http/define-route.ts';
+import type { ConnectionsServices } from '../connections/services.ts';
+import type { ReadableRuns } from './readable.ts';
+import type { RecordReader } from './reader.ts';
+import type { RecordWriter } from './writer.ts';
+
+export interface RecordsServices extends ConnectionsServices {
+  readonly publisher: Publisher;
+  readonly records: { readonly reader: RecordReader; readonly writer: RecordWriter };
+  readonly readableRuns: ReadableRuns;
+}
+
+export const defineRoute = routesWith<RecordsServices>();
