@@ -9,12 +9,11 @@ import { errorHints } from '../kernel/error-hints.ts';
 import { limits } from '../kernel/limits.ts';
 import { inTrace, traceHeader, traceOf } from '../control-plane/trace.ts';
 import { ArrivingBodies } from './arriving-bodies.ts';
-import { setPreflight } from './cors.ts';
 import type { AnyRoute, RouteAnswer } from './define-route.ts';
 import { refusalOf } from './error-response.ts';
 import { headersOfEveryAnswer } from './every-answer.ts';
 import { hostAndPort } from './host-and-port.ts';
-import { createRouter, type Match, type Router } from './router.ts';
+import { serveRoutes, type Match } from './router.ts';
 import type { RequestPipeline } from './pipeline.ts';
 import type { ServerServices } from './server-services.ts';
 import { isSocketRequest, openSockets } from './sockets.ts';
@@ -49,15 +48,12 @@ const drainMs = 5_000;
 /** Listens when it resolves. Disposing stops accepting, lets answers finish, then cuts what is left. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { routes, services, pipeline, host } = options;
-  const router = createRouter(routes);
   const app = new Koa();
   app.silent = true;
   const closing = new AbortController();
-  app.use(async (context) => {
-    await answer(context, { router, services, pipeline });
-    // Otherwise the connection would stay open, idle, until the client has enough of it.
-    if (closing.signal.aborted) context.set('connection', 'close');
-  });
+  app.use((context, next) => answer(context, next, { services, closing: closing.signal }));
+  for (const middleware of serveRoutes(routes, (context, match) => pass(context, match, pipeline)))
+    app.use(middleware);
   const handle = app.callback();
   const parts = { services, pipeline, closing: closing.signal };
   const streams = createStreamHandler(options.streamRoutes ?? [], parts);
@@ -134,34 +130,37 @@ function serverOf({ streams, handle, closing }: Handlers): Server {
 }
 
 interface Parts {
-  readonly router: Router;
   readonly services: ServerServices;
-  readonly pipeline: RequestPipeline;
+  readonly closing: AbortSignal;
 }
 
-async function answer(context: Context, parts: Parts): Promise<void> {
+/** What a request has come to, for what refuses and measures it. */
+interface RequestState {
+  match?: Match;
+}
+
+/** Around every request: its id, the headers of every answer, refusals as JSON or as a page, the duration. */
+async function answer(
+  context: Context,
+  next: () => Promise<void>,
+  { services, closing }: Parts,
+): Promise<void> {
   const startedAt = performance.now();
   const requestId = randomUUID();
   context.set('x-request-id', requestId);
   context.set(headersOfEveryAnswer);
-  const url = context.req.url ?? '/';
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  const search = mark < 0 ? '' : url.slice(mark + 1);
-  let match: Match | null = null;
+  const state = context.state as RequestState;
   try {
-    match = find(context, parts.router, path);
-    if (match === null) return;
-    if (match.route.isDeprecated) context.set('deprecation', 'true');
-    send(context, await pass(context, match, search, parts));
+    await next();
   } catch (error) {
-    const { services } = parts;
-    const refused = refusal(error, context, path, requestId, services);
-    send(context, (await shown(error, context, match, search, services)) ?? refused);
+    const refused = refusal(error, context, requestId, services);
+    send(context, (await shown(error, context, state.match, services)) ?? refused);
   } finally {
-    const route = match?.route.path ?? 'none';
-    observeRequest(parts.services.metrics, { route, context, startedAt });
+    const route = state.match?.route.path ?? 'none';
+    observeRequest(services.metrics, { route, context, startedAt });
   }
+  // Otherwise the connection would stay open, idle, until the client has enough of it.
+  if (closing.aborted) context.set('connection', 'close');
 }
 
 function observeRequest(
@@ -177,28 +176,10 @@ function observeRequest(
   );
 }
 
-/** The route, or null when the request was a preflight and is answered. */
-function find(context: Context, router: Router, path: string): Match | null {
-  const routed = router.route(context.method, path);
-  if (routed.kind === 'unknown') {
-    const fix = 'Compare the path with those of GET /docs; there is no slash at its end.';
-    throw new GatewayError('not_found', { message: 'No such endpoint.', fix });
-  }
-  if (routed.kind === 'found') return routed.match;
-  if (context.method === 'OPTIONS') {
-    setPreflight(context, routed.allow);
-    return null;
-  }
-  context.set('allow', routed.allow.join(', '));
-  throw new GatewayError('method_not_allowed');
-}
-
-async function pass(
-  context: Context,
-  match: Match,
-  search: string,
-  { pipeline }: Parts,
-): Promise<RouteAnswer> {
+/** Answers a request whose route is found. @throws GatewayError what the pipeline and the handler refuse with */
+async function pass(context: Context, match: Match, pipeline: RequestPipeline): Promise<void> {
+  (context.state as RequestState).match = match;
+  if (match.route.isDeprecated) context.set('deprecation', 'true');
   const gone = new AbortController();
   const onClose = () => {
     if (!context.res.writableFinished) gone.abort();
@@ -208,41 +189,45 @@ async function pass(
     const call = {
       request: context.req,
       match,
-      search,
+      search: searchOf(context),
       address: context.req.socket.remoteAddress ?? 'unknown',
       signal: gone.signal,
       setHeader: (name: string, value: string) => context.set(name, value),
     };
-    return await pipeline.handleRequest(call);
+    send(context, await pipeline.handleRequest(call));
   } finally {
     context.res.off('close', onClose);
   }
+}
+
+/** Text after the first `?`, as it came. */
+function searchOf({ req: { url = '/' } }: Context): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1);
 }
 
 /** What a person sees of a refusal, where the route has a page for it and their browser asks for one. */
 async function shown(
   error: unknown,
   context: Context,
-  match: Match | null,
-  search: string,
+  match: Match | undefined,
   services: ServerServices,
 ): Promise<RouteAnswer | null> {
   const { refusalPage } = match?.route ?? {};
   if (refusalPage === undefined || !(error instanceof GatewayError)) return null;
   if (!context.get('accept').includes('text/html')) return null;
-  return refusalPage(error, search, services);
+  return refusalPage(error, searchOf(context), services);
 }
 
 function refusal(
   error: unknown,
   context: Context,
-  path: string,
   requestId: string,
   { logger }: ServerServices,
 ): RouteAnswer {
   const isTooLarge = error instanceof GatewayError && error.code === 'request_too_large';
   if (isTooLarge) drain(context.req);
-  return refusalOf(error, { requestId, method: context.method, path }, logger);
+  return refusalOf(error, { requestId, method: context.method, path: context.path }, logger);
 }
 
 function drain(source: IncomingMessage | Socket): void {

@@ -9,8 +9,7 @@ import {
   type Redirect,
 } from '../support/authorizing.ts';
 import { movedClock } from '../support/clock.ts';
-import { everythingOn } from '../support/control.ts';
-import { connectionsFound } from '../support/control.ts';
+import { connectionsFound, everythingOn } from '../support/control.ts';
 
 const clock = movedClock();
 const [oauth2, oauth1, app, custom, keyed] = [
