@@ -21,7 +21,7 @@ const expectOptions = { poll: { timeout: 50_000 } };
 
 /** The longest files begin first, so that in the end no worker is left alone with one. */
 const longest =
-  /\/(rebuild-load|rebuild-killed|record-history|transfer|crash|failed-start|access|paging|root-keys|rebuild|restart|clickhouse-away|forms|redirect|look|outside-text|generations|hostile|nodes|refresh|rebuild-shared)\./;
+  /\/(rebuild-load|rebuild-killed|record-history|transfer|crash|failed-start|access|paging|root-keys|rebuild|restart|clickhouse-away|clickhouse-unready|forms|redirect|look|outside-text|generations|hostile|nodes|refresh|rebuild-shared)\./;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
