@@ -10,8 +10,8 @@ export async function openTables(
   clickhouse: { readonly url: string; readonly cluster: string | null },
   logger: Pick<Logger, 'warn'>,
 ): Promise<ProjectionStore> {
-  const onDamaged = (damage: object) =>
-    logger.warn(damage, 'the tables are damaged: they are made again from the log');
+  const onDamaged = (corruption: object) =>
+    logger.warn(corruption, 'the tables are damaged: they are made again from the log');
   try {
     return await openClickHouseStore({ ...clickhouse, onDamaged });
   } catch (error) {

@@ -8,14 +8,14 @@ export class UnusableFolder extends Error {
   override readonly name = 'UnusableFolder';
 }
 
-/** Called when the tables of the folder are damaged and made anew. */
-export type OnTablesDamaged = (damage: {
+/** Called when corrupt tables of the folder were replaced by empty ones. */
+export type OnTablesDamaged = (corruption: {
   readonly folder: string;
   readonly reason: string;
 }) => void;
 
 /**
- * Opens the tables of a folder. Damaged ones are replaced by none: whoever fills them does so from the log.
+ * Opens the tables of a folder. Corrupt ones are replaced by empty ones, which projectors fill from the log.
  * @throws UnusableFolder
  */
 export async function openFolder(
@@ -31,7 +31,7 @@ export async function openFolder(
     const message = `The tables in ${folder} are in use by another process. Stop that one, or choose another folder.`;
     throw new UnusableFolder(message);
   }
-  const reason = store === null ? 'they cannot be opened' : await damageOf(store, folder);
+  const reason = store === null ? 'they cannot be opened' : await corruptionOf(store, folder);
   if (store !== null && reason === null) return store;
   await store?.[Symbol.asyncDispose]();
   const made = await replaced(folder, aside, open);
@@ -50,7 +50,7 @@ async function replaced(
     await mkdir(folder, { mode: 0o700 });
     return await open();
   } catch (cause) {
-    // A full disk, say, and no damage: the next start may find them as they were.
+    // The cause may be a full disk and not corruption: the next start may find them intact.
     if (existsSync(aside)) {
       await rm(folder, { recursive: true, force: true });
       await rename(aside, folder);
@@ -64,7 +64,7 @@ async function replaced(
 const isHeld = (folder: string): boolean => existsSync(join(folder, 'status'));
 
 /** What the engine passes over in silence when it opens the folder; null = nothing. */
-async function damageOf(store: ProjectionStore, folder: string): Promise<string | null> {
+async function corruptionOf(store: ProjectionStore, folder: string): Promise<string | null> {
   const [broken] = await store.queryRows<{ table: string; name: string }>(
     `SELECT table, name FROM system.detached_parts
      WHERE database = currentDatabase() AND startsWith(reason, 'broken') LIMIT 1`,
