@@ -80,15 +80,23 @@ describe('the house rules', () => {
     expect(unnamed).toEqual([]);
   });
 
-  it('each wing and each noun says on one page what it is', () => {
-    const wings = readdirSync(join(root, 'src/modules')).map((wing) => `src/modules/${wing}`);
+  it('each room of the source says on one page what it is', () => {
+    const foldersIn = (parent: string) =>
+      readdirSync(join(root, parent))
+        .map((name) => `${parent}/${name}`)
+        .filter((folder) => statSync(join(root, folder)).isDirectory());
+    const wings = foldersIn('src/modules');
     const nouns = wings
       .filter((wing) => !existsSync(join(root, wing, 'routes.ts')))
-      .flatMap((wing) => readdirSync(join(root, wing)).map((noun) => `${wing}/${noun}`))
-      .filter((noun) => statSync(join(root, noun)).isDirectory());
+      .flatMap(foldersIn);
     expect(nouns.length).toBeGreaterThan(wings.length);
+    const rooms = foldersIn('src').filter((folder) => !/^src\/(modules|adapters)$/.test(folder));
+    const parts = ['src/modules/records/owner', 'src/modules/records/projection'];
+    const engines = ['streams', ...foldersIn('streams')];
     expect(
-      [...wings, ...nouns].filter((folder) => !existsSync(join(root, folder, 'README.md'))),
+      [...rooms, ...foldersIn('src/adapters'), ...engines, ...wings, ...nouns, ...parts].filter(
+        (folder) => !existsSync(join(root, folder, 'README.md')),
+      ),
     ).toEqual([]);
   });
 
