@@ -10,6 +10,7 @@ import {
 import type { EncodedRow } from './row-format.ts';
 import type { RowKeys } from './row-keys.ts';
 import { RowWriter } from './row-writer.ts';
+import { setChecksumOf } from './small-tables.ts';
 
 export interface Partition {
   readonly id: number;
@@ -53,11 +54,13 @@ export class LogState {
     this.rowKeys = rowKeys;
     this.rows = new RowWriter(db, rowKeys);
     this.savePartition = db.prepare(`UPDATE partitions
-      SET start = ?, next = ?, peak = ?, cleaned = ?, cleaned_count = ? WHERE id = ?`);
-    this.saveEpoch = db.prepare(`INSERT INTO writers VALUES (?, ?)
-      ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch`);
-    this.savePosition = db.prepare(`INSERT INTO group_positions VALUES (?, ?, ?, ?)
-      ON CONFLICT (name, topic, partition) DO UPDATE SET position = excluded.position`);
+      SET start = ?1, next = ?2, peak = ?3, cleaned = ?4, cleaned_count = ?5,
+        crc = row_crc(id, topic, number, ?1, ?2, ?3, ?4, ?5) WHERE id = ?6`);
+    this.saveEpoch = db.prepare(`INSERT INTO writers VALUES (?1, ?2, row_crc(?1, ?2))
+      ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, crc = excluded.crc`);
+    this.savePosition = db.prepare(`INSERT INTO group_positions
+      VALUES (?1, ?2, ?3, ?4, row_crc(?1, ?2, ?3, ?4)) ON CONFLICT (name, topic, partition)
+      DO UPDATE SET position = excluded.position, crc = excluded.crc`);
     this.load();
   }
 
@@ -132,8 +135,12 @@ export class LogState {
     const insertPartition = this.db.prepare(`INSERT INTO partitions
       (topic, number, start, next, peak, cleaned, cleaned_count) VALUES (?, ?, 0, 0, 0, 0, 0)
       RETURNING *`);
+    const setTopicCrc = this.db.prepare(setChecksumOf('topics'));
+    const setPartitionCrc = this.db.prepare(setChecksumOf('partitions'));
+    setTopicCrc.run(id);
     for (let number = 0; number < spec.partitions; number++) {
-      this.addPartition(topic, insertPartition.get(id, number) ?? {});
+      const partition = this.addPartition(topic, insertPartition.get(id, number) ?? {});
+      setPartitionCrc.run(partition.id);
     }
   }
 
@@ -212,7 +219,7 @@ export class LogState {
     return topic;
   }
 
-  private addPartition(topic: Topic, row: Record<string, unknown>): void {
+  private addPartition(topic: Topic, row: Record<string, unknown>): Partition {
     const partition: Partition = {
       id: Number(row['id']),
       topic,
@@ -225,5 +232,6 @@ export class LogState {
     };
     topic.partitions[partition.number] = partition;
     this.partitionsById.set(partition.id, partition);
+    return partition;
   }
 }

@@ -1,16 +1,19 @@
 import { mkdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { CannotStart } from '../../../kernel/cannot-start.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
 import { checkSchemas, schemaTable } from './schema-table.ts';
+import { addRowCrc, checkSmallTables, missingColumns, writeChecksums } from './small-tables.ts';
 import { isBusy } from './sqlite-failure.ts';
 
 /**
  * `batches` holds one row per encoded batch (row-format.ts); `next` is the offset after it and stays when
  * compaction takes messages out. `peak` is the newest timestamp of the row and all before it in its
  * partition, so that times can be searched by halving. `horizon` is when the tombstones of a compacted
- * row may go. The large columns come last: reading the others does not touch their pages.
+ * row may go. The large columns come last: reading the others does not touch their pages. For `crc` of the other tables see
+ * small-tables.ts.
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS log (
@@ -18,11 +21,12 @@ const tables = `
   INSERT OR IGNORE INTO log VALUES (1, lower(hex(randomblob(16))));
   CREATE TABLE IF NOT EXISTS topics (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, partitions INTEGER NOT NULL,
-    cleanup TEXT NOT NULL) STRICT;
+    cleanup TEXT NOT NULL, crc INTEGER) STRICT;
   CREATE TABLE IF NOT EXISTS partitions (
     id INTEGER PRIMARY KEY, topic INTEGER NOT NULL, number INTEGER NOT NULL,
     start INTEGER NOT NULL, next INTEGER NOT NULL, peak REAL NOT NULL,
-    cleaned INTEGER NOT NULL, cleaned_count INTEGER NOT NULL, UNIQUE (topic, number)) STRICT;
+    cleaned INTEGER NOT NULL, cleaned_count INTEGER NOT NULL, crc INTEGER,
+    UNIQUE (topic, number)) STRICT;
   CREATE TABLE IF NOT EXISTS batches (
     id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, base INTEGER NOT NULL, next INTEGER NOT NULL,
     count INTEGER NOT NULL, bytes INTEGER NOT NULL, codec INTEGER NOT NULL, crc INTEGER NOT NULL,
@@ -32,20 +36,21 @@ const tables = `
   CREATE INDEX IF NOT EXISTS batches_by_horizon ON batches (partition, horizon)
     WHERE horizon IS NOT NULL;
   CREATE TABLE IF NOT EXISTS writers (
-    name TEXT PRIMARY KEY, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    name TEXT PRIMARY KEY, epoch INTEGER NOT NULL, crc INTEGER) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS group_topics (
     name TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY (name, topic)) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS group_positions (
     name TEXT NOT NULL, topic INTEGER NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
-    PRIMARY KEY (name, topic, partition)) STRICT, WITHOUT ROWID;
+    crc INTEGER, PRIMARY KEY (name, topic, partition)) STRICT, WITHOUT ROWID;
   ${schemaTable}
 `;
 
 /**
  * Of the tables and of the rows in them. 2: rows of erasable topics are sealed; 3: and the file was written anew since,
- * so that no page holds a remnant of their former rows (upgrade.ts).
+ * so that no page holds a remnant of their former rows (upgrade.ts); 4: rows of the small tables have checksums, which a
+ * release that does not know them would leave behind.
  */
-export const formatVersions = { plain: 1, sealed: 2, current: 3 } as const;
+export const formatVersions = { plain: 1, sealed: 2, rewritten: 3, current: 4 } as const;
 
 export const logFile = (directory: string): string => join(directory, 'log.sqlite');
 
@@ -60,7 +65,10 @@ const busyTimeoutMs = 5_000;
  */
 export function openWriteConnection(directory: string, maxPages?: number): DatabaseSync {
   const db = new DatabaseSync(logFile(directory), { timeout: busyTimeoutMs });
-  const version = mustBeReadable(db) || formatVersions.current;
+  const found = mustBeReadable(db);
+  const isUpgraded = found === 0 || found === formatVersions.rewritten;
+  const version = isUpgraded ? formatVersions.current : found;
+  addRowCrc(db);
   db.exec(`
     PRAGMA page_size = 8192;
     PRAGMA auto_vacuum = INCREMENTAL;
@@ -72,8 +80,10 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
     PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;
     ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages};`}
-    BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${version}; COMMIT;`);
+    BEGIN IMMEDIATE; ${tables} ${missingColumns(db)} ${isUpgraded ? writeChecksums : ''}
+    PRAGMA user_version = ${version}; COMMIT;`);
   checkSchemas(db);
+  if (version === formatVersions.current) checkSmallTables(db);
   return db;
 }
 
@@ -81,12 +91,13 @@ export function openWriteConnection(directory: string, maxPages?: number): Datab
 export const formatOf = (db: DatabaseSync): number =>
   Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
 
+/** @throws CannotStart */
 function mustBeReadable(db: DatabaseSync): number {
   const found = formatOf(db);
   if (found <= formatVersions.current) return found;
   db.close();
-  const message = `The event log has format ${found}; this release reads up to ${formatVersions.current}.`;
-  throw new GatewayError('log_unavailable', { message });
+  const message = `The event log has format ${found}; this release reads up to ${formatVersions.current}. Start the release that wrote it, or a later one.`;
+  throw new CannotStart(message);
 }
 
 /** For checkpoints beside the commits. It writes nothing of its own. */

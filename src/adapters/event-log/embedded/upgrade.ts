@@ -43,7 +43,7 @@ export function upgrade({ directory, rowKeys, erasable, freeBytes, report }: Upg
   } finally {
     db.close();
   }
-  markCurrent(copy);
+  markRewritten(copy);
   renameSync(copy, logFile(directory));
   syncFolder(directory);
 }
@@ -77,9 +77,9 @@ function sealRows(db: DatabaseSync, rowKeys: RowKeys, erasable: readonly TopicSp
   db.exec(`PRAGMA user_version = ${formatVersions.sealed}; COMMIT`);
 }
 
-function markCurrent(copy: string): void {
+function markRewritten(copy: string): void {
   const db = new DatabaseSync(copy);
-  db.exec(`PRAGMA user_version = ${formatVersions.current}`);
+  db.exec(`PRAGMA user_version = ${formatVersions.rewritten}`);
   db.close();
   const fd = openSync(copy, 'r');
   try {

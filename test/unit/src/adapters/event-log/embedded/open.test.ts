@@ -181,10 +181,13 @@ describe('a directory', () => {
     const { directory, embedded } = opened;
     await embedded[Symbol.asyncDispose]();
     const db = new DatabaseSync(join(directory, 'log.sqlite'));
-    db.exec('PRAGMA user_version = 4');
+    db.exec('PRAGMA user_version = 5');
     db.close();
     const refused = openEmbeddedLog({ directory });
-    await expect(refused).rejects.toThrow('has format 4');
+    await expect(refused).rejects.toMatchObject({
+      name: 'CannotStart',
+      message: expect.stringContaining('has format 5') as string,
+    });
   });
 
   it('is of one log at a time, and free when it is closed', async () => {
@@ -194,6 +197,63 @@ describe('a directory', () => {
     await embedded[Symbol.asyncDispose]();
     await using again = await openEmbeddedLog({ directory });
     expect(await again.log.partitions('t')).toBe(4);
+  });
+});
+
+/** Runs SQL on the file of a closed log. */
+function changeFile(directory: string, sql: string): void {
+  const db = new DatabaseSync(join(directory, 'log.sqlite'));
+  db.exec(sql);
+  db.close();
+}
+
+/** A log with something in each table, closed. */
+async function filledLog(): Promise<Opened> {
+  const opened = await openOne();
+  const { log, embedded } = opened;
+  const writer = await log.openWriter('w');
+  await writer.commit([placed('t', 1, message('a'), message('b'))], {
+    group: 'g',
+    positions: [position('t', 1, 1)],
+  });
+  await embedded[Symbol.asyncDispose]();
+  return opened;
+}
+
+const smallTables = ['topics', 'partitions', 'writers', 'group_positions'];
+
+describe('the tables beside the rows', () => {
+  it.each([
+    ['topics', "name = 'u'"],
+    ['topics', "cleanup = 'no JSON'"],
+    ['partitions', 'next = 1 WHERE next = 2'],
+    ['partitions', 'peak = peak + 1'],
+    ['writers', 'epoch = 9'],
+    ['writers', 'epoch = 9223372036854775807'],
+    ['group_positions', 'position = 2'],
+    ['group_positions', "name = 'h'"],
+  ])('are damaged where a value is another one: %s, %s', async (table, change) => {
+    await using opened = await filledLog();
+    const { directory } = opened;
+    changeFile(directory, `UPDATE ${table} SET ${change}`);
+    await expect(openEmbeddedLog({ directory })).rejects.toMatchObject({
+      code: 'log_corrupt',
+      message: `The event log is damaged: a row of its table ${table}.`,
+    });
+  });
+
+  it('of a log of an earlier release are taken as they are, and checked from then on', async () => {
+    await using opened = await filledLog();
+    const { directory } = opened;
+    const former = smallTables.map((table) => `ALTER TABLE ${table} DROP COLUMN crc;`).join('');
+    changeFile(directory, `${former} PRAGMA user_version = 3`);
+    {
+      await using again = await openEmbeddedLog({ directory });
+      expect(await keysOf(again.log, 't', 1)).toEqual(['a', 'b']);
+      expect([...(await again.log.committed('g', 't'))]).toEqual([[1, 1]]);
+    }
+    changeFile(directory, 'UPDATE writers SET epoch = 9');
+    await expect(openEmbeddedLog({ directory })).rejects.toThrow('its table writers');
   });
 });
 
