@@ -1,5 +1,5 @@
 /**
- * Why a process does not start, for who operates it: what is wrong, and how to mend it. Its message is all that is
+ * Why a process does not start, for who operates it: what is wrong, and how to fix it. Its message is all that is
  * shown; anything else that ends a start is a bug, and shown whole.
  */
 export class CannotStart extends Error {

@@ -1,20 +1,18 @@
 import type { ErrorCode } from './errors.ts';
 
-const correct = 'Correct what error.errors names, then send the request again.';
+const correct = 'Correct the fields that error.errors lists, then send the request again.';
 const named = 'Check the id or the name, and that the key belongs to its environment.';
-const authoriseAgain =
-  'Authorise the connection again: with a connect session, or with new credentials.';
-const comeBack = 'Wait for the seconds of Retry-After, then send the same request again.';
-const ours =
-  'Report it with error.request_id to whoever runs the service: its log names the request.';
-const inTheFunction = 'Read the log of the run, mend the function, deploy it and run it again.';
-const ofTheWebhook =
-  'Compare the secret and the address that the provider has with those of the integration.';
-const inTheDefinition =
-  'Mend the definition of the provider, or the configuration of the connection.';
-const askForCredentials = 'Check the credentials with the provider, then send them again.';
+const reauthorize = 'Reauthorize the connection with a connect session or with new credentials.';
+const retryLater =
+  'Wait for the number of seconds in Retry-After, then send the same request again.';
+const reportIt = 'Report error.request_id to the operator of the service.';
+const fixFunction = 'Read the log of the run, fix the function, deploy it and run it again.';
+const checkWebhook =
+  'Compare the secret and the address at the provider with those of the integration.';
+const fixDefinition = 'Fix the provider definition or the configuration of the connection.';
+const checkCredentials = 'Check the credentials with the provider, then send them again.';
 
-/** What to do about each error, in a sentence: `error.fix` on the wire (docs/reference/errors.md#body). */
+/** One imperative sentence for each error: `error.fix` on the wire (docs/reference/errors.md#body). */
 export const errorHints = {
   // request
   invalid_json: 'Send one JSON value in UTF-8, nested at most 64 levels deep.',
@@ -22,151 +20,152 @@ export const errorHints = {
   invalid_query_params: correct,
   invalid_headers: correct,
   invalid_uri_params: correct,
-  invalid_cursor_value: 'Send a cursor as an answer gave it, or none to begin at the start.',
+  invalid_cursor_value:
+    'Send a cursor from an earlier response, or omit it to start at the beginning.',
   invalid_request: 'Compare the request with GET /docs, then send it again.',
   missing_provider_config_key: 'Send provider_config_key, the unique key of the integration.',
   missing_connection_id: 'Send the header Connection-Id, or connection_id.',
-  missing_api_url: inTheDefinition,
-  url_not_allowed: 'Use an address of the public internet, or have it added to SVC_EGRESS_ALLOW.',
-  too_many_redirects: 'Ask for the address that the redirects end at.',
+  missing_api_url: fixDefinition,
+  url_not_allowed: 'Use a public address, or add the address to SVC_EGRESS_ALLOW.',
+  too_many_redirects: 'Request the final address of the redirects directly.',
   // state
   unknown_provider: 'Look the name up with GET /providers.',
-  unsupported_provider: inTheDefinition,
-  unsupported_auth: inTheDefinition,
+  unsupported_provider: fixDefinition,
+  unsupported_auth: fixDefinition,
   unknown_provider_config: 'Look the unique key up with GET /integrations, with the same key.',
   unknown_connection: 'Look the pair up with GET /connections, with the same key.',
   unknown_sync: 'Look the names up with GET /sync/status and syncs=*, or deploy the sync.',
   no_syncs_found: 'Look the names up with GET /sync/status and syncs=*, or deploy the sync.',
   invalid_variant: 'Use another name than base.',
-  sync_variant_already_exists:
-    'Use the variant that is there, delete it first, or choose another name.',
+  sync_variant_already_exists: 'Use the existing variant, delete it first, or choose another name.',
   sync_interval_too_short: 'Choose 30 seconds or more, such as "every 5 minutes".',
-  sync_interval_invalid: 'Write it like "every hour", "every 30 minutes" or "every day".',
-  cannot_delete_prod_environment: 'Delete another environment: the one named prod stays.',
+  sync_interval_invalid: 'Use a frequency such as "every hour", "every 30 minutes" or "every day".',
+  cannot_delete_prod_environment: 'Choose another environment: prod cannot be deleted.',
   invalid_is_prod_flag: 'Leave is_production out, or use an environment of another name.',
-  resource_capped: 'Delete what is not needed any more, then try again.',
+  resource_capped: 'Delete unused resources, then try again.',
   function_disabled: 'Enable the function, or deploy it again.',
   disabled_resource: 'Enable the function, or deploy it again.',
   // credentials and auth flows
   invalid_auth_mode: 'Use the endpoint of the auth_mode that GET /providers/{provider} names.',
-  invalid_credentials: authoriseAgain,
-  connection_test_failed: askForCredentials,
+  invalid_credentials: reauthorize,
+  connection_test_failed: checkCredentials,
   connection_validation_failed:
-    'Send credentials that the validation function of the integration takes.',
+    'Send credentials that the validation function of the integration accepts.',
   connection_deletion_refused:
-    'Mend what the function complains of, then delete the connection again.',
-  wrong_auth_mode: 'Install the app at the provider, rather than asking its owner to.',
-  invalid_state: 'Start the authorisation from its beginning, and end it within 30 minutes.',
-  missing_state_cookie: 'End the authorisation in the browser that began it, with cookies allowed.',
-  invalid_callback: 'Start the authorisation from its beginning, and grant it at the provider.',
-  integration_not_allowed: 'Make the session with this integration among its allowed_integrations.',
-  invalid_connection: 'Make a session for a new connection.',
+    'Fix the problem that the function reports, then delete the connection again.',
+  wrong_auth_mode: 'Install the app at the provider instead of requesting its installation.',
+  invalid_state: 'Start the sign-in again and finish it within 30 minutes.',
+  missing_state_cookie: 'Finish the sign-in in the browser that started it, with cookies allowed.',
+  invalid_callback: 'Start the sign-in again and grant access at the provider.',
+  integration_not_allowed: 'Create the session with this integration in allowed_integrations.',
+  invalid_connection: 'Create a session for a new connection.',
   missing_client_id: correct,
   missing_client_secret: correct,
   missing_client_private_key: correct,
   invalid_certificate_or_key_format: 'Send the certificate and its key in PEM.',
-  client_credentials_fetch_error: askForCredentials,
-  two_step_credentials_fetch_error: askForCredentials,
-  refresh_token_external_error: authoriseAgain,
+  client_credentials_fetch_error: checkCredentials,
+  two_step_credentials_fetch_error: checkCredentials,
+  refresh_token_external_error: reauthorize,
   request_token_external_error:
     'Check the client id and the secret of the integration with the provider.',
-  unable_to_parse_token_response: inTheDefinition,
-  unknown_provider_template: 'Put the definition of the provider back with SVC_PROVIDERS.',
+  unable_to_parse_token_response: fixDefinition,
+  unknown_provider_template: 'Restore the provider definition with SVC_PROVIDERS.',
   connection_refresh_backoff: 'Try again after 30 seconds.',
-  connection_refresh_exhausted: authoriseAgain,
+  connection_refresh_exhausted: reauthorize,
   // functions
-  invalid_cli_version: 'Use the command line of the same version as the service.',
-  compilation_error: 'Mend the function where the message says.',
+  invalid_cli_version: 'Install the CLI of the version of the service.',
+  compilation_error: 'Fix the function at the position in the message.',
   integration_not_found:
     'Look the unique key up with GET /integrations, or create the integration.',
-  invalid_action_input: 'Send an input of the schema that the action declares.',
-  invalid_action_output: 'Let the action return what its output schema declares, then deploy it.',
-  invalid_sync_record: 'Give every record a unique id that is a text or a number.',
-  invalid_checkpoint: 'Save a flat object of texts, numbers and booleans.',
-  invalid_metadata: 'Set metadata of the schema that the function declares.',
-  checkpoint_conflict: 'Read the checkpoint again, and save over what it is now.',
-  script_output_too_large: 'Return less than 2 MB, for example a page of it, or save records.',
+  invalid_action_input: 'Send an input that matches the schema of the action.',
+  invalid_action_output:
+    'Change the action to return an output that matches its schema, then deploy it.',
+  invalid_sync_record: 'Give every record a unique id of type string or number.',
+  invalid_checkpoint: 'Save a flat object of strings, numbers and booleans.',
+  invalid_metadata: 'Set metadata that matches the schema of the function.',
+  checkpoint_conflict: 'Read the checkpoint again, then save the change to its current value.',
+  script_output_too_large: 'Return less than 2 MB, for example one page, or save records.',
   missing_required_fields_on_deploy: correct,
   deploy_missing_json_schema_model:
     'Compile the functions again with the CLI, which adds the schemas.',
-  deploy_script_security_rejected: 'Leave out what the message names, then deploy again.',
-  concurrent_deployment: 'Wait until the other deployment has ended, then deploy again.',
+  deploy_script_security_rejected: 'Remove the feature that the message names, then deploy again.',
+  concurrent_deployment: 'Wait until the other deployment has finished, then deploy again.',
   ambiguous_function: 'Add type=sync, type=action or type=on-event.',
   function_managed_by_deploy: 'Remove the function from the project, then deploy the project.',
   timeout: 'Make the function smaller, then try again.',
-  action_script_failure: 'Act on the payload: the function threw it for its caller.',
-  action_script_runtime_error: inTheFunction,
-  script_http_error: 'Read upstream: the provider says there what it does not take.',
-  script_network_error: 'Check that the provider can be reached, then run it again.',
-  script_internal_error: inTheFunction,
-  script_aborted: 'Run it again if it is still wanted.',
-  execution_timeout: 'Let the function do less in one run, for example with a checkpoint.',
+  action_script_failure: 'Handle the payload of the ActionError in the caller.',
+  action_script_runtime_error: fixFunction,
+  script_http_error: 'Read the response of the provider in error.upstream.',
+  script_network_error: 'Check that the provider is reachable, then run the function again.',
+  script_internal_error: fixFunction,
+  script_aborted: 'Start the run again if it is still needed.',
+  execution_timeout: 'Reduce the work of one run, for example with a checkpoint.',
   function_runtime_out_of_memory:
-    'Let the function keep less at a time, for example save each page.',
-  function_runtime_other: inTheFunction,
-  execution_environment_unavailable: comeBack,
-  run_interrupted: 'Run it again if what it does may happen twice: it may have begun.',
+    'Reduce the memory use of the function, for example save each page.',
+  function_runtime_other: fixFunction,
+  execution_environment_unavailable: retryLater,
+  run_interrupted:
+    'Start the run again only if its effects may happen twice, because it may have started.',
   // records
   record_too_large: 'Save less in one record: at most 1 MB of JSON.',
   unknown_model: 'Declare the model in the sync, or use one that it declares.',
   delete_pass_missing: 'Call trackDeletesStart before the first record is fetched.',
-  stale_attempt: 'Do nothing: a later attempt of the run goes on.',
-  stream_closed: 'Connect again to have records of this account.',
-  command_dead_lettered: ours,
+  stale_attempt: 'Ignore this error: a later attempt of the run continues.',
+  stream_closed: 'Create a new connection to sync records of this account.',
+  command_dead_lettered: reportIt,
   // webhooks of providers
-  webhook_missing_signature: ofTheWebhook,
-  webhook_invalid_signature: ofTheWebhook,
-  webhook_missing_token: ofTheWebhook,
-  webhook_missing_secret:
-    'Store the secret that the provider gave, in the metadata of the connection.',
+  webhook_missing_signature: checkWebhook,
+  webhook_invalid_signature: checkWebhook,
+  webhook_missing_token: checkWebhook,
+  webhook_missing_secret: 'Store the secret of the provider in the metadata of the connection.',
   webhook_missing_connection_id:
     'Register the address with svcConnectionId=<connection id> in its query.',
-  webhook_invalid_payload: 'Send the body as the provider makes it.',
+  webhook_invalid_payload: 'Send the original body of the provider.',
   webhook_no_connection_or_existing_installation_id:
     'Connect the account before it sends webhooks.',
-  webhook_unknown_provider: 'Give the definition of the provider rules for its webhooks.',
+  webhook_unknown_provider: 'Add rules for webhooks to the provider definition.',
   // authentication
-  missing_auth_header: 'Send a key of the environment in this header.',
+  missing_auth_header: 'Send the header Authorization: Bearer <key> with a key of the environment.',
   malformed_auth_header: 'Put one space between Bearer and the key, and nothing after it.',
-  invalid_secret_key_format: 'Send a whole key: svc_env_ or svc_acct_ and 43 characters.',
+  invalid_secret_key_format: 'Send the complete key: svc_env_ or svc_acct_ and 43 characters.',
   unknown_account:
-    'Check that the key was not deleted and belongs to this service, or make another.',
-  invalid_connect_session_token_format: 'Send the whole token of POST /connect/sessions.',
-  unknown_connect_session_token: 'Make another session: one lasts 30 minutes.',
+    'Check that the key belongs to this service and was not deleted, or create another key.',
+  invalid_connect_session_token_format: 'Send the complete token of POST /connect/sessions.',
+  unknown_connect_session_token: 'Create another session, which is valid for 30 minutes.',
   missing_public_key: 'Add connect_session_token=<token> to the query.',
-  deprecated_authentication: 'Make a connect session and send its token.',
-  forbidden: 'Use a key of the kind and with the scope that the message names.',
+  deprecated_authentication:
+    'Create a connect session and send its token as connect_session_token.',
+  forbidden: 'Use a key with the type and scope that the message names.',
   // resources
   not_found: named,
   unknown_environment: 'Look the environment up with GET /environments.',
-  dryrun_not_found: 'Start another dry run, and ask with the id that its answer gives.',
-  deployment_not_found: 'Start another deployment: it is kept for seven days only.',
+  dryrun_not_found: 'Start another dry run and use the id in its response.',
+  deployment_not_found: 'Start another deployment, because deployments are kept for seven days.',
   connection_not_found: 'Look the pair up with GET /connections, with the same key.',
-  method_not_allowed: 'Use one of the methods that the header Allow names.',
-  conflict: 'Read what is there now, then choose another name or send the change again.',
-  multiple_webhook_signing_keys: 'Wait until the key before this one has ended, at most 24 hours.',
+  method_not_allowed: 'Use one of the methods in the header Allow.',
+  conflict: 'Read the current state, then choose another name or send the change again.',
+  multiple_webhook_signing_keys: 'Wait until the previous key has expired, at most 24 hours.',
   endpoint_removed: 'Use the endpoint that the message names.',
-  request_too_large: 'Send less at a time.',
-  invalid_content_type:
-    'Send JSON, not compressed, with the header Content-Type: application/json.',
-  too_many_request: comeBack,
-  idempotency_conflict: 'Send another Idempotency-Key with another request.',
-  root_key_missing: 'Have the root key that sealed it added to SVC_ENCRYPTION_KEY.',
+  request_too_large: 'Split the request into smaller ones.',
+  invalid_content_type: 'Send uncompressed JSON with the header Content-Type: application/json.',
+  too_many_request: retryLater,
+  idempotency_conflict: 'Use a new Idempotency-Key for each different request.',
+  root_key_missing: 'Add the missing root key to SVC_ENCRYPTION_KEY.',
   // operators
-  consumer_not_resettable: 'Leave its position as it is, for the reason that the message gives.',
+  consumer_not_resettable: 'Keep the position, for the reason in the message.',
   reset_skips_messages: 'Choose an earlier position, or allow it with skip.',
   // the log and its readers
-  writer_fenced: comeBack,
-  log_unavailable: comeBack,
-  log_full: 'Make room on the disk of the event log; then the same request will do.',
+  writer_fenced: retryLater,
+  log_unavailable: retryLater,
+  log_full: 'Free space on the disk of the event log, then send the same request again.',
   log_corrupt: 'Restore the event log from its last backup.',
-  unknown_topic: ours,
-  history_gone: 'Ask for a later time.',
-  projection_unavailable: comeBack,
-  projection_refused: ours,
-  command_expired: comeBack,
-  coordination_unavailable: comeBack,
-  registry_unavailable: comeBack,
-  incompatible_schema: 'Change the schema so that old and new readers understand it.',
-  server_error: ours,
+  unknown_topic: reportIt,
+  history_gone: 'Request a later time.',
+  projection_unavailable: retryLater,
+  projection_refused: reportIt,
+  command_expired: retryLater,
+  coordination_unavailable: retryLater,
+  registry_unavailable: retryLater,
+  incompatible_schema: 'Change the schema so that it is compatible with old and new readers.',
+  server_error: reportIt,
 } as const satisfies Record<ErrorCode, string>;

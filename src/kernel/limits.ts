@@ -16,7 +16,7 @@ export const limits = {
   /** Payload bytes of one command message. */
   commandBytesMax: 1_000_000,
   pruneRecordsDefault: 1000,
-  /** The log keeps every change of records for so long; older ones only where nothing superseded them. */
+  /** How long the log keeps every change of records; older ones only where nothing superseded them. */
   recordHistoryDays: 28,
   historyPageSizeMax: 1_000,
   requestBytesMax: 75 * 1024 ** 2,
@@ -50,13 +50,13 @@ export const limits = {
   webhookUnverifiedBytesMin: 2 * 1024,
   /** A rejected webhook with a larger body is listed without it. */
   webhookRejectedBytesMax: 256 * 1024,
-  /** A delivery that a provider repeats within so long is known. */
+  /** How long a delivery is remembered to detect that the provider repeats it. */
   webhookKnownMs: 24 * 3_600_000,
   /** So many failures within the window keep further attempts from an endpoint for a while. */
   webhookCircuitFailures: 5,
   webhookCircuitWindowMs: 10_000,
   webhookCircuitOpenMs: 60_000,
-  /** A webhook that waits so long behind an endpoint that fails is given up; it can be recovered. */
+  /** How long a webhook waits behind an endpoint that fails before it is given up; it can be recovered. */
   webhookWaitMaxMs: 3 * 86_400_000,
   retryFirstWaitMs: 3_000,
   retryWaitMaxMs: 10 * 60_000,
@@ -115,6 +115,6 @@ export const limits = {
   idempotencyMs: 24 * 3_600_000,
   pruneAfterMs: 30 * 86_400_000,
   purgeAfterMs: 60 * 86_400_000,
-  /** What a typed topic holds leaves it within so long: 29 days and the segment that is being written. */
+  /** How long a typed topic holds a message at most: 29 days and the segment that is being written. */
   typedTopicKeptMs: 30 * 86_400_000,
 } as const;

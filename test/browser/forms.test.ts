@@ -54,7 +54,7 @@ describe('the list', () => {
     await page.getByRole('heading', { name: 'This link has expired' }).waitFor();
     const other = await world.page();
     await other.goto(`${world.gateway.url}/connect/ui/`);
-    await other.getByRole('heading', { name: 'This link is not complete' }).waitFor();
+    await other.getByRole('heading', { name: 'This link is incomplete' }).waitFor();
   });
 });
 
@@ -145,7 +145,7 @@ describe('a form', () => {
     expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
     const text = await box.innerText();
     expect(text).toContain('connection_test_failed');
-    expect(text).toMatch(/Answer of the provider\s+401/);
+    expect(text).toMatch(/Response of the provider\s+401/);
     expect(text).toMatch(/Log ID\s+\S+/);
     expect(text).not.toContain('wrong-key-4711');
     expect(await page.getByRole('textbox', { name: 'Account' }).inputValue()).toBe(

@@ -37,7 +37,7 @@ describe.each(looks)('the page, %s and %s', (theme, width) => {
   const options = { colorScheme: theme, viewport: widths[width] };
   const look = async (page: Page, name: string): Promise<void> => {
     await screenshot(page, `${name}-${theme}-${width}`);
-    // The elements and colours do not depend on the width.
+    // The elements and colors do not depend on the width.
     if (width === 'wide') expect(await violationsOf(page)).toEqual([]);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
   };
@@ -147,12 +147,12 @@ describe('the page', () => {
     const page = await world.connectPage({ allowed_integrations: ['harbour'] });
     const button = page.getByRole('button', { name: 'Connect', exact: true });
     await button.waitFor();
-    const colour = await button.evaluate((element) => getComputedStyle(element).backgroundColor);
-    expect(colour).toBe(theme === 'light' ? 'rgb(255, 230, 0)' : 'rgb(43, 10, 87)');
+    const color = await button.evaluate((element) => getComputedStyle(element).backgroundColor);
+    expect(color).toBe(theme === 'light' ? 'rgb(255, 230, 0)' : 'rgb(43, 10, 87)');
     expect(await page.getByText('Acme keeps it safe.').isVisible()).toBe(true);
     const mark = await page.locator('img.brand').boundingBox();
     expect(mark?.height).toBeGreaterThan(10);
-    await screenshot(page, `colour-${theme}`);
+    await screenshot(page, `color-${theme}`);
     expect(await violationsOf(page)).toEqual([]);
   });
 });

@@ -107,7 +107,7 @@ describe('a provider in a window of its own', () => {
     const token = await world.session({ end_user: { id: 'blocked' } });
     await page.goto(`${world.gateway.url}/connect/ui/?session_token=${token}`);
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
-    await page.getByText('The browser did not let the window open.').waitFor();
+    await page.getByText('The browser blocked the window.').waitFor();
     await page.getByRole('link', { name: 'Open the window' }).click();
     await done(page).waitFor();
     expect(await madeFor('blocked')).toHaveLength(1);
@@ -130,7 +130,7 @@ describe('a provider in a window of its own', () => {
     expect(await madeFor('tab-two')).toHaveLength(1);
   });
 
-  it('is left by cancelling', async () => {
+  it('is left by canceling', async () => {
     asksFirst();
     const page = await world.connectPage();
     const opened = await openWindow(page);

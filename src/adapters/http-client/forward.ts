@@ -36,7 +36,7 @@ export function forwardOver(
       if (error === null) resolve();
       else reject(error);
     };
-    const anew = (): void => {
+    const sendAgain = (): void => {
       pool
         .open(request.url)
         .then((connection) => exchangeOver(connection, request, { head, open, settle }))
@@ -44,8 +44,9 @@ export function forwardOver(
     };
     const kept = pool.take(request.url);
     const isRepeatable = request.body === null && idempotent.has(request.method);
-    if (kept === null) anew();
-    else exchangeOver(kept, request, { head, open, settle, ...(isRepeatable ? { anew } : {}) });
+    if (kept === null) sendAgain();
+    else
+      exchangeOver(kept, request, { head, open, settle, ...(isRepeatable ? { sendAgain } : {}) });
   });
 }
 
@@ -54,13 +55,13 @@ interface Exchange {
   readonly open: (flow: AnswerFlow) => AnswerSink;
   readonly settle: (error: Error | null) => void;
   /** Where the request may be sent again: called when the connection had ended without a word. */
-  readonly anew?: () => void;
+  readonly sendAgain?: () => void;
 }
 
 function exchangeOver(
   connection: Connection,
   request: ForwardRequest,
-  { head, open, settle, anew }: Exchange,
+  { head, open, settle, sendAgain }: Exchange,
 ): void {
   const { cancellation } = request;
   if (cancellation.isCancelled) {
@@ -70,7 +71,7 @@ function exchangeOver(
   }
   const forwarding = new Forwarding(request, connection, open, (error, isUnheard) => {
     cancellation.listener = null;
-    if (isUnheard && anew !== undefined) anew();
+    if (isUnheard && sendAgain !== undefined) sendAgain();
     else settle(error);
   });
   // By way of a name: V8 puts a function that is written where a property is set among what lives long, and each would
@@ -81,7 +82,7 @@ function exchangeOver(
 }
 
 const cancelled = (): HttpFailure =>
-  new HttpFailure('ERR_CANCELED', 'Whoever asked did not wait for the answer.');
+  new HttpFailure('ERR_CANCELED', 'The caller did not wait for the response.');
 
 /** Hands an answer to the sink, unpacked where that is asked for. */
 class Forwarding implements AnswerTaker {

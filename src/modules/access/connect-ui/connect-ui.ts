@@ -15,7 +15,7 @@ const logoCharsMax = 16_384;
 const textsBytesMax = 16_384;
 
 const primary = z.strictObject({
-  primary: z.string().regex(/^#([0-9a-f]{3}|[0-9a-f]{6})$/i, 'A colour as #rgb or #rrggbb.'),
+  primary: z.string().regex(/^#([0-9a-f]{3}|[0-9a-f]{6})$/i, 'A color as #rgb or #rrggbb.'),
 });
 
 const logo = z
@@ -89,8 +89,8 @@ function mergedTexts(existing: Texts, sent: NonNullable<z.output<typeof connectU
 
 /** As the interface names it. */
 export function presentConnectUi({ connectUi = connectUiDefault }: Pick<Environment, 'connectUi'>) {
-  const { primary: colours, defaultTheme, showWatermark, logo, texts } = connectUi;
-  const theme = { light: { primary: colours.light }, dark: { primary: colours.dark } };
+  const { primary: colors, defaultTheme, showWatermark, logo, texts } = connectUi;
+  const theme = { light: { primary: colors.light }, dark: { primary: colors.dark } };
   return {
     theme,
     default_theme: defaultTheme,

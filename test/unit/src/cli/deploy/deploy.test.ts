@@ -232,7 +232,7 @@ describe('a deployment that removes something', () => {
 
 describe('a deployment that the service refuses', () => {
   it('prints what the service says', async () => {
-    const message = 'Another deployment is under way.';
+    const message = 'Another deployment is in progress.';
     server.answer = {
       status: 409,
       body: { error: { code: 'concurrent_deployment', message, fix: 'Wait.' } },
