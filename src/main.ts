@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   logger.info({ settings: readShownSettings() }, 'starting');
   const die = dieWith(logger);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
-  const stopped = signalled();
+  const stopped = signaled();
   // Nothing was accepted yet: a start that is called off has nothing to finish.
   const running = await Promise.race([compose(config), stopped]).catch((error: unknown) => {
     if (error instanceof ThreadFailure) die(error);
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   clearTimeout(late);
 }
 
-function signalled(): Promise<null> {
+function signaled(): Promise<null> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(null));
   });

@@ -19,8 +19,8 @@ export interface HealthServerOptions {
 const requestTimeoutMs = 10_000;
 
 /**
- * For processes without the API: `/health`, `/ready` and `/metrics` alone, answered as the API answers them, but to
- * whoever reaches the port.
+ * For processes without the API: `/health`, `/ready` and `/metrics` alone, as the API answers them, but without
+ * authentication.
  */
 export async function createHealthServer(
   options: HealthServerOptions,

@@ -26,7 +26,7 @@ const isKafka = ({ logUrl }: Ruled): boolean => logUrl.kind === 'kafka';
 const isEmbedded = ({ logUrl }: Ruled): boolean => logUrl.kind === 'embedded';
 const isSplit = ({ roles }: Ruled): boolean => roles.size < allRoles.length;
 
-/** Combinations of settings that make no sense. Each says how to mend it. */
+/** Combinations of settings that make no sense. Each says how to fix it. */
 export const configRules: readonly Rule<Ruled>[] = [
   rule(
     ['logUrl', 'registryUrl'],

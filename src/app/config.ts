@@ -178,7 +178,7 @@ export const settings = {
   providers: {
     variable: 'SVC_PROVIDERS',
     default: null,
-    doc: 'Folder or file (YAML or JSON) of provider definitions laid over the built-in catalogue.',
+    doc: 'Folder or file (YAML or JSON) of provider definitions laid over the built-in catalog.',
     parse: text,
   },
   connectOrigins: {
@@ -223,7 +223,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
 const defaultPartitions = { embedded: 4, kafka: 24 } as const;
 
-/** An API key of the form that the service makes: whoever makes one does it with 32 random bytes. */
+/** An API key of the form that the service makes: 32 random bytes. */
 function keyOf(kind: keyof typeof keyPrefixes) {
   return (value: string): string => {
     if (isKeyOf(kind, value)) return value;

@@ -32,7 +32,7 @@ export function makeFolders({ rootKeyFile, log, state, views, tables }: Folders)
 }
 
 /**
- * A log that is gone would be made anew, and everything that is derived from it thrown away.
+ * A log that is gone would be rebuilt, and everything that is derived from it thrown away.
  * @throws CannotStart where the log is missing beside what was derived from one
  */
 export function mustHaveItsLog({ log, state, views, tables }: Folders): void {

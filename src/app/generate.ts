@@ -27,7 +27,7 @@ function asyncapiPage(): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** The page as it stands, with its blocks made anew. */
+/** The page as it stands, with its blocks rebuilt. */
 function referencePage(file: string, blocks: Readonly<Record<string, string>>): string {
   const page = readFileSync(new URL(`reference/${file}`, docsFolder), 'utf8');
   try {

@@ -43,7 +43,7 @@ const hint = 'made by `npm run generate`; do not edit';
 const beginning = /^<!-- begin ([\w-]+)[: ]/;
 
 /**
- * The page with each of its blocks, `<!-- begin name -->` to `<!-- end name -->`, made anew.
+ * The page with each of its blocks, `<!-- begin name -->` to `<!-- end name -->`, rebuilt.
  * @throws Error when the page lacks a block, or has one that is not given or has no end
  */
 export function withBlocks(page: string, blocks: Readonly<Record<string, string>>): string {

@@ -11,7 +11,7 @@ import type {
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
-/** `docs/generated/provider-webhooks.md`: how webhooks of each provider of the catalogue are verified and attributed. */
+/** `docs/generated/provider-webhooks.md`: how webhooks of each provider of the catalog are verified and attributed. */
 export function providerWebhooksPage(table: Table, hint: string): string {
   const rows = loadCatalogue({ overlayPath: null })
     .all()
@@ -21,7 +21,7 @@ export function providerWebhooksPage(table: Table, hint: string): string {
   const head = ['Provider', 'Signature', 'Secret', 'Connection', 'Type', 'Otherwise'];
   return `# Webhooks of the providers
 
-What the definitions of the built-in catalogue say (\`webhook_routing\`). The words are those of the
+What the definitions of the built-in catalog say (\`webhook_routing\`). The words are those of the
 [format](../reference/provider-format.md#webhook_routing). ${hint}
 
 ${table(head, rows)}

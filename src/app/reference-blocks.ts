@@ -48,7 +48,7 @@ const endpoints: readonly Endpoint[] = [
   ...streamRoutes.map((route) => ({ name: `${route.methods.join(', ')} ${route.path}`, route })),
 ].sort((a, b) => a.route.path.localeCompare(b.route.path, 'en'));
 
-/** Codes that some endpoints answer with another status than the catalogue's. */
+/** Codes that some endpoints answer with another status than the catalog's. */
 function otherStatusesTable(): string {
   const found = new Map<string, { readonly code: ErrorCode; status: number; names: string[] }>();
   for (const { name, route } of endpoints) {

@@ -26,7 +26,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What settings must have in common. It is asked only where each of `uses` is right by itself. */
 export interface Rule<Values> {
   readonly uses: readonly (keyof Values)[];
-  /** What is wrong and how to mend it, or null. */
+  /** What is wrong and how to fix it, or null. */
   readonly problem: (values: Values) => string | null;
 }
 

@@ -84,7 +84,7 @@ const patientSchemas = (schemas: Schemas, request: Execute): Schemas => ({
     request(() => schemas.codecOf<T>(topic, definition)),
 });
 
-/** Rejects once no broker has answered for so long. */
+/** Rejects when no broker has answered for this time. */
 async function lost(servers: Servers, withinMs: number, signal: AbortSignal): Promise<never> {
   for (;;) {
     await sleep(lookEveryMs, undefined, { signal });

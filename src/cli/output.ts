@@ -6,17 +6,17 @@ export interface Output {
   status(line: string): void;
   /** Whether somebody watches the diagnostics. */
   readonly isWatched: boolean;
-  /** The text in that colour on a terminal, the plain text elsewhere. */
-  readonly paint: (colour: Colour, text: string) => string;
+  /** The text in that color on a terminal, the plain text elsewhere. */
+  readonly paint: (color: Color, text: string) => string;
 }
 
-type Colour = 'red' | 'green' | 'yellow' | 'grey' | 'bold';
+type Color = 'red' | 'green' | 'yellow' | 'gray' | 'bold';
 
-const codes: Readonly<Record<Colour, readonly [number, number]>> = {
+const codes: Readonly<Record<Color, readonly [number, number]>> = {
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
-  grey: [90, 39],
+  gray: [90, 39],
   bold: [1, 22],
 };
 
@@ -26,7 +26,7 @@ interface Stream {
 }
 
 export function outputTo(out: Stream, err: Stream): Output {
-  const isColoured = out.isTTY === true && err.isTTY === true;
+  const isColored = out.isTTY === true && err.isTTY === true;
   const isWatched = err.isTTY === true;
   let hasStatus = false;
   const clear = (): void => {
@@ -49,9 +49,9 @@ export function outputTo(out: Stream, err: Stream): Output {
       err.write(line);
       hasStatus = true;
     },
-    paint: (colour, text) => {
-      const [on, off] = codes[colour];
-      return isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+    paint: (color, text) => {
+      const [on, off] = codes[color];
+      return isColored ? `\u001b[${on}m${text}\u001b[${off}m` : text;
     },
   };
 }

@@ -95,17 +95,17 @@ export interface Operations {
   'GET /ready': {
     readonly answer: { readonly result: string; readonly reasons?: readonly string[] };
   };
-  /** The whole catalogue as a map of names. */
+  /** The whole catalog as a map of names. */
   'GET /providers.json': {
     readonly answer: { readonly [name: string]: Provider };
   };
-  /** The providers of the catalogue. */
+  /** The providers of the catalog. */
   'GET /providers': {
     readonly query?: { readonly search?: string };
     readonly headers?: { readonly 'accept-language'?: string };
     readonly answer: { readonly data: readonly Provider[] };
   };
-  /** One provider of the catalogue. */
+  /** One provider of the catalog. */
   'GET /providers/{provider}': {
     readonly params: { readonly provider: string };
     readonly headers?: { readonly 'accept-language'?: string };
@@ -607,7 +607,7 @@ export interface Operations {
     readonly params: { readonly name: string };
     readonly answer: { readonly data: Projection };
   };
-  /** Begins to build the tables anew from the log, beside those that are read. */
+  /** Starts to rebuild the tables from the log, beside those that are read. */
   'POST /projections/{name}/rebuild': {
     readonly params: { readonly name: string };
     readonly body?: { readonly pace_percent?: number };
@@ -809,7 +809,7 @@ export interface Operations {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: { readonly id: string; readonly provider_config_key: string; readonly disposition: 'received' | 'accepted' | 'rejected' | 'unmatched' | 'duplicate' | 'reprocessed' | 'refused'; readonly reason: string | null; readonly status: number | null; readonly type: string | null; readonly provider_delivery_id: string | null; readonly connection_ids: readonly string[]; readonly run_ids: readonly string[]; readonly headers: { readonly [name: string]: string }; readonly refused_count: number | null; readonly received_at: string; readonly decided_at: string | null; readonly body: string | null } };
   };
-  /** Verifies and routes a webhook once more, after the cause of its rejection was mended. */
+  /** Verifies and routes a webhook once more, after the cause of its rejection was fixed. */
   'POST /webhook-deliveries/{id}/process': {
     readonly params: { readonly id: string };
     readonly answer: { readonly data: WebhookDelivery };

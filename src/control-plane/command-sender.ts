@@ -8,7 +8,7 @@ import type { ControlPlane } from './control-plane.ts';
 import type { ControlCommand } from './entity.ts';
 import { commandsTopic, toCommandValue, type CommandValue } from './message-codec.ts';
 
-/** Nobody waits for it, so that only a long standstill makes it stale. */
+/** Long, because no caller waits for the decision. */
 const withinMs = 24 * 3_600_000;
 const appendTimeoutMs = 15_000;
 
@@ -29,7 +29,7 @@ export async function openCommands(deps: {
   };
 }
 
-/** `ControlPlane.tell` alone: for whoever has something to say and waits for no answer. */
+/** `ControlPlane.enqueue` alone, for callers that do not wait for the decision. */
 export async function openCommandSender(
   deps: Parameters<typeof openCommands>[0] & { readonly clock: Clock },
 ): Promise<ControlPlane['enqueue']> {

@@ -64,8 +64,8 @@ export interface Found<S> {
 }
 
 /**
- * The local materialised view of `svc.internal.control.v1` (SQLite). Reads are synchronous and never leave
- * the process; `caughtUp` is asked before answering "unknown".
+ * The local materialized view of `svc.internal.control.v1` (SQLite). Reads are synchronous and never leave the process;
+ * `caughtUp` is asked before answering "unknown".
  */
 export interface ControlView {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 interface Layout {
   /** SQL that makes the tables. */
   readonly tables: string;
-  /** Other than 0; a file of another version is made anew. */
+  /** Other than 0; a file of another version is rebuilt. */
   readonly version: number;
 }
 
@@ -24,7 +24,7 @@ export function openDisposableDatabase(file: string, layout: Layout): DatabaseSy
   }
 }
 
-/** Removes a database that is made of the log anew, with what SQLite keeps beside it. */
+/** Removes a database that is made of the log again, with what SQLite keeps beside it. */
 export function removeDisposableDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }

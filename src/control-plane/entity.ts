@@ -14,7 +14,7 @@ export interface EntityRef {
   readonly path: readonly string[];
 }
 
-/** A command to one entity. What is undefined is absent once it has travelled. */
+/** A command to one entity. What is undefined is absent once it has traveled. */
 export type CommandBody = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** A command as it travels. Secrets inside `body` are sealed before they get here. */

@@ -26,7 +26,7 @@ interface TopicViewOptions<T> {
   readonly topic: string;
   /** `:memory:` keeps it in memory. */
   readonly file: string;
-  /** SQL of the tables, and its number: a file with another number is made anew. */
+  /** SQL of the tables, and its number: a file with another number is rebuilt. */
   readonly layout: { readonly version: number; readonly tables: string };
   open(database: DatabaseSync): T;
   /** Takes a batch in, within one transaction with the position. */
@@ -38,7 +38,7 @@ const ownTables = `
   CREATE TABLE view_of (log TEXT PRIMARY KEY);
 `;
 
-/** Opens the view and resolves when it has caught up. One of another log is made anew. */
+/** Opens the view and resolves when it has caught up. One of another log is rebuilt. */
 export async function openTopicView<T>(
   { log, logger }: { readonly log: EventLog; readonly logger: Logger },
   options: TopicViewOptions<T>,

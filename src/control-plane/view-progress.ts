@@ -72,7 +72,7 @@ export function createCatchUp(deps: {
   const check = async (): Promise<void> => {
     const pause = lastBegun + checkEveryMs - performance.now();
     await (pause > 0 ? delay(pause) : Promise.resolve());
-    // From here on the ends are being read: who asks now needs another check.
+    // The read of the end offsets has begun: a later caller needs another check.
     next = null;
     lastBegun = performance.now();
     const numbers = Array.from({ length: partitions }, (_, partition) => partition);

@@ -24,7 +24,7 @@ interface KindStore {
   readonly search: { readonly table: SearchTable<never>; readonly put: StatementSync } | null;
 }
 
-/** Another layout or another set of indexes is another version: the view is then built anew. */
+/** Another layout or another set of indexes is another version: the view is then rebuilt. */
 function versionOf(definitions: EntityDefinitions, searches: readonly string[]): number {
   const indexed = Object.values(definitions).map(({ kind, indexes = {} }) => [
     kind,

@@ -47,7 +47,7 @@ export async function openControlView(deps: {
   const partitions = await log.partitions(controlTopic);
   const store = new ViewStore(file, definitions);
   const progress = await resume(deps, store, partitions);
-  const state = new MaterialisedView(store, codec, progress);
+  const state = new MaterializedView(store, codec, progress);
   const ending = new AbortController();
   const from = [...progress.values()].map(({ partition, next }) => {
     return { topic: controlTopic, partition, offset: next };
@@ -107,7 +107,7 @@ async function resume(
   return new Map(all);
 }
 
-class MaterialisedView {
+class MaterializedView {
   readonly waiting: Waiting;
   readonly #store: ViewStore;
   readonly #codec: Codec<EntityValue>;

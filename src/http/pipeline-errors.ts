@@ -3,7 +3,7 @@ import type { AnyRoute } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
-/** Whoever is asked may be away; no route lists these of itself. */
+/** Any dependency may be unavailable; no route lists these itself. */
 const outages: readonly ErrorCode[] = [
   'command_expired',
   'coordination_unavailable',

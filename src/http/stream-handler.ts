@@ -63,7 +63,7 @@ export function createStreamHandler(
 
 const ofEveryAnswer = Object.entries(headersOfEveryAnswer).flat();
 
-/** Whether the client has gone; a signal is made only for who asks for one. */
+/** Whether the client has disconnected; the signal is created on first use. */
 class Departure implements Cancellation {
   isCancelled = false;
   listener: (() => void) | null = null;

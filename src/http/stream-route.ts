@@ -24,7 +24,7 @@ export interface StreamCall<S = unknown> {
   readonly services: S;
   /** Aborted when the client goes away before it has the whole answer. Made when it is first asked for. */
   readonly signal: AbortSignal;
-  /** The same for who asks it alone, which costs less. */
+  /** The same as a plain check, which costs less than a signal. */
   readonly cancellation: Cancellation;
   /** Aborted when the server closes: an answer that has no end of its own ends then. */
   readonly closing: AbortSignal;

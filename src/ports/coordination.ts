@@ -34,7 +34,7 @@ export interface Coordination extends AsyncDisposable {
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;
-  /** At most once, to whoever listens now; in order to each of them. */
+  /** At most once, to the current subscribers; in order to each of them. */
   publish(channel: string, message: string): Promise<void>;
   /** Hears what is published from now on, with holes where the nodes cannot reach one another; that fails nobody. */
   subscribe(channel: string, listener: (message: string) => void): Promise<AsyncDisposable>;

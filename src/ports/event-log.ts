@@ -174,7 +174,7 @@ export interface TransactionalWriter extends AsyncDisposable {
    * Appends the batch and moves the group's positions: all of it or none of it; durable when it
    * resolves, and seen by readers then or a moment later. Commits of one writer are applied in the order of the calls.
    * @throws GatewayError `writer_fenced`: nothing was written, open no writer of this name again unless
-   *   the partition is assigned anew; `log_full`: nothing was written; `log_unavailable`: may or may not
+   *   the partition is assigned again; `log_full`: nothing was written; `log_unavailable`: may or may not
    *   be written, throw the writer away and take over from oneself.
    */
   commit(batch: readonly Placed[], consumed?: Consumed): Promise<Position[]>;

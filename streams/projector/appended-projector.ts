@@ -14,7 +14,7 @@ import { Positions, startPositions, type StoredPosition } from './positions.ts';
 /** One insert. */
 const rowsMax = 20_000;
 const bytesMax = 16 * 1024 ** 2;
-/** Rows of so long go together: nobody waits for them, and each insert has a fixed cost. */
+/** Rows of this time are inserted together: no reader waits for them, and each insert has a fixed cost. */
 const gatherMs = 400;
 /** So many rows at that time are a rush, of which more goes together: an insert costs by its partitions, hardly by row. */
 const rushRows = 400;
@@ -79,7 +79,7 @@ class RunningAppended implements AppendedProjector {
       deps.advanced(position.partition, position.next);
     }
     this.stopped = this.#run();
-    // Whoever cares awaits `stopped`; until then a failure must not end the process.
+    // Handled by the awaiter of `stopped`; until then a failure must not end the process.
     this.stopped.catch(() => undefined);
   }
 

@@ -27,7 +27,7 @@ export interface FeedOptions<T extends TableSet = TableSet> {
   readonly pacePercent: () => number;
 }
 
-/** How far the tables of one generation can be read, whoever projects them. */
+/** How far the tables of one generation can be read, whichever process projects them. */
 export interface Reach extends AsyncDisposable {
   readonly advance: (partition: number, next: number) => void;
   readonly published: Publication['published'];

@@ -13,12 +13,12 @@ import { dropTables } from './drop-tables.ts';
 import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
 import { isOutage } from './throttle.ts';
 
-/** Readers of other nodes may take so long to hear of a switch; what they had read ahead lives shorter. */
+/** How long readers of other nodes may take to notice a switch; their read-ahead lives shorter. */
 const readersLeaveMs = 10_000;
 const levelEveryMs = 10;
 const retryMs = 1_000;
 const tickMs = 1_000;
-/** What has not moved for so long stands still. */
+/** A position that has not moved for this time counts as stalled. */
 const stalledMs = 60_000;
 const leadWatchedEveryMs = 100;
 /** A comparison is given up when it came to nothing so often on one node. */
@@ -67,7 +67,7 @@ export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> ext
   readonly dropCopies: (generation: number) => Promise<void>;
   /** Told when what is read stands still though there is more to take in, and null when it moves again. */
   readonly stalled: (reason: string | null) => void;
-  /** After so long without progress; default 60 s. */
+  /** Time without progress; default 60 s. */
   readonly stalledAfterMs?: number;
   /** What is decided. */
   readonly projection: FollowedProjection;

@@ -157,7 +157,7 @@ export async function startPositions(
 const allOf = (partitions: number): number[] =>
   Array.from({ length: partitions }, (_, partition) => partition);
 
-/** No log is that long: whoever finds this position has come into an unfinished rebuild, and starts it again. */
+/** No log is that long: this position marks an unfinished rebuild, which the reader starts again. */
 const beingEmptied = Number.MAX_SAFE_INTEGER;
 
 async function empty(

@@ -4,7 +4,7 @@ import { GatewayError } from '../../src/kernel/errors.ts';
 import type { Coordination, Lease } from '../../src/ports/coordination.ts';
 import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 
-/** Who dies with a lease holds up the others for so long. */
+/** How long a crashed holder's lease blocks others. */
 const leaseMs = 15_000;
 const extendEveryMs = 5_000;
 const askAgainMs = 20;

@@ -176,7 +176,7 @@ class Shared implements SharedProjector {
       .catch((error: unknown) => this.#failed.reject(error));
   }
 
-  /** This process has not run for so long that others may project its partitions. */
+  /** This process was suspended long enough that others may project its partitions. */
   #isSilent(): boolean {
     return performance.now() - this.#tickedAt > silenceMaxMs;
   }

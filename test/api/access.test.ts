@@ -31,7 +31,7 @@ const inCode: readonly Declared[] = [
 const admitted = ({ call }: Served): string => String(call.status);
 const forbidden = '403 forbidden';
 
-/** To whoever the endpoint is not for: some take no header at all, and some look for a token in the query. */
+/** For callers that the endpoint is not for: some take no header at all, and some look for a token in the query. */
 const refusedTo =
   (refusal: string, admission = admitted) =>
   (row: Served) => {

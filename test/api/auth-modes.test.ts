@@ -15,7 +15,7 @@ import type { Played } from '../support/fake-auth/play.ts';
 import { openFakeAuth, type FakeAuth } from '../support/fake-auth/server.ts';
 import { startGateway, type Answer, type RunningGateway } from '../support/gateway.ts';
 
-/** One entry of the catalogue for each mode. */
+/** One entry of the catalog for each mode. */
 const entries: Readonly<Record<AuthMode, string>> = {
   OAUTH1: 'twitter',
   OAUTH2: 'salesforce',

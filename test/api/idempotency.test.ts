@@ -47,7 +47,7 @@ describe('a request with an Idempotency-Key', () => {
   it.each(changing)('is answered twice as once: $endpoint', async ({ endpoint, takes, call }) => {
     const key = keyFor(takes);
     const idempotencyKey = randomUUID();
-    // What a row makes up anew each time stands still here.
+    // What a row makes up again each time stands still here.
     const sent = call.send(call.on === 'present' ? world.present : missing());
     const again = () => ask(world, endpoint, sentWith(sent, idempotencyKey), key);
     const first = await again();

@@ -63,7 +63,7 @@ beforeAll(async () => {
     const body = { provider: name, unique_key: name, ...(hasClient ? { credentials } : {}) };
     expect(codeOf(await api.call('POST', '/integrations', { body }))).toBe('200 ');
   }
-  // Made when the catalogue said otherwise.
+  // Made when the catalog said otherwise.
   for (const name of ['clientless', 'forgotten']) {
     const provider = aProvider({ name, auth_mode: 'API_KEY' });
     await createIntegration(api.services, { environmentUid, uniqueKey: name, provider }, system);
@@ -92,7 +92,7 @@ const proxied = (key: string, method = 'GET') =>
     headers: { 'provider-config-key': key, 'connection-id': 'acme' },
   });
 
-describe('a provider that is not in the catalogue any more', () => {
+describe('a provider that is no longer in the catalog', () => {
   it('keeps its integration as it is', async () => {
     const body = { display_name: 'Other' };
     const refused = await api.call('PATCH', '/integrations/forgotten', { body });

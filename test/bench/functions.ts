@@ -1,11 +1,12 @@
 /**
- * `node test/bench/functions.ts [--kafka] [--runs=300]`: what a run of a function costs, in the sandbox alone and from an
- * HTTP request to its answer; `--kafka` measures the second alone, on Kafka, a registry and Redis, which it starts.
- * `realm_start` is from a realm of the pool to the first instruction of its function; `pooled_start` and `cold_start` are as
- * the service sees them, up to the first call that reaches it: the way between the processes is in them twice.
- * `action_…` is what a caller waits for once the gateway has answered `warmUps` of them; those, the first of a gateway that
- * has just been started, are `action_…_first`: their code is being compiled as they go. On a machine that does other
- * things, too, `runs_per_processor_s` is the rate to look at: what the process of the realms used, whoever else ran.
+ * `node test/bench/functions.ts [--kafka] [--runs=300]`: what a run of a function costs, in the sandbox alone and from
+ * an HTTP request to its answer; `--kafka` measures the second alone, on Kafka, a registry and Redis, which it starts.
+ * `realm_start` is from a realm of the pool to the first instruction of its function; `pooled_start` and `cold_start`
+ * are as the service sees them, up to the first call that reaches it: the way between the processes is in them twice.
+ * `action_…` is what a caller waits for once the gateway has answered `warmUps` of them; those, the first of a gateway
+ * that has just been started, are `action_…_first`: their code is being compiled as they go. On a machine that does
+ * other things, too, `runs_per_processor_s` is the rate to look at: what the process of the realms used, whichever
+ * other processes ran.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

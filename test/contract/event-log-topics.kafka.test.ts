@@ -104,7 +104,7 @@ describe('topics in Kafka', () => {
     expect(said).toContain('min.compaction.lag.ms is 0 instead of 1000');
   });
 
-  it('refuse a message above their limit, and take its neighbours', async () => {
+  it('refuse a message above their limit, and take its neighbors', async () => {
     await using opened = await openTestLog(serviceUrl('kafka'), { prefix: ownPrefix() });
     const { log } = opened;
     await log.ensureTopics([{ name: 'limited', partitions: 1, cleanup: compact }]);

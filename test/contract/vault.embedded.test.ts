@@ -115,7 +115,7 @@ it('a key that was destroyed is opened by nothing in any file, at once', async (
   await later.ready('kept');
 });
 
-it('a root key that was replaced opens nothing any more, once the data keys are wrapped anew', async () => {
+it('a root key that was replaced opens nothing any more, once the data keys are rewrapped', async () => {
   await vault.create('k');
   const rowKey = rowKeysOf(join(world.folder, 'log')).get('k')!;
   await using both = await open([aRootKey(), rootKey]);

@@ -159,7 +159,7 @@ const other = (line: string): string => JSON.stringify({ ...JSON.parse(line), ta
 const linesOf = ({ out }: Ended): string[] => out.split('\n').filter((line) => line !== '');
 
 describe('the key of the account, where it was lost', () => {
-  it('is made anew on the stopped data folder, and audited', async () => {
+  it('is rebuilt on the stopped data folder, and audited', async () => {
     const { dataDir } = gateway;
     const running = await recoverKey(dataDir);
     expect(running.out).toBe('');

@@ -45,7 +45,7 @@ interface RawAnswer {
   readonly text: string;
 }
 
-/** Sends what it is given as it is: `fetch` would mend or refuse much of it. */
+/** Sends what it is given as it is: `fetch` would fix or refuse much of it. */
 function send({ method, path, headers = {}, body = '' }: Raw): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(world.gateway.url);
@@ -68,8 +68,7 @@ const shown = new Set(['/oauth/callback', '/app-auth/connect']);
 const ofJsonRpc = 'json-rpc';
 
 /**
- * Never a 5xx; a refusal is JSON with a code of the catalogue (or a page, for a person), and says nothing of the
- * inside.
+ * Never a 5xx; a refusal is JSON with a code of the catalog (or a page, for a person), and says nothing of the inside.
  */
 function expectSound({ status, type, text }: RawAnswer, isShown = false): string | null {
   expect(status, text).toBeLessThan(500);

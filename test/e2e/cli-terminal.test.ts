@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { actionText, functionsProject } from '../support/functions-project.ts';
 import { openTerminal } from '../support/terminal.ts';
 
-const colour = '\u001b[';
+const color = '\u001b[';
 const clearLine = '\r\u001b[K';
 const files = { 'crm/actions/greet.ts': actionText("    await svc.log('hello');") };
 
@@ -25,7 +25,7 @@ describe('svc in a terminal', () => {
     );
   });
 
-  it('shows progress on one line, and errors in colour with their place', async () => {
+  it('shows progress on one line, and errors in color with their place', async () => {
     using project = functionsProject({
       'crm/actions/greet.ts': 'const n: string = 1;\nexport default n;\n',
     });
@@ -34,8 +34,8 @@ describe('svc in a terminal', () => {
     });
     expect(await terminal.exited).toBe(10);
     expect(terminal.shown).toContain(`Typechecking${clearLine}`);
-    expect(terminal.shown).toContain(`${colour}31merr - crm/actions/greet.ts:1:7`);
-    expect(terminal.shown).toContain(`${colour}90m  1 | const n: string = 1;`);
+    expect(terminal.shown).toContain(`${color}31merr - crm/actions/greet.ts:1:7`);
+    expect(terminal.shown).toContain(`${color}90m  1 | const n: string = 1;`);
   });
 
   it('asks nothing with --no-interactive or in CI', async () => {

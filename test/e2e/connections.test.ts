@@ -28,7 +28,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, options?: CallOptions) =>
   world.gateway.call(method, path, options);
-/** What comes of it: the status with the code of a refusal, or the body. */
+/** The outcome: the status with the code of a refusal, or the body. */
 const outcome = async (method: string, path: string, options?: CallOptions) => {
   const { status, body } = await call(method, path, options);
   return status < 400 ? body : [status, body.error.code];

@@ -233,7 +233,7 @@ describe('the tail of the log', () => {
 });
 
 describe('the projection of the log', () => {
-  it('is listed, built anew from the log, compared, and read the same', async () => {
+  it('is listed, rebuilt from the log, compared, and read the same', async () => {
     const before = await shown();
     const key = world.gateway.accountKey;
     const ask = (method: string, path: string, body?: object) =>

@@ -129,7 +129,7 @@ const promised: Readonly<Partial<Record<TopicName, Promised>>> = {
 
 let world: CrmWorld;
 let all: PublicMessageRead[];
-/** Of the topics that every installation has anew. */
+/** Of the topics that every installation has again. */
 let document: unknown;
 
 beforeAll(async () => {

@@ -10,21 +10,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type RunningGateway } from '../support/gateway.ts';
 
 /** How each endpoint treats a request; `moved` leads to `fast`. */
-const behaviours = ['fast', 'slow', 'hang', 'moved', 'error', 'close'] as const;
-type Behaviour = (typeof behaviours)[number];
+const behaviors = ['fast', 'slow', 'hang', 'moved', 'error', 'close'] as const;
+type Behavior = (typeof behaviors)[number];
 
 let folder: string;
 let server: Server;
 let gateway: RunningGateway;
 /** Ids of the messages that came, by the endpoint that they were sent to. */
-const came = new Map<Behaviour, string[]>(behaviours.map((name) => [name, []]));
-const ids = new Map<Behaviour, string>();
+const came = new Map<Behavior, string[]>(behaviors.map((name) => [name, []]));
+const ids = new Map<Behavior, string>();
 let isWell = false;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-webhooks-'));
   server = createServer((request, response) => {
-    const name = (request.url ?? '/').slice(1) as Behaviour;
+    const name = (request.url ?? '/').slice(1) as Behavior;
     request.resume();
     request.on('end', () => {
       came.get(name)?.push(String(request.headers['webhook-id']));
@@ -39,7 +39,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   gateway = await start();
-  for (const name of behaviours) {
+  for (const name of behaviors) {
     const body = { url: `http://${address()}/${name}` };
     const made = await gateway.call('POST', '/webhook-endpoints', { body });
     expect(made.status).toBe(201);
@@ -57,7 +57,7 @@ const address = (): string => `127.0.0.1:${(server.address() as AddressInfo).por
 const start = (): Promise<RunningGateway> =>
   startGateway({ dataDir: folder, env: { SVC_EGRESS_ALLOW: address() } });
 
-async function send(name: Behaviour, times: number): Promise<string[]> {
+async function send(name: Behavior, times: number): Promise<string[]> {
   const sent = Array.from({ length: times }, async () => {
     const answer = await gateway.call('POST', `/webhook-endpoints/${ids.get(name)}/test`);
     expect(answer.status).toBe(202);
@@ -66,14 +66,14 @@ async function send(name: Behaviour, times: number): Promise<string[]> {
   return Promise.all(sent);
 }
 
-async function states(name: Behaviour): Promise<Map<string, string>> {
+async function states(name: Behavior): Promise<Map<string, string>> {
   const path = `/webhook-messages?endpoint_id=${ids.get(name)}&limit=1000`;
   const answer = await gateway.call('GET', path);
   const found = answer.body.data as { id: string; state: string; replay_of: string | null }[];
   return new Map(found.map((one) => [one.replay_of ?? one.id, one.state]));
 }
 
-async function all(name: Behaviour, wanted: readonly string[], state: string): Promise<void> {
+async function all(name: Behavior, wanted: readonly string[], state: string): Promise<void> {
   for (;;) {
     const known = await states(name);
     if (wanted.every((id) => known.get(id) === state)) return;
@@ -82,7 +82,7 @@ async function all(name: Behaviour, wanted: readonly string[], state: string): P
 }
 
 describe('receivers that are slow, hang, redirect, answer errors or close', () => {
-  const sent = new Map<Behaviour, string[]>();
+  const sent = new Map<Behavior, string[]>();
 
   it('delay no other', async () => {
     for (const name of ['hang', 'error', 'close', 'slow', 'moved', 'fast'] as const) {

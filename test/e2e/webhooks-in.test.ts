@@ -179,7 +179,7 @@ describe('a webhook of a provider', () => {
       gateway.process.kill('SIGKILL');
       await Promise.all([gateway.exited, ...sending]);
       gateway = await startGateway({ dataDir: gateway.dataDir, env });
-      // A start takes so long on a busy machine that the next process may have judged them by now.
+      // A start may be slow on a busy machine: the next process may have judged them by now.
       left = (await listed('')).filter(
         ({ decided_at: at }) => at === null || Date.parse(at) > killedAt,
       );

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** A service that cannot be started here, and how to mend that. */
+/** A service that cannot be started here, and how to fix that. */
 export class ServiceUnavailable extends Error {
   override readonly name = 'ServiceUnavailable';
 }

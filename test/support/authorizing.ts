@@ -55,7 +55,7 @@ export interface Landing {
   readonly headers: Headers;
 }
 
-/** The first provider of the catalogue that has the mode. */
+/** The first provider of the catalog that has the mode. */
 export function providerOf(mode: AuthMode, more: Partial<Provider> = {}): Provider {
   const found = loadCatalogue({ overlayPath: null })
     .all()

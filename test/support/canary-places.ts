@@ -113,7 +113,7 @@ async function* keysInRedis(): AsyncIterable<Kept> {
   }
 }
 
-/** As Redis itself serialises a value of any type; empty when it has ended meanwhile. */
+/** As Redis itself serializes a value of any type; empty when it has ended meanwhile. */
 async function dump(redis: Redis, key: string): Promise<Buffer> {
   const value = (await redis.dumpBuffer(key)) as Buffer | null;
   return value ?? Buffer.alloc(0);

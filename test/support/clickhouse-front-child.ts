@@ -1,6 +1,6 @@
 /**
- * The wire of a ClickHouse server over the engine in this process: a stand-in where no server is to be had. It is
- * the engine's SQL and the protocol of its HTTP interface; users, grants, streamed answers and clusters are not.
+ * The wire of a ClickHouse server over the engine in this process: a stand-in where no server can be started. It is the
+ * engine's SQL and the protocol of its HTTP interface; users, grants, streamed answers and clusters are not.
  * `clickhouse-front-child.ts <data folder> <port> <user> <password> [<configuration of the engine>]`; prints
  * `{"port":…}` when it listens.
  */

@@ -45,7 +45,7 @@ export class MemoryLog implements Pick<EventLog, 'follow' | 'read' | 'startOffse
       const batch = this.nextBatch(next);
       if (batch === null) await this.appended(signal);
       else {
-        // Whoever was served goes to the back.
+        // Round robin: a partition that got a batch goes to the end of the queue.
         next.delete(batch.partition);
         next.set(batch.partition, batch.next);
         this.followed++;

@@ -7,7 +7,7 @@ import type { Services } from '../../src/api/services.ts';
 
 const metrics = createThreadMetrics('test');
 
-/** The metrics of a test's process; whoever tests them takes the gateway. */
+/** The metrics of a test's process; a test of them takes the gateway's. */
 export const uncounted: Pick<Services, 'metrics' | 'scrape'> = {
   metrics,
   scrape: async () => ({

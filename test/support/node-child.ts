@@ -41,7 +41,7 @@ export function startNode(
 const pauseMs = 2;
 const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
 
-/** To whoever started this process, at once: waits while the pipe is full, as its reader may be slower. */
+/** To the parent process, at once: waits while the pipe is full, as its reader may be slower. */
 export function tell(line: unknown): void {
   let left = Buffer.from(`${JSON.stringify(line)}\n`);
   while (left.length > 0) {

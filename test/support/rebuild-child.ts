@@ -111,8 +111,8 @@ async function endPass(node: WholeNode): Promise<string[]> {
 }
 
 /**
- * Leaves of each record what the log keeps for ever. First all of it becomes readable: nobody lags by the weeks that the log
- * keeps history for, and who did would have to begin anew.
+ * Leaves of each record what the log keeps for ever. First all of it becomes readable: nobody lags by the weeks that
+ * the log keeps history for, and who did would have to start over.
  */
 async function forgetHistory(node: WholeNode): Promise<void> {
   const origin = originOf('look', attempt);

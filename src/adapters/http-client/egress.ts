@@ -136,7 +136,7 @@ function parseAllow(entries: readonly string[]): Allowed {
   return { hosts, ranges };
 }
 
-/** Lower case, without the brackets of IPv6 and without the dot at the end; addresses normalised. */
+/** Lower case, without the brackets of IPv6 and without the dot at the end; addresses normalized. */
 function hostOf(hostname: string): string {
   const host = hostname
     .toLowerCase()

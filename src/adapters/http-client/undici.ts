@@ -125,7 +125,7 @@ async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.
     dispatcher: way.agent,
     signal: way.signal,
   });
-  // Whoever reads the body hears of its errors; one that nobody reads must not end the process.
+  // The reader of the body gets its errors; a body without a reader must not end the process.
   answer.body.on('error', () => undefined);
   const coding = answer.headers['transfer-encoding'];
   if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {

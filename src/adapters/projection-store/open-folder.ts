@@ -55,7 +55,7 @@ async function replaced(
       await rm(folder, { recursive: true, force: true });
       await rename(aside, folder);
     }
-    const message = `The tables in ${folder} can neither be opened nor be made anew. Check that its disk has room and that this user may write to it, or delete what is in it while the service is stopped: it is filled again from the log.`;
+    const message = `The tables in ${folder} can neither be opened nor rebuilt. Check that its disk has room and that this user may write to it, or delete what is in it while the service is stopped: it is filled again from the log.`;
     throw new UnusableFolder(message, { cause });
   }
 }

@@ -46,7 +46,7 @@ export function openServer(
     clickhouse_settings: {
       ...answerSettings,
       ...(isReplicated ? quorumSettings : {}),
-      // What nobody waits for any more need not go on.
+      // A request without a caller is aborted.
       max_execution_time: Math.ceil(timeoutMs / 1000),
     },
     // Every error is thrown, and logged by who catches it.

@@ -4,8 +4,8 @@ import type { ChildSettings, FromChild, ToChild } from './messages.ts';
 import { openIsolate, takeSnapshot, type RunIsolate, type Snapshot } from './isolate.ts';
 
 /**
- * The process that holds the isolates of untrusted code: started without environment, write access or
- * secrets, and worth nothing to whoever breaks out of an isolate.
+ * The process that holds the isolates of untrusted code: started without environment, write access or secrets, so that
+ * an escape from an isolate gains nothing.
  */
 const watchEveryMs = 25;
 /** How long an isolate may take to say how large it is, before it counts as busy. */

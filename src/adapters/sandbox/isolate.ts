@@ -5,7 +5,7 @@ import { warmUp } from './warm-up.ts';
 export interface IsolateEvents {
   posted(kind: unknown, id: unknown, first: unknown, second: unknown): void;
   requested(method: unknown, args: unknown): string;
-  /** V8 has lost control over the isolate: nothing more comes of it. */
+  /** V8 has lost control over the isolate: it cannot be used any more. */
   lost(): void;
 }
 

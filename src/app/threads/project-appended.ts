@@ -75,7 +75,7 @@ async function projectAppended(
       openSource: () => null,
       openActive: () => readByName,
       dropCopies: () => Promise.resolve(),
-      // Nobody is told wrong things by a log that is behind: the metrics say so.
+      // A consumer that lags publishes nothing wrong; the metrics show the lag.
       stalled: () => undefined,
       report: (fields) => report(projectionRef(name), { ...fields, name }, { actor: 'system' }),
       verify: (compared, signal) =>

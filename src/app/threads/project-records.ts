@@ -26,7 +26,7 @@ import type { ThreadContext, ThreadData } from './thread-context.ts';
 
 type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
 
-/** Inserts of a former projector may arrive for so long: requests time out after half of it. */
+/** How long inserts of a former projector may still arrive: requests time out after half of it. */
 const cleanupAfterMs = 10 * 60_000;
 
 type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> & {

@@ -23,7 +23,7 @@ export type Projecting = 'all' | 'shared' | 'none';
 /** What the main thread starts another one with: data alone, the thread opens its own adapters. */
 export interface ThreadData extends PeerData {
   readonly name: 'owners' | 'projection';
-  /** Niceness over the main thread's: while the processors are busy, whoever waits for an answer goes first. */
+  /** Niceness over the main thread's: while the processors are busy, the threads that answer requests go first. */
   readonly stepsBack: number;
   readonly log: LogAccess;
   readonly coordination: CoordinationAccess;

@@ -37,7 +37,7 @@ one for the account. The owner of an environment keeps the end of its chain apar
 Words
   chains                  the chains: how long, and the hash they end with
   export                  the events of a chain as lines of JSON on stdout
-  verify                  compute every hash anew, and compare the end with what the owner keeps
+  verify                  compute every hash again, and compare the end with what the owner keeps
 
 Options
       --environment NAME  the chain of this environment (name or id), or "account"; verify: all when absent

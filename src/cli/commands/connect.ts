@@ -20,7 +20,7 @@ the link is for authorizing it again. With --credentials the connection is made 
 
 Options
   -e, --environment <name>     environment of the service
-      --provider <name>        make the integration, of this provider of the catalogue, where it is not there
+      --provider <name>        make the integration, of this provider of the catalog, where it is not there
       --credentials <json>     connect with these; @file.json reads a file
       --json                   the answer as JSON on stdout, without the credentials
 

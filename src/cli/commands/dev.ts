@@ -122,7 +122,7 @@ async function round(
     report(context, isJson, { changed, deployed, problems, milliseconds });
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
-    const paint = isJson ? (_colour: unknown, text: string) => text : output.paint;
+    const paint = isJson ? (_color: unknown, text: string) => text : output.paint;
     const problems = error.problems.map((problem) => framedProblem(root, problem, 'err', paint));
     const milliseconds = Math.round(performance.now() - started);
     if (!isJson) problems.push(output.paint('red', error.message));
@@ -151,7 +151,7 @@ function report({ output }: Context, isJson: boolean, round: Round): void {
   const { changed, deployed, problems, milliseconds } = round;
   for (const problem of problems) output.note(problem);
   if (problems.length > 0) return;
-  for (const file of changed) output.note(output.paint('grey', `built ${file}`));
-  for (const file of deployed) output.note(output.paint('grey', `deployed ${file}`));
+  for (const file of changed) output.note(output.paint('gray', `built ${file}`));
+  for (const file of deployed) output.note(output.paint('gray', `deployed ${file}`));
   output.result(output.paint('green', `no error (${milliseconds} ms)`));
 }

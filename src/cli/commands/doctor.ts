@@ -11,12 +11,12 @@ import {
 import { CommandFailure } from '../exit.ts';
 import { parseCommand } from '../options.ts';
 
-const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 export const doctor: Command = {
   name: 'doctor',
   usage: '[environment]',
-  summary: 'Look for what is wrong, and say how to mend it',
+  summary: 'Look for what is wrong, and say how to fix it',
   help: `Looks at Node, the project, the service, its clock and the key of an environment (dev by default); with a
 key of the account also at projections and messages that were set aside. Each line is ok, warn or fail.
 
@@ -66,6 +66,6 @@ async function lookAround(context: Context, environment: string): Promise<Findin
 }
 
 function line({ output }: Context, { what, state, reported: fields, mend }: Finding): string {
-  const head = `${output.paint(colours[state], state.padEnd(4))}  ${what.padEnd(18)}  ${fields}`;
+  const head = `${output.paint(colors[state], state.padEnd(4))}  ${what.padEnd(18)}  ${fields}`;
   return mend === undefined ? head : `${head}\n      ${mend}`;
 }

@@ -200,9 +200,9 @@ const interrupted = (): CommandFailure =>
   new CommandFailure('Interrupted', { exitCode: exitCodes.interrupted });
 
 function say({ output }: Context, level: string, message: string): void {
-  const colour = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'grey';
+  const color = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'gray';
   const head = message.startsWith('http [') ? '' : `${level}: `;
-  output.note(output.paint(colour, `${head}${message}`));
+  output.note(output.paint(color, `${head}${message}`));
 }
 
 /** The function of that name; of several, the one whose integration has the connection. */

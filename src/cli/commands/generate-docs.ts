@@ -12,7 +12,7 @@ export const generateDocs: Command = {
   usage: '',
   summary: 'Write a page about each function',
   help: `Compiles the project and writes one Markdown file for each function, beside it or into a folder. Only the
-block between <!-- svc:begin --> and <!-- svc:end --> is made anew: what you write around it stays.
+block between <!-- svc:begin --> and <!-- svc:end --> is generated: text around it stays.
 
 Options
   -p, --path <folder>   write <folder>/<integration>/<kind>s/<name>.md

@@ -44,7 +44,7 @@ export const projections: Command = {
   help: `Words
   list                    each projection: generations, position, end, lag, rows
   show <name>             one projection as JSON
-  rebuild <name>          build the tables anew beside those that are read, and compare them
+  rebuild <name>          rebuild the tables beside those that are read, and compare them
   follow <name>           show how a rebuild goes
   verify <name>           compare the built tables with those that are read
   switch <name>           read the built tables from now on

@@ -95,7 +95,7 @@ async function rewrapAndFollow(
     if (shown.rewrap?.id !== begun.rewrap?.id) throw new CommandFailure('Another order took over.');
     const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
     if (state === 'ended') {
-      output.note(`${total} data keys were wrapped anew.`);
+      output.note(`${total} data keys were rewrapped.`);
       return shown;
     }
     output.status(`wrapped ${done} of ${total} data keys`);

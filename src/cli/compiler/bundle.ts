@@ -39,8 +39,8 @@ export interface Bundled {
 }
 
 /**
- * Bundles the entries of a project again and again: an entry is built anew only when one of the files that
- * went into it has changed.
+ * Bundles the entries of a project again and again: an entry is rebuilt only when one of the files that went into it
+ * has changed.
  */
 export class Bundler implements AsyncDisposable {
   readonly #root: string;

@@ -17,7 +17,7 @@ export function framedProblem(
 ): string {
   const head = paint(label === 'err' ? 'red' : 'yellow', formatProblem(problem, label));
   const frame = frameLines(linesOf(join(root, problem.file)), problem);
-  return [head, ...frame.map((line) => paint('grey', line))].join('\n');
+  return [head, ...frame.map((line) => paint('gray', line))].join('\n');
 }
 
 function frameLines(lines: readonly string[], { line, column, length }: Problem): string[] {

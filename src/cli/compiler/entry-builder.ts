@@ -16,7 +16,7 @@ import { cannotFindModule, TypeChecker, type Checked } from './type-checker.ts';
 export interface BuildParts {
   readonly root: string;
   readonly own: OwnPackage;
-  /** Told what is being done, for whoever waits. */
+  /** Called with the step that begins, to show progress. */
   readonly progress: (line: string) => void;
 }
 

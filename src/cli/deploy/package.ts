@@ -28,15 +28,15 @@ export function packageFunctions(
   version: string | undefined,
 ): Deployment {
   const { functions, reconciliationScope } = select(all, selection);
-  const labelled = functions.map((one): CompiledFunction => {
+  const labeled = functions.map((one): CompiledFunction => {
     if (version === undefined) return one;
     return { ...one, artifact: { ...one.artifact, version } };
   });
   return {
-    functions: labelled,
-    request: { reconciliationScope, functions: labelled.map(flowConfig) },
+    functions: labeled,
+    request: { reconciliationScope, functions: labeled.map(flowConfig) },
     version: (name, type, integrationId) =>
-      labelled.find(
+      labeled.find(
         ({ entry }) =>
           entry.name === name && entry.kind === type && entry.integrationKey === integrationId,
       )?.artifact.version ?? '',

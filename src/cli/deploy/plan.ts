@@ -10,7 +10,7 @@ const kinds = [
 /** Columns of a plan's line before the number of connections. */
 const nameColumns = 32;
 
-/** Whether something goes away that the service would have to make anew. */
+/** Whether something goes away that the service would have to make again. */
 export const isDestructive = (plan: DeployPlan): boolean =>
   plan.deleted.length > 0 || plan.deletedModels.length > 0;
 

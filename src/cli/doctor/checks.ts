@@ -72,7 +72,7 @@ function entriesFinding(root: string): Finding {
       what,
       state: 'fail',
       reported: problem?.message ?? error.message,
-      mend: 'mend index.ts',
+      mend: 'fix index.ts',
     };
   }
 }

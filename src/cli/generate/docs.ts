@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 
-/** Between them the text is made anew; what stands outside is the user's. */
+/** Between them the text is rebuilt; what stands outside is the user's. */
 const begin = '<!-- svc:begin -->';
 const end = '<!-- svc:end -->';
 

@@ -25,7 +25,7 @@ const secret = /auth|cookie|token|secret|password|api-?key|signature/i;
 const secretParams = /^(access_?token|api_?key|client_secret|key|password|secret|signature)$/i;
 const defaultTypes = /^(application\/json|application\/x-www-form-urlencoded)\b/;
 
-/** What a call of the sandbox asks for, whoever answers it. */
+/** Identifies a provider call of the sandbox, recorded or live. */
 export type RequestedCall = Pick<HttpCall, 'method' | 'endpoint' | 'params' | 'headers' | 'body'>;
 
 /** What tells a call of the handle that is no request from others; one of an action, by name and input. */

@@ -88,7 +88,7 @@ async function follow(
   using events = openSse(call, signal);
   let cursor = start;
   let isHeadTold = false;
-  // A key or a connection that is gone ends the stream; whoever comes back is told why.
+  // A deleted key or connection ends the stream; the next request gets the error.
   while (!signal.aborted && isStillThere(call, stream)) {
     const page = await pageAfter(reader, stream, cursor);
     for (const record of page?.records ?? []) {

@@ -41,7 +41,7 @@ export function createOutbox(deps: { readonly log: EventLog; readonly clock: Clo
       const queue = queues.get(channel.id) ?? { last: 0, waiting: [], isSending: false };
       queues.set(channel.id, queue);
       if (queues.size > queuesMax) forgetIdle(queues);
-      // Numbers follow the clock: a queue that was forgotten, or a process that begins anew, goes on above.
+      // Numbers follow the clock: a new queue or a new process continues above the earlier ones.
       queue.last = Math.max(queue.last, clock.nowMicros());
       const numbered: Message[] = [];
       for (const make of messages) numbered.push(make(++queue.last));

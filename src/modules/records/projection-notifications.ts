@@ -3,7 +3,7 @@ import type { Coordination } from '../../ports/coordination.ts';
 import type { Dropped } from './reader.ts';
 
 const channel = 'records';
-/** What is published is told in one message per so long. */
+/** Published changes are collected into one message per this time. */
 const gatherMs = 10;
 
 /** `name` is that of the projection's generation. */

@@ -81,7 +81,7 @@ async function shown(payloadOf: PayloadOf, change: RecordChange, pruned: number)
 const time = (at: Micros | null): string | null =>
   at === null ? null : isoMicros(Math.max(0, at));
 
-/** What the table still knows of a change that the log has not any more. */
+/** The fields of a change that the table still has and the log does not. */
 function compacted({ last_action: action, is_pruned: isPruned, at }: ChangeRow): string {
   return JSON.stringify({
     action: isPruned === 1 ? 'pruned' : action.toLowerCase(),

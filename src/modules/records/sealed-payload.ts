@@ -78,7 +78,7 @@ interface Learning {
 }
 
 const streamsMax = 500;
-/** A dictionary is learnt from so many payloads, and anew whenever there were so many times more of them. */
+/** A dictionary is trained on this number of payloads, and again each time their number has grown by this factor. */
 const learnFirstAt = 32;
 const learnAgainFactor = 16;
 const samplesMax = 256;
@@ -159,7 +159,7 @@ export class PayloadOpener {
   readonly #vault: Pick<Vault, 'openBytes'>;
   readonly #inflater = new Inflater();
   readonly #dictionaries = new Map<string, OpenedDictionary>();
-  /** Neighbours mostly have the same. */
+  /** Neighbors mostly have the same. */
   #last: OpenedDictionary | null = null;
 
   constructor(vault: Pick<Vault, 'openBytes'>) {

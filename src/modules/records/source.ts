@@ -51,7 +51,7 @@ export interface SourceDeps {
 
 /** The directory of segments is worth a query only where there is this much to skip. */
 const directoryWorthPositions = 4 * segmentPositions;
-/** What is dead stays dead: an old answer is safe, it only skips less. */
+/** A stale directory is safe: it only skips fewer segments. */
 const directoryFreshMs = 30_000;
 const directoriesKept = 1000;
 
@@ -170,7 +170,7 @@ async function rowsOf(
   return pageRows(store, table, bound, { ...conditions, ids });
 }
 
-/** About 2 ms, with sealed payloads: whoever asks for a page does not wait for the chunk that another reads ahead. */
+/** About 2 ms, with sealed payloads, so that a page does not wait for a chunk that is read ahead. */
 const rowsPerStretch = 256;
 
 async function cut(

@@ -46,7 +46,7 @@ export interface Row {
 }
 
 export interface Call {
-  /** The answer to whoever may call it. */
+  /** The answer to a caller with access. */
   readonly status: number;
   readonly send: (names: Names) => Sent;
   /**

@@ -147,7 +147,7 @@ export class Oauth2Server {
     const body: Record<string, unknown> = {
       refresh_token: refreshToken,
     };
-    // Whoever is told the end elsewhere is not told it here.
+    // The result is returned elsewhere.
     if (definition.introspection_url === undefined) {
       body['expires_in'] = unit === 'milliseconds' ? expiresIn * 1000 : expiresIn;
     }

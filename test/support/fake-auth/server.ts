@@ -9,8 +9,8 @@ import { openPlay, type Play, type Played } from './play.ts';
 import type { PlayOptions } from './rules.ts';
 
 /**
- * A server that plays providers of the catalogue's format, and keeps the rules of their authentication modes:
- * what a real provider would refuse it refuses, and says why in `asked`.
+ * A server that plays providers of the catalog's format, and keeps the rules of their authentication modes: what a real
+ * provider would refuse it refuses, and says why in `asked`.
  */
 export interface FakeAuth extends AsyncDisposable {
   readonly url: string;

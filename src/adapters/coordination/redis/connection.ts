@@ -36,7 +36,7 @@ export class Connection implements AsyncDisposable {
       commandTimeout: answerTimeoutMs,
       socketTimeout: answerTimeoutMs,
       retryStrategy: retryDelayMs,
-      // Nobody waits for a server that is away, and nothing is counted twice.
+      // Requests do not wait for an unavailable server, and nothing is counted twice.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,

@@ -3,17 +3,18 @@ import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { checkpoint } from './checkpoint.ts';
 import type { CheckpointThreadData } from './checkpoint-thread.ts';
 
-/** What is written between two checkpoints: while nobody waits for the log, and in any case. */
+/** Bytes written between two checkpoints: while the log is idle, and in any case. */
 const idleBytes = 4 * 1024 ** 2;
 const busyBytes = 16 * 1024 ** 2;
 /** A process that writes less than this in its life is better off without another thread (20 MB, 80 ms to start). */
 const threadFromBytes = 24 * 1024 ** 2;
-/** From so many pages (of 8 KiB) on the write-ahead log is to begin anew. */
+/** From so many pages (of 8 KiB) on the write-ahead log is to start over. */
 const pagesMax = 2048;
 
 /**
  * Has checkpoints made in a thread of their own, on another connection: commits go on meanwhile. What they add keeps
- * the write-ahead log from beginning anew; the little that is left is moved by the caller's thread, once the log is long.
+ * the write-ahead log from beginning again; the little that is left is moved by the caller's thread, once the log is
+ * long.
  */
 export class Checkpointer {
   private readonly db: DatabaseSync;

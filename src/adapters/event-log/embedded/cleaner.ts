@@ -105,7 +105,7 @@ export class Cleaner {
     this.state.touch(partition);
   }
 
-  /** Looked up for each slice: a failed transaction loads all partitions anew. */
+  /** Looked up for each slice: a failed transaction loads all partitions again. */
   private find(topic: string, number: number): Partition | null {
     try {
       return this.state.partition(topic, number);

@@ -34,7 +34,7 @@ export interface EmbeddedLogClientOptions {
   readonly clock?: Clock;
   /** Where the Avro files are. Default: those of this package. */
   readonly schemasFolder?: URL;
-  /** Told each time that damage is found, by reading or by writing; whoever asked gets `log_corrupt`. */
+  /** Called for each corruption that a read or a write finds; the caller gets `log_corrupt`. */
   readonly onCorruption?: OnCorruption;
 }
 

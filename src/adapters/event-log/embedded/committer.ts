@@ -18,7 +18,7 @@ const groupBytesMax = 16 * 1024 ** 2;
 
 /**
  * With less space than this the log takes nothing more. What follows it on the same disk, views and stores, can then
- * still write down what was decided, and whoever asks is told why instead of waiting for them.
+ * still store decided commands, and a caller gets the cause at once instead of waiting.
  */
 const reserveBytes = 32 * 1024 ** 2;
 /** What a transaction writes about, beside the data of its requests. */

@@ -32,7 +32,7 @@ export async function* followPlaces(
 ): AsyncGenerator<Batch> {
   const ends = await watcher.watch(from.map(({ place }) => place.id));
   using bell = watcher.bell(signal);
-  // Never two batches of one partition while another waits: whoever was served goes to the back.
+  // Round robin: a partition that got a batch goes to the end of the queue.
   const cursors = from.map(openCursor);
   while (!signal.aborted) {
     bell.reset();

@@ -45,7 +45,7 @@ export class LogServer {
     port.on('close', () => this.gone(client));
   }
 
-  /** Wakes whoever follows what has just grown. */
+  /** Wakes the consumers of the partitions that grew. */
   publish(touched: readonly Partition[]): void {
     for (const { peer, watched } of this.clients) {
       const ends: [number, number][] = [];

@@ -46,7 +46,7 @@ const tables = `
 `;
 
 /**
- * Of the tables and of the rows in them. 2: rows of erasable topics are sealed; 3: and the file was written anew since,
+ * Of the tables and of the rows in them. 2: rows of erasable topics are sealed; 3: and the file was rewritten since,
  * so that no page holds a remnant of their former rows (upgrade.ts); 4: rows of the small tables have checksums, which a
  * release that does not know them would leave behind.
  */

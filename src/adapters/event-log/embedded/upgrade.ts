@@ -20,9 +20,9 @@ interface Upgrade {
 }
 
 /**
- * Brings a log of an earlier release up to the format of this one: seals the rows of the topics that are erasable now, then
- * writes the whole file anew, for pages keep remnants of what SQLite once moved between them. A crash leaves the log as
- * it was, or with sealed rows; the next opening goes on from there.
+ * Brings a log of an earlier release up to the format of this one: seals the rows of the topics that are erasable now,
+ * then writes the whole file again, for pages keep remnants of what SQLite once moved between them. A crash leaves the
+ * log as it was, or with sealed rows; the next opening goes on from there.
  */
 export function upgrade({ directory, rowKeys, erasable, freeBytes, report }: Upgrade): void {
   const copy = `${logFile(directory)}.copy`;
@@ -35,7 +35,7 @@ export function upgrade({ directory, rowKeys, erasable, freeBytes, report }: Upg
     if (freeBytes() < size + reserveBytes) {
       const mebibytes = Math.ceil((size + reserveBytes) / 1024 ** 2);
       report(
-        `Keys that are destroyed may leave remnants in log.sqlite until a start finds ${mebibytes} MB free to write it anew.`,
+        `Keys that are destroyed may leave remnants in log.sqlite until a start finds ${mebibytes} MB free to rewrite it.`,
       );
       return;
     }

@@ -82,7 +82,7 @@ export class BrokerConnection implements Disposable {
     });
   }
 
-  /** Runs against the coordinator of a group or transactional id; looks for it anew after an error. */
+  /** Runs against the coordinator of a group or transactional id; looks for it again after an error. */
   async atCoordinator<T>(
     kind: CoordinatorKind,
     key: string,

@@ -40,7 +40,7 @@ export class ClusterMetadata {
     return leader < 0 ? null : leader;
   }
 
-  /** Asks the brokers anew; calls that come meanwhile share the answer. */
+  /** Asks the brokers again; calls that come meanwhile share the answer. */
   refresh(topic: string): Promise<readonly number[]> {
     const present = this.refreshing.get(topic);
     if (present !== undefined) return present;

@@ -20,7 +20,7 @@ export async function* follow(
   for (const feed of feeds) fetcher.add(feed, ring);
   try {
     while (signal?.aborted !== true && waiting.some((feed) => !feed.isDone)) {
-      // Whoever was served goes to the back.
+      // Round robin: a partition that got a batch goes to the end of the queue.
       const index = waiting.findIndex((feed) => feed.isReady);
       if (index < 0) {
         await rung.promise;

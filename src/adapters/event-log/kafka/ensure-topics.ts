@@ -73,7 +73,7 @@ async function create(spec: TopicSpec, maker: TopicMaker): Promise<void> {
   }
 }
 
-/** Brokers learn of a topic one after the other; who asks a later one would be told that it is unknown. */
+/** Brokers learn of a topic one after the other; a request to a later one would fail with an unknown topic. */
 async function allBrokersKnow(
   specs: readonly TopicSpec[],
   connection: BrokerConnection,

@@ -162,14 +162,14 @@ export class Fetcher {
     const timer = setTimeout(
       () => {
         this.timers.delete(timer);
-        void this.mend(feed, isOutOfRange);
+        void this.recover(feed, isOutOfRange);
       },
       isOutOfRange && feed.failures === 1 ? 0 : pauseMs(feed.failures),
     );
     this.timers.add(timer);
   }
 
-  private async mend(feed: Feed, isOutOfRange: boolean): Promise<void> {
+  private async recover(feed: Feed, isOutOfRange: boolean): Promise<void> {
     try {
       if (isOutOfRange) {
         feed.skipTo(await this.offsets.start(feed.topic, feed.partition));

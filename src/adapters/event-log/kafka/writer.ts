@@ -17,9 +17,9 @@ interface Queued extends Commit {
 }
 
 /**
- * The only writer of a transactional id. Commits that wait become one transaction together; one that is
- * refused is taken out and the others are tried alone. After a failure whose outcome is not known it takes
- * no more: who goes on opens the writer anew, which ends what was left open.
+ * The only writer of a transactional id. Commits that wait become one transaction together; one that is refused is
+ * taken out and the others are tried alone. After a failure whose outcome is not known it takes no more: opening the
+ * writer again ends the open transaction.
  */
 export class KafkaWriter implements AsyncDisposable {
   private readonly context: TransactionContext;

@@ -104,7 +104,7 @@ export class RegistryClient {
     }
   }
 
-  /** What asking again does not mend. */
+  /** Errors that a retry does not fix. */
   #refusal(error: unknown, subject: string): GatewayError | null {
     const status = statusOf(error);
     if (status === 401 || status === 403) {

@@ -30,7 +30,8 @@ export const apiKey: Decider<ApiKey | null, ApiKeyCommand, ApiKeyEvent> = {
         if (state === null || (state.lastUsedAt ?? 0) >= command.usedAt) return [];
         return [{ type: 'KeyUsed', usedAt: command.usedAt }];
       case 'Delete':
-        if (state === null) throw new GatewayError('not_found', { message: 'No such API key.' });
+        if (state === null)
+          throw new GatewayError('not_found', { message: 'The API key does not exist.' });
         return [{ type: 'KeyDeleted' }];
     }
   },

@@ -4,7 +4,7 @@ import type { Clock } from '../../../kernel/time.ts';
 import { auditChainRef } from './entity.ts';
 import type { Published } from './events.ts';
 
-/** Further reads of the same thing by the same caller are told together for so long. */
+/** How long further reads of the same thing by the same caller are collected into one event. */
 const togetherMs = 60_000;
 /** Callers and things of which reads are counted; beyond, each read is told. */
 const countedMax = 10_000;

@@ -1,8 +1,8 @@
 /** How long an environment keeps records (docs/reference/records.md#retention), in days. */
 export type Retention = {
-  /** A record that was not updated for so long loses its payload. */
+  /** A record that was not updated for this time loses its payload. */
   readonly pruneAfterDays: number;
-  /** Records go for good when no run has asked anything of their stream for so long. */
+  /** Records are deleted when no run has used their stream for this time. */
   readonly deleteAfterDays: number;
 };
 

@@ -10,8 +10,8 @@ export const environmentsShape = data(
 
 export const madeEnvironmentShape = data(z.strictObject({ id, name }));
 
-const colour = z.string().meta({ examples: ['#1f5fd0'] });
-const primary = z.strictObject({ primary: colour });
+const color = z.string().meta({ examples: ['#1f5fd0'] });
+const primary = z.strictObject({ primary: color });
 
 const periods = { prune_after_days: z.int(), delete_after_days: z.int() };
 

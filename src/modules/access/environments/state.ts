@@ -4,7 +4,7 @@ import type { Retention } from './retention.ts';
 
 /** How the connect page looks (`connectUISettings` of `GET /connect/session`). */
 export type ConnectUi = {
-  /** Colours of the main button, `#rrggbb`; the page makes text on and of them readable. */
+  /** Colors of the main button, `#rrggbb`; the page makes text on and of them readable. */
   readonly primary: { readonly light: string; readonly dark: string };
   readonly defaultTheme: 'light' | 'dark' | 'system';
   readonly showWatermark: boolean;

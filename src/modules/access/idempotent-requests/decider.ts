@@ -5,7 +5,7 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { IdempotentRequestEvent } from './events.ts';
 import type { IdempotentRequest, KeptAnswer } from './state.ts';
 
-/** Who does the work holds it for so long, and extends it while it runs. */
+/** How long the lease of the request that does the work lasts; extended while it runs. */
 const leaseMs = 30_000;
 
 export type IdempotentRequestCommand = { readonly at: Instant } & (
@@ -51,7 +51,7 @@ export const idempotentRequest: Decider<
   },
 };
 
-/** Says nothing where another one runs or has ended: who asks sees that in the state. */
+/** Emits no event where another request runs or has ended: the caller reads that from the state. */
 function begun(
   { at, token, requestHash }: Extract<IdempotentRequestCommand, { type: 'Begin' }>,
   state: IdempotentRequest | null,

@@ -58,7 +58,7 @@ async function rewrapAll(deps: Deps, order: Rewrap, closing: AbortSignal): Promi
   const timer = setInterval(extend, extendEveryMs).unref();
   try {
     const keys = await rootKeys.rewrap(AbortSignal.any([closing, lost.signal]));
-    logger.info({ rootKeyId: order.rootKeyId, keys }, 'keys were wrapped anew');
+    logger.info({ rootKeyId: order.rootKeyId, keys }, 'data keys were rewrapped');
     if (outdatedKeys(rootKeys.use(), order.rootKeyId) > 0) return;
     await control.execute(rewrapRef, { type: 'End', id: order.id }, { actor: 'system' });
   } finally {

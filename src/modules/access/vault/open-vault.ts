@@ -37,8 +37,8 @@ export interface VaultDeps {
 export interface RootKeyRing {
   use(): RootKeyUse;
   /**
-   * Wraps every key anew that not the first root key wrapped, some at a time, so that keys are made and
-   * destroyed in between; resolves with their number. What is done stays done when it is broken off.
+   * Wraps with the first root key every data key that another root key wrapped, in batches, so that keys can be created
+   * and destroyed in between; resolves with their number. An interruption keeps the finished batches.
    */
   rewrap(signal?: AbortSignal): Promise<number>;
 }
@@ -128,8 +128,8 @@ function openText<T extends Json>(
 }
 
 /**
- * The service's own key is there from the first start on: whoever opens it has the right root key. And no key
- * may need a root key that was taken away too early.
+ * The service's own key exists since the first start: a root key that opens it is the right one. No data key may need a
+ * root key that was removed too early.
  */
 function proveRootKeys(ring: KeyRing): void {
   if (!ring.has(serviceKeyId)) return;

@@ -13,7 +13,7 @@ import type { ConnectionsServices } from '../services.ts';
 
 export interface Callback extends RedirectedBack {
   readonly cookies: string | undefined;
-  /** Status of a state that nobody waits for. */
+  /** Status for a `state` that has expired or was already used. */
   readonly unknownStatus: number;
 }
 

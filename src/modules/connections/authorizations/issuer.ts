@@ -21,7 +21,7 @@ export function checkIssuer(iss: QueryValue | undefined, context: ModeContext): 
   throw new GatewayError('invalid_callback', { message });
 }
 
-/** What came is shown where it is nothing but an address: whoever made the callback chose it. */
+/** The received value is shown only if it is an address, because the sender of the callback chose it. */
 function named(iss: QueryValue | undefined): string {
   if (iss === undefined) return 'no issuer';
   if (typeof iss !== 'string') return 'several';

@@ -200,7 +200,7 @@ const callback = defineRoute({
   async handle({ query, headers, services }) {
     const { texts } = query;
     const isInstallation = 'installation_id' in texts && 'setup_action' in texts;
-    // An app that was installed from the provider's own pages: nobody waits for it here.
+    // The app was installed from the provider's own pages, without a sign-in here.
     if (!('state' in texts) && isInstallation && isWebPage(headers.referer)) {
       return { status: 302, headers: { ...noStore, location: headers.referer } };
     }

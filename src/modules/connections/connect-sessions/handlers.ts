@@ -4,7 +4,7 @@ import { findCaughtUp } from '../../../control-plane/lookup.ts';
 import type { Caller } from '../../../http/define-route.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { JsonObject } from '../../../kernel/stable-json.ts';
-import { endUserTags, normaliseTags, type EndUser } from '../connections/state.ts';
+import { endUserTags, normalizeTags, type EndUser } from '../connections/state.ts';
 import { sealingContext } from '../../access/vault/sealing-context.ts';
 import { sealUrl, urlOfSession } from '../../access/vault/webhook-urls.ts';
 import type { Environment } from '../../access/environments/state.ts';
@@ -59,7 +59,7 @@ export async function createSession(
       request.webhookUrlOverride,
     ),
     hash: hashOf(vault, token),
-    tags: normaliseTags({ ...describingTags(input.endUser, organization), ...tags }),
+    tags: normalizeTags({ ...describingTags(input.endUser, organization), ...tags }),
     defaults: hasDefaults
       ? vault.seal(environmentUid, defaults as unknown as JsonObject, defaultsContext(request))
       : null,
@@ -86,7 +86,7 @@ function describingTags(
   endUser: EndUser | null,
   organization: EndUser['organization'],
 ): Readonly<Record<string, string>> {
-  if (endUser !== null) return normaliseTags(endUserTags(endUser));
+  if (endUser !== null) return normalizeTags(endUserTags(endUser));
   if (organization === null) return {};
   return endUserTags({ id: '', email: null, displayName: null, tags: {}, organization });
 }

@@ -12,7 +12,7 @@ import type {
   Held,
   SealedMetadata,
 } from './events.ts';
-import { neverRefreshed, normaliseTags, validatingAfter, type Connection } from './state.ts';
+import { neverRefreshed, normalizeTags, validatingAfter, type Connection } from './state.ts';
 import {
   afterTime,
   cleared,
@@ -44,7 +44,7 @@ export type ImportConnection = {
   readonly tags?: Readonly<Record<string, string>>;
   readonly endUser?: Connection['endUser'];
   readonly webhookUrlOverride?: Sealed<string> | null;
-  /** Nobody is told of it before `Confirm`. */
+  /** Not published until `Confirm`. */
   readonly isToBeValidated?: boolean;
   /** As in the state. */
   readonly isTested?: boolean;
@@ -267,7 +267,7 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
   if (state?.isDeleting === true) {
     throw new GatewayError('conflict', { message: 'The connection is being deleted; try again.' });
   }
-  const tags = command.tags === undefined ? undefined : normaliseTags(command.tags);
+  const tags = command.tags === undefined ? undefined : normalizeTags(command.tags);
   if (state === null) return [{ type: 'ConnectionCreated', connection: fresh(command, tags) }];
   if (state.uid !== command.uid) {
     // The values are sealed under another connection's key: they would be unreadable here.
@@ -326,7 +326,7 @@ function patched(
   state: Connection,
 ): ConnectionEvent[] {
   const { tags, ...rest } = command.changes;
-  const changes = tags === undefined ? rest : { ...rest, tags: normaliseTags(tags) };
+  const changes = tags === undefined ? rest : { ...rest, tags: normalizeTags(tags) };
   if (isSame({ ...state, ...changes }, state)) return [];
   return [{ type: 'ProfileChanged', changes, at: command.at }];
 }

@@ -7,7 +7,7 @@ import { requireConnection } from './queries.ts';
 import type { FreshOptions } from './refresher.ts';
 import type { ConnectionsServices } from '../services.ts';
 
-/** Opened secrets stay in memory for so long without being asked for from the store again. */
+/** How long decrypted secrets stay in memory before the store is read again. */
 const keptMs = 30_000;
 const keptMax = 5_000;
 

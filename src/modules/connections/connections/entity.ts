@@ -72,7 +72,7 @@ function place(subject: Connection): Omit<PublicMessage, 'topic' | 'type' | 'val
   };
 }
 
-/** `deletion_begun` and `sync_failed` are ours beside the catalogue's: its actions are an open set. */
+/** `deletion_begun` and `sync_failed` are ours beside the catalog's: its actions are an open set. */
 function actionOf(event: ConnectionEvent, recovers: boolean): string {
   switch (event.type) {
     case 'ConnectionCreated':

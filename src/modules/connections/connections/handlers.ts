@@ -11,7 +11,7 @@ import type { Provider } from '../providers/definition.ts';
 import { isVerifiable } from '../providers/verify.ts';
 import { connectionRef } from './entity.ts';
 import { findConnection, requireConnection } from './queries.ts';
-import { endUserTags, normaliseTags, type Connection, type EndUser } from './state.ts';
+import { endUserTags, normalizeTags, type Connection, type EndUser } from './state.ts';
 import type { ConnectionsServices } from '../services.ts';
 
 export { deleteConnection } from './deletion.ts';
@@ -32,7 +32,7 @@ export interface ConnectionImport {
   /** In clear. */
   readonly webhookUrlOverride?: string | null | undefined;
   readonly endUser?: EndUser | null | undefined;
-  /** Nobody is told of it before it is confirmed (lifecycle.ts). */
+  /** Not published until confirmed (lifecycle.ts). */
   readonly isToBeValidated?: boolean;
   /** Laid over the tags that describe the end user. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
@@ -139,7 +139,7 @@ function importBody(
     expiresAt,
     metadata: metadata === undefined ? undefined : seal.metadata(metadata),
     connectionConfig: seal.connectionConfig(wanted.connectionConfig ?? {}),
-    tags: isTagged ? { ...normaliseTags(derived), ...normaliseTags(tags ?? {}) } : undefined,
+    tags: isTagged ? { ...normalizeTags(derived), ...normalizeTags(tags ?? {}) } : undefined,
     endUser,
     isToBeValidated: wanted.isToBeValidated,
     isTested: expiresAt === null && isVerifiable(provider),
@@ -182,7 +182,7 @@ export async function patchConnection(
 ): Promise<Connection> {
   const { tags, webhookUrlOverride } = patch;
   const endUser = patch.endUser === undefined ? existing.endUser : patch.endUser;
-  const derived = endUser === null ? {} : normaliseTags(endUserTags(endUser));
+  const derived = endUser === null ? {} : normalizeTags(endUserTags(endUser));
   const url = () =>
     changedUrl(
       vault,
@@ -192,7 +192,7 @@ export async function patchConnection(
     );
   const changes = {
     ...(patch.endUser === undefined ? {} : { endUser, tags: { ...existing.tags, ...derived } }),
-    ...(tags === undefined ? {} : { tags: { ...derived, ...normaliseTags(tags) } }),
+    ...(tags === undefined ? {} : { tags: { ...derived, ...normalizeTags(tags) } }),
     ...(webhookUrlOverride === undefined ? {} : { webhookUrlOverride: await url() }),
   };
   const { environmentUid, integrationKey, connectionId } = existing;

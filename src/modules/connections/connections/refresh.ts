@@ -20,7 +20,7 @@ import type { ConnectionsServices } from '../services.ts';
 
 /** A waiting fetch looks again that often, beside being woken by its view. */
 const lookAgainMs = 100;
-/** Credentials that cannot be stored are lost where the provider rotates them: tried for so long. */
+/** How long storing is retried: credentials that cannot be stored are lost where the provider rotates them. */
 const storeTriesMs = 20_000;
 const actor = 'system';
 
@@ -111,7 +111,8 @@ async function refreshOnce(
       if (hasFailedSince(existing, request)) throw failureOf(existing);
       return await renew(deps, existing, plan);
     } catch (error) {
-      // The owner has an intent that is young: its request may be under way, whoever has the lease.
+      // A recent intent in the owner's state: its request may be under way, whichever process has
+      // the lease.
       const isBusy = error instanceof GatewayError && error.code === 'conflict';
       if (!isBusy) throw error;
       if (deps.clock.now() >= deadline) throw new GatewayError('connection_refresh_backoff');

@@ -111,7 +111,7 @@ const create = defineRoute({
     );
     const provider = services.providers.find(integration.provider);
     if (provider === null) {
-      const message = `The provider "${integration.provider}" is not in the catalogue any more.`;
+      const message = `The provider "${integration.provider}" is no longer in the catalog.`;
       throw new GatewayError('not_found', { message });
     }
     const context = await modeContext(services, integration, provider, body.connection_config);

@@ -140,7 +140,7 @@ const tagValueCharsMax = 255;
  * Tags with lower-case keys (docs/reference/http.md#names-and-ids).
  * @throws GatewayError `invalid_body` naming each wrong tag
  */
-export function normaliseTags(
+export function normalizeTags(
   tags: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const normal = new Map<string, string>();

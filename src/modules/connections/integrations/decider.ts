@@ -98,7 +98,7 @@ function live(state: Integration | null): Integration {
 }
 
 const unknown = (): GatewayError =>
-  new GatewayError('not_found', { message: 'No such integration.' });
+  new GatewayError('not_found', { message: 'The integration does not exist.' });
 
 /** The path is the field's name (docs/reference/http.md#providers-and-integrations). */
 const keyTaken = (uniqueKey: string): GatewayError =>

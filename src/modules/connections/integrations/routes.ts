@@ -82,7 +82,7 @@ const create = defineRoute({
     const { body, caller, services } = input;
     const provider = services.providers.find(body.provider);
     if (provider === null) {
-      throw bodyRefused(['provider'], `No provider "${body.provider}" in the catalogue.`);
+      throw bodyRefused(['provider'], `The provider "${body.provider}" is not in the catalog.`);
     }
     checkConfig(provider, body, false);
     const made = await createIntegration(

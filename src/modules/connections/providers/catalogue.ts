@@ -1,6 +1,6 @@
 import type { Provider } from './definition.ts';
 
-/** The built-in definitions with the operator's overlay (docs/reference/provider-format.md#catalogue-and-overlays). */
+/** The built-in definitions with the operator's overlay (docs/reference/provider-format.md#catalog-and-overlays). */
 export interface ProviderCatalogue {
   find(name: string): Provider | null;
   all(): readonly Provider[];

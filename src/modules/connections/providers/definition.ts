@@ -118,7 +118,7 @@ export interface ProxyDefinition {
   };
 }
 
-/** One entry of the catalogue with its name; fields as in docs/reference/provider-format.md#top-level-fields. */
+/** One entry of the catalog with its name; fields as in docs/reference/provider-format.md#top-level-fields. */
 export interface Provider {
   readonly name: string;
   readonly display_name: string;

@@ -74,7 +74,7 @@ export function interpolateJson(template: Json, values: TemplateValues): Json | 
   return Object.fromEntries(leaves);
 }
 
-/** Names of the tokens of a template, functions by their name with `()`; for checks of the catalogue. */
+/** Names of the tokens of a template, functions by their name with `()`; for checks of the catalog. */
 export function tokensOf(template: string): string[] {
   return parse(template).flatMap((part) => {
     if (!('token' in part)) return [];

@@ -83,7 +83,7 @@ function readEntries(file: string, problems: string[]): Entry[] {
   });
 }
 
-/** Shallow: the target's fields, then the entry's own (docs/reference/provider-format.md#catalogue-and-overlays). */
+/** Shallow: the target's fields, then the entry's own (docs/reference/provider-format.md#catalog-and-overlays). */
 function resolveAlias(
   entry: Entry,
   before: ReadonlyMap<string, Entry>,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Provider } from './definition.ts';
 
-/** A brand's mark as one path in a square of 24, and its colour. */
+/** A brand's mark as one path in a square of 24, and its color. */
 interface Icon {
   readonly providers: readonly string[];
-  readonly colour: string;
+  readonly color: string;
   readonly path: string;
 }
 
@@ -17,11 +17,11 @@ const iconOf = new Map(
   Object.values(icons).flatMap((icon) => icon.providers.map((name) => [name, icon] as const)),
 );
 
-/** The mark of the brand where a free one is known, else the initials on a colour that follows from the name. */
+/** The mark of the brand where a free one is known, else the initials on a color that follows from the name. */
 export function logoSvg(provider: Provider): string {
   const { name, display_name: title } = provider;
   const icon = iconOf.get(name);
-  const ground = icon?.colour ?? `hsl(${hueOf(name)} 45% 40%)`;
+  const ground = icon?.color ?? `hsl(${hueOf(name)} 45% 40%)`;
   return (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img">' +
     `<title>${escaped(title)}</title><rect width="64" height="64" rx="12" fill="${ground}"/>` +
@@ -29,8 +29,8 @@ export function logoSvg(provider: Provider): string {
   );
 }
 
-const mark = ({ path, colour }: Icon): string =>
-  `<path transform="translate(14 14) scale(1.5)" fill="${inkOn(colour)}" d="${path}"/>`;
+const mark = ({ path, color }: Icon): string =>
+  `<path transform="translate(14 14) scale(1.5)" fill="${inkOn(color)}" d="${path}"/>`;
 
 function initials(title: string): string {
   const words = title.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
@@ -44,10 +44,10 @@ function initials(title: string): string {
 const hueOf = (name: string): number =>
   Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) % 360, 7);
 
-/** Black or white, whichever stands out more from the colour (WCAG 2.2, relative luminance). */
-function inkOn(colour: string): '#000' | '#fff' {
+/** Black or white, whichever stands out more from the color (WCAG 2.2, relative luminance). */
+function inkOn(color: string): '#000' | '#fff' {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;

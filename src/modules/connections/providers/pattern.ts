@@ -1,5 +1,5 @@
 /**
- * A pattern of a provider definition. Those of the catalogue take linear time (its test checks them); those of an
+ * A pattern of a provider definition. Those of the catalog take linear time (its test checks them); those of an
  * overlay are the operator's.
  * @throws SyntaxError
  */

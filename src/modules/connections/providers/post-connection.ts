@@ -170,7 +170,7 @@ async function mailchimpDataCentre(asking: Asking): Promise<JsonObject> {
   return accountOf(asking, [user], { dc: 'dc' });
 }
 
-/** The first organisation that the user gave access to, or the one whose `tenant_id` is given. */
+/** The first organization that the user gave access to, or the one whose `tenant_id` is given. */
 async function xeroTenant(asking: Asking): Promise<JsonObject> {
   const tenants = await asking.get(`${asking.provider.proxy?.base_url ?? ''}/connections`);
   return accountOf(asking, tenants, { tenant_id: 'tenantId' });

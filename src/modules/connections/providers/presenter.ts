@@ -8,7 +8,7 @@ export type Language = (typeof languages)[number];
 /** The language of an `Accept-Language` header that titles are kept in; English where it names none. */
 export const languageOf = (header: string | undefined): Language => languageFor(header, languages);
 
-/** The whole catalogue entry with its logo; localised texts in one language. */
+/** The whole catalog entry with its logo; localized texts in one language. */
 export function presentProvider(provider: Provider, publicUrl: string, language: Language) {
   const entry = localised(provider as unknown as Json, language) as Record<string, Json>;
   return { ...entry, logo_url: logoUrl(publicUrl, provider.name) };

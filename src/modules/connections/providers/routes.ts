@@ -15,7 +15,7 @@ const catalogue = defineRoute({
   path: '/providers.json',
   credential: 'none',
   scopes: [],
-  summary: 'The whole catalogue as a map of names.',
+  summary: 'The whole catalog as a map of names.',
   answers: { 200: json('By name.', z.record(z.string(), providerShape)) },
   errors: [],
   async handle({ services }) {
@@ -33,7 +33,7 @@ const listProviders = defineRoute({
   credential: 'environment',
   takesConnectToken: true,
   scopes: [],
-  summary: 'The providers of the catalogue.',
+  summary: 'The providers of the catalog.',
   query: z.strictObject({ search: integrationKey.optional() }),
   headers: language,
   answers: { 200: json('The providers.', data(z.array(providerShape))) },
@@ -58,7 +58,7 @@ const getProvider = defineRoute({
   credential: 'environment',
   takesConnectToken: true,
   scopes: [],
-  summary: 'One provider of the catalogue.',
+  summary: 'One provider of the catalog.',
   params: z.strictObject({ provider: z.string().max(255) }),
   headers: language,
   answers: { 200: json('The provider.', data(providerShape)) },
@@ -98,7 +98,9 @@ const getLogo = defineRoute({
 });
 
 function unknownProvider(name: string): GatewayError {
-  return new GatewayError('not_found', { message: `No provider "${name}" in the catalogue.` });
+  return new GatewayError('not_found', {
+    message: `The provider "${name}" is not in the catalog.`,
+  });
 }
 
 export const providerRoutes: readonly AnyRoute[] = [catalogue, listProviders, getProvider, getLogo];

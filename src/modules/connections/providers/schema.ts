@@ -3,7 +3,7 @@ import { mapOf } from '../../../http/fields.ts';
 import { authModes } from './definition.ts';
 import { webhookRules } from './webhook-rules.ts';
 
-/** The format of a catalogue entry (docs/reference/provider-format.md): a field that is not here is refused. */
+/** The format of a catalog entry (docs/reference/provider-format.md): a field that is not here is refused. */
 
 const text = z.string().min(1);
 const texts = z.array(text);

@@ -19,7 +19,7 @@ type OfAttempt = { readonly attempt: number };
 
 /** What is asked of a run. The owner of the partition gives `at`. */
 export type ActionCommand = At &
-  /** `runner`: who asks takes the run up itself, at once. */
+  /** `runner`: the requesting process starts the run itself, at once. */
   (
     | ({ readonly type: 'Queue'; readonly runner?: string } & ActionBorn)
     | { readonly type: 'Tick' }

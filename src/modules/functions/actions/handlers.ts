@@ -188,7 +188,7 @@ function calledRun({ connection, kind, name, event = 'api' }: Called, runId: str
 interface QueuedRun {
   readonly runId: string;
   readonly isAsync: boolean;
-  /** Its end stays for who asks again. */
+  /** Its outcome is kept for repeated requests. */
   readonly isKept?: boolean;
   readonly retries?: number;
   /** Begins once it is queued. */
@@ -300,7 +300,7 @@ async function readEnd(
   throw GatewayError.from({ code: error.code, details: { message: error.message } });
 }
 
-/** Resolves when this node knows that the run nobody waits for has ended. @throws the signal's reason */
+/** Resolves when this node knows that the asynchronous run has ended. @throws the signal's reason */
 async function endOf(
   { view }: ControlPlane,
   path: readonly string[],

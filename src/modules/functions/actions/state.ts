@@ -25,7 +25,7 @@ export interface ActionRun {
   readonly event?: string;
   /** Models that a webhook's sync declares. Absent: none. */
   readonly models?: readonly string[];
-  /** Nobody waits for its end. */
+  /** Asynchronous: no caller waits for its outcome. */
   readonly isAsync: boolean;
   /** It was asked for with an Idempotency-Key: its end stays for as long as the key. Absent: no. */
   readonly isKept?: true;

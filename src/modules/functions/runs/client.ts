@@ -58,7 +58,7 @@ export interface RunsClient {
    *   `action_script_failure` with the thrown payload in `details.payload`.
    */
   triggerAction(request: ActionRequest, signal: AbortSignal): Promise<Json | undefined>;
-  /** Queues an action nobody waits for, and resolves with the run's id once it is queued. */
+  /** Queues an asynchronous action, and resolves with the run's id once it is queued. */
   queueAction(request: ActionRequest, options: { readonly retries: number }): Promise<string>;
   /**
    * The output of a queued action.

@@ -33,7 +33,7 @@ export interface TakenRun extends Disposable {
   begin(input: {
     readonly input: string | undefined;
     readonly depth: number;
-    /** The body of its end goes to the log as well, for who asks again. */
+    /** The body of its outcome goes to the log as well, for repeated requests. */
     readonly isKept: boolean;
   }): void;
   /** Null until the owner is told of the end. */
@@ -45,11 +45,11 @@ export interface TakenRun extends Disposable {
 }
 
 export interface RunTaker {
-  /** Null when there is no place at once: the run is then queued for whoever has one. */
+  /** Null when no slot is free: the run is then queued for any runner. */
   take(run: CalledRun): TakenRun | null;
 }
 
-/** Brings who asks for runs together with the runner of the same process, where there is one. */
+/** Connects requests for runs with the runner of the same process, where there is one. */
 export class DirectRuns implements RunTaker {
   #taker: RunTaker | null = null;
 

@@ -83,7 +83,7 @@ export async function cancelRun(
   }
   const scope = `environment:${found.isOfSync ? 'syncs' : 'actions'}:execute`;
   if (!caller.has(scope)) {
-    const message = `Cancelling this run needs the scope ${scope}.`;
+    const message = `Canceling this run needs the scope ${scope}.`;
     throw new GatewayError('forbidden', { message });
   }
   const { actor } = caller;

@@ -46,7 +46,7 @@ export interface PayloadStoreDeps {
 export function createPayloadStore(deps: PayloadStoreDeps): PayloadStore {
   const { log, vault } = deps;
   const opened = Promise.all([deps.schemas.codec<RunBody>(topic), log.partitions(topic)]);
-  // Who asks first gets the error; nobody asking is no error.
+  // The first read gets the error; without a read there is no unhandled rejection.
   opened.catch(() => undefined);
   const remembered = new Remembered();
   const hash = (json: string): string => vault.fingerprint('run-body', json).slice(0, 32);

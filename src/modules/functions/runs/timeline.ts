@@ -33,7 +33,7 @@ export interface Timelines extends AsyncDisposable {
 
 /** Entries that one attempt may leave: a sync of a day must not fill the ledger. What comes after is counted. */
 const entriesMax = 1000;
-/** What happens within so long travels together. */
+/** Entries of this time are sent together. */
 const collectMs = 250;
 /** Entries in one message. */
 const entriesPerMessage = 100;

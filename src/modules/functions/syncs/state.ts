@@ -78,8 +78,8 @@ export function slotAfter(instance: Scheduled, at: Instant): Instant {
 }
 
 /**
- * A due time further away than two periods was made before the wall clock went back: it is set anew, so
- * that no slot is lost.
+ * A due time further away than two periods was computed before the wall clock went back: it is recomputed, so that no
+ * slot is lost.
  */
 export function isBeyondGrid(instance: SyncInstance, at: Instant): boolean {
   return (

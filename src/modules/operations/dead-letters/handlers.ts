@@ -35,7 +35,8 @@ export async function messageOf(
 }
 
 /**
- * Has the consumer that gave the message up try once more, and waits a while for what comes of it.
+ * Makes the consumer that parked the message retry it, and waits for a limited time for the
+ * outcome.
  * @throws GatewayError `not_found`; `conflict` unless it is parked
  */
 export async function retryDeadLetter(deps: Deps, id: string, by: Ordering): Promise<DeadLetter> {

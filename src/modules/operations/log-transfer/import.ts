@@ -10,7 +10,7 @@ import { OffsetMap } from './offset-map.ts';
 import { translations, type Offsets } from './translate.ts';
 
 /**
- * Fills an empty log from the folder: messages with their times, schema ids framed anew, offsets translated where
+ * Fills an empty log from the folder: messages with their times, schema ids framed again, offsets translated where
  * values name them, and the groups' positions. One that was interrupted is begun again with an empty log.
  * @throws GatewayError `conflict` when the log is not empty; `log_corrupt` naming the file; `invalid_request`
  */

@@ -1,4 +1,4 @@
-/** How offsets of a partition were given anew. Runs without a gap take one entry, however long. */
+/** Maps old offsets of a partition to new ones. Each sequence without a gap takes one entry. */
 export class OffsetMap {
   /** First and last former offset of each run, and where it begins now. */
   readonly #first: number[] = [];

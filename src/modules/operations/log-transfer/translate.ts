@@ -14,7 +14,7 @@ import { headsTopic, recordsTopic, type StreamHeadValue } from '../../records/st
 import type { BodyPlace, RunChanged } from '../../functions/runs/events.ts';
 import type { OffsetMap } from './offset-map.ts';
 
-/** How the offsets of a partition were given anew; those of a topic that was left behind map to themselves. */
+/** Maps the offsets of a partition; those of a topic that is not imported map to themselves. */
 export type Offsets = (topic: string, partition: number) => OffsetMap | null;
 
 /** Gives a value of the topic, which lay on the partition, the new offsets. */

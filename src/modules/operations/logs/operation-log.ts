@@ -18,7 +18,7 @@ import type {
 
 /** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
 const waitingMax = 10_000;
-/** Entries of so long, or so many of them, travel together: neither a run nor a proxied call must pay for its log. */
+/** Entries are batched by this time or number, so that neither runs nor proxied calls wait for their log. */
 const collectMs = 250;
 const collectMax = 1_000;
 const contextBytesMax = 16 * 1024;

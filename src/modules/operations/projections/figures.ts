@@ -53,7 +53,7 @@ export async function figuresOf(
     const { name = '', tables = [] } = sets[at] ?? {};
     const partitions = places.map(({ partition, start, end }) => {
       const next = reached.get(`${name}/${partition}`) ?? start;
-      // Beyond the end: it is being emptied, and begins anew.
+      // Beyond the end: it is being emptied, and starts over.
       return { partition, start, end, position: next > end ? start : Math.max(start, next) };
     });
     const bytes = tables.reduce((sum, table) => sum + (sizes.get(table)?.bytes ?? 0), 0);

@@ -64,7 +64,7 @@ const rebuild = defineRoute({
   path: '/projections/{name}/rebuild',
   credential: 'account',
   scopes: write,
-  summary: 'Begins to build the tables anew from the log, beside those that are read.',
+  summary: 'Starts to rebuild the tables from the log, beside those that are read.',
   params: path,
   body: z.strictObject({ pace_percent: z.number().int().min(1).max(100).optional() }),
   answers: { 202: json('It has begun.', oneProjectionShape) },

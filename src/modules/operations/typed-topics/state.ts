@@ -2,7 +2,7 @@ import type { Instant } from '../../../kernel/time.ts';
 
 /** Scope = environment uid; path [environment uid, integration key, model]. */
 export interface TypedTopic {
-  /** Of this opting in: one after an end is another, and fills the topic anew. */
+  /** Id of this opt-in: an opt-in after an opt-out has a new one and refills the topic. */
   readonly uid: string;
   readonly environmentUid: string;
   readonly integrationKey: string;

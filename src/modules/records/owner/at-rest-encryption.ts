@@ -10,8 +10,8 @@ export interface Together {
 }
 
 /**
- * Seals what a state store keeps under the key of the stream's connection. Calls are synchronous: whoever changes a
- * stream has awaited its key, or learnt that it was destroyed.
+ * Seals what a state store keeps under the key of the stream's connection. Calls are synchronous: a change of a stream
+ * awaits its key first, or finds that it was destroyed.
  */
 export interface AtRestEncryption {
   seal(streamKey: string, together: Together, plain: Uint8Array): Buffer;

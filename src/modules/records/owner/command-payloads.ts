@@ -20,7 +20,7 @@ export const createOpening = (vault: Opening['vault']): Opening => ({
   opener: new PayloadOpener(vault),
 });
 
-/** The payloads of a command, however they travelled. A block is opened when the first of its payloads is asked for. */
+/** The payloads of a command, however they traveled. A block is opened when the first of its payloads is asked for. */
 export class CommandPayloads {
   readonly #opening: Opening;
   readonly #stream: PayloadOwner;
@@ -38,7 +38,7 @@ export class CommandPayloads {
     return this.keep(this.plain(index));
   }
 
-  /** JSON in UTF-8 as it is kept: secret where the command's payloads travelled sealed. */
+  /** JSON in UTF-8 as it is kept: secret where the command's payloads traveled sealed. */
   keep(plain: Uint8Array): KeptPayload {
     return { bytes: plain, encoding: isSealed(this.#command.encoding) ? 'secret' : 'json' };
   }

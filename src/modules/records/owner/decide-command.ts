@@ -28,9 +28,9 @@ export interface Deciding {
 }
 
 /**
- * Decides the command, or a slice of it (`more`). One that fails five times is set aside, and its run is
- * told at the barrier.
- * @throws what the state store fails with: the partition must be taken over anew
+ * Decides the command, or a slice of it (`more`). A command that fails five times is parked, and
+ * the barrier of its run fails.
+ * @throws what the state store fails with: the partition must be acquired again
  */
 export async function decideCommand(
   deciding: Deciding,

@@ -176,7 +176,7 @@ function ownPositions(run: StreamRun, before: number, after: number): readonly n
   return ranges.length > 2 * ownRangesMax ? [ranges[0] ?? 0, ...ranges.slice(3)] : ranges;
 }
 
-/** The command was decided before: what it was answered then. Nobody waits for one before the last. */
+/** The reply to a command that was decided before. Only the last command can still have a caller. */
 function firstAnswer(handlers: Handlers, decision: Decision, run: StreamRun): Answer {
   const { command } = decision;
   if (command.n < run.last_n || run.answer === null) return { outcome: 'done' };

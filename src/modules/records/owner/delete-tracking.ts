@@ -29,9 +29,9 @@ export function markSeen(passes: readonly Pass[], position: number): void {
 }
 
 /**
- * Opens a pass. One that is still open goes on (docs/reference/functions.md#records), and so does one that another run has
- * ended without coming to its own end: whoever resumes from its checkpoint does not save again what it had saved. The pass
- * over a whole run goes on in its later attempts, and in a run that resumes from a checkpoint.
+ * Opens a pass. One that is still open goes on (docs/reference/functions.md#records), and so does one that another run
+ * has ended without coming to its own end: a run that resumes from its checkpoint does not save the same records again.
+ * The pass over a whole run goes on in its later attempts, and in a run that resumes from a checkpoint.
  */
 export const passStart: Handle = ({ rules, stream, command, offset }) => {
   const { isOfRun, isResumed } = argsOf(command);

@@ -41,7 +41,7 @@ export interface RecordOwnersDeps {
   readonly copies?: { readonly directory: string; readonly everyMs?: number };
   /** Keeps stores of the partitions that other nodes own as well, looking for changes so often; absent = no. */
   readonly standby?: { readonly lookEveryMs?: number };
-  /** Before a partition is taken over anew after a failure; doubles up to 10 s. Default 100 ms. */
+  /** Wait before a partition is acquired again after a failure; doubles up to 10 s. Default 100 ms. */
   readonly retryMs?: number;
 }
 

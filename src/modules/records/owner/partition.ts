@@ -166,7 +166,7 @@ export class PartitionOwner implements AsyncDisposable {
     await this.#acknowledged();
     this.#uncommitted += round.changes.length + round.touched.size;
     this.#inFlight = finished.then(() => this.#commit({ round, heads, meta }));
-    // Whoever waits for the next round is told; until then nobody listens.
+    // Reported to the next caller that awaits a round; until then there is no listener.
     this.#inFlight.catch(() => undefined);
     streams.trim(round.touched);
   }
@@ -221,7 +221,7 @@ export class PartitionOwner implements AsyncDisposable {
     if (this.#acked.changes > 0) this.#shared.snapshots?.offer(partition, store.file);
   }
 
-  /** Brings marks that are not in the head yet, and were last saved so long ago, into the round. */
+  /** Adds marks that are not in the head yet, and were last saved this time ago, to the round. */
   #saveMarks(olderThanMs: number): void {
     const now = this.#shared.clock.now();
     const { round } = this.#changes;

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { PayloadEncoding } from '../events.ts';
 import type { Together } from './at-rest-encryption.ts';
 
-/** As an event has it; or JSON that is sealed with its neighbours before it goes into a file (`secret`). */
+/** As an event has it; or JSON that is sealed with its neighbors before it goes into a file (`secret`). */
 export type KeptEncoding = PayloadEncoding | 'secret';
 
 export interface KeptPayload {
@@ -23,7 +23,7 @@ export interface PlacedPayload {
   readonly payload: KeptPayload;
 }
 
-/** A payload alone shrinks by a quarter, 32 neighbours to less than a third; more gain little, and take longer to read. */
+/** A payload alone shrinks by a quarter, 32 neighbors to less than a third; more gain little, and take longer to read. */
 export const blockEntriesMax = 24;
 /** Bytes before compression; a larger payload has a block of its own. */
 export const blockBytesMax = 65_536;

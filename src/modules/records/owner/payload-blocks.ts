@@ -45,8 +45,8 @@ export const blockTables = `
 const columns = 'stream, first, last, count, gone, size, places, no';
 
 /**
- * The payloads of each stream in blocks of neighbours, compressed together. Blocks of a stream do not
- * overlap. One is never changed except for what is gone of it: what replaces it has another number.
+ * The payloads of each stream in blocks of neighbors, compressed together. Blocks of a stream do not overlap. One is
+ * never changed except for what is gone of it: what replaces it has another number.
  */
 export class PayloadBlocks {
   readonly #db: DatabaseSync;
@@ -196,7 +196,7 @@ export class PayloadBlocks {
     this.#cached.delete(no);
   }
 
-  /** Notes what is gone of the block, or makes it anew when little is left. */
+  /** Marks removed entries of the block, or rebuilds the block when few are left. */
   #settle(before: BlockRow | null, gone: number): void {
     if (before === null || before.gone === gone) return;
     const row = { ...before, gone };
@@ -322,8 +322,8 @@ function liveOf({ count, gone }: BlockRow): number {
 }
 
 /**
- * Whether the block is made anew together with `added` entries that follow. Entries that trickle in are
- * gathered uncompressed until there are some, so that each is compressed two or three times at most.
+ * Whether the block is rebuilt together with `added` entries that follow. Entries that trickle in are gathered
+ * uncompressed until there are some, so that each is compressed two or three times at most.
  */
 function isExtended(row: BlockRow, added: number): boolean {
   if (row.size >= blockBytesMax / 2) return false;

@@ -11,7 +11,7 @@ export const stateTable = `
     stream INTEGER, id TEXT, hash BLOB, position INTEGER, version INTEGER, first_seen_at INTEGER,
     modified_at INTEGER, deleted_at INTEGER, pruned_at INTEGER, PRIMARY KEY (stream, id)) WITHOUT ROWID;`;
 
-/** Ids in one question; their order in memory makes neighbours cheap. */
+/** Ids in one question; their order in memory makes neighbors cheap. */
 const questionMax = 100;
 
 /** What is held of one stream, by id; null for a record that is gone. */

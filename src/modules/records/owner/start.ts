@@ -110,7 +110,7 @@ async function own(
       }
       // It is filled from the log again, which takes longer than going on from it.
       if (isDatabaseCorruption(error)) removeDisposableDatabase(storeFile(shared, partition));
-      logger.error({ err: error, partition, waitMs }, 'a partition of records is taken over anew');
+      logger.error({ err: error, partition, waitMs }, 'a partition of records is acquired again');
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -8,7 +8,7 @@ import { createAtRestEncryption } from './at-rest-encryption.ts';
 import { StateStore, type Progress } from './state-store.ts';
 
 const dayMs = 86_400_000;
-/** A store that was not at the end for so long may have missed tombstones: half the shortest delete retention. */
+/** How long a store may lag before it may have missed tombstones: half the shortest delete retention. */
 export const resumableMs = 3 * dayMs;
 
 const nothingYet: Progress = {

@@ -25,7 +25,7 @@ export class Streams {
     if (kept !== undefined) return kept;
     const existing = this.#store.stream(key);
     const no = existing?.no ?? this.#store.addStream(key);
-    // A stream without a head was never decided on, or its head is lost: its count begins anew.
+    // A stream without a head was never decided on, or its head is lost: its count starts over.
     const stream =
       existing?.head == null
         ? newStream(no, key, command)

@@ -5,7 +5,7 @@ import { streamKey, type StreamId } from '../stream.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import { createReadAtEnd } from './read-at-end.ts';
 
-/** Other nodes may read the former generation for so long: who waits to read waits for both. */
+/** How long other nodes may read the former generation: a barrier waits for both. */
 const formerReadMs = 30_000;
 
 export interface ActiveSource extends RecordSource {
@@ -37,7 +37,7 @@ export function createActiveSource(
   /** Resolves when the source shows of the stream what any other shows now. */
   const untilLevel = async (source: TableSource, stream: StreamId): Promise<void> => {
     const others = [...readable.keys()].filter((other) => other !== source);
-    // Its tables may not be there yet, or not any more: then nobody reads them.
+    // Its tables may not exist yet or any more: then there are no readers.
     const shown = others.map((other) => other.newest(stream).catch(() => 0));
     const furthest = Math.max(...(await Promise.all(shown)));
     if ((await source.newest(stream)) >= furthest) return;

@@ -65,7 +65,7 @@ export class Batch {
     this.tombstones.length = 0;
   }
 
-  /** Notes that the message was read, whatever comes of it. */
+  /** Marks the message as read, whatever its outcome. */
   reach(partition: number, offset: number, at: Instant): Range {
     const range = this.#range(partition, offset);
     range.last = offset;

@@ -106,7 +106,7 @@ function cleanSoon(deps: {
     const begun = performance.now();
     if (deps.isFree()) {
       noted.delete(partition);
-      // Whoever cleans has told of a failure: the next purge or start comes back to it.
+      // The cleanup has logged its failure: the next purge or start retries it.
       await deps.clean(partition).catch(() => undefined);
     }
     if (noted.size > 0) later(Math.max(emptiedAfterMs, emptiedPause * (performance.now() - begun)));

@@ -22,7 +22,7 @@ import { buryTombstones } from './tombstones.ts';
 
 /** One insert: 20,000 changes write up to 40,000 rows. Above the bytes the engine might cut it in two. */
 const largest = { changesMax: 20_000, bytesMax: 32 * 1024 ** 2 };
-/** Into tables that nobody reads yet: whoever reads waits for no insert, and fewer parts are synced and merged. */
+/** For tables without readers: no read waits for an insert, and fewer parts are synced and merged. */
 const largestBuilding = { changesMax: 60_000, bytesMax: 64 * 1024 ** 2 };
 /** With fewer changes than this waiting, an insert waits a little for more. */
 const lingerBelowChanges = 1_000;
@@ -33,8 +33,8 @@ const lingerMs = 3;
  */
 const gatherMs = 250;
 /**
- * While tables that nobody reads yet take in what the log has had all along, inserts become as large as they can.
- * After that they are not held back so long: who waits for each insert never catches up with those who write.
+ * While tables without readers are filled from the log, inserts become as large as possible. After that, inserts are
+ * delayed less: a projector that waits for each insert never catches up with the writers.
  */
 const fillGatherMs = 2_000;
 /** The thread also answers pages: no longer stretch of work than about 2 ms. */
@@ -146,7 +146,7 @@ class RunningProjector implements Projector {
     }
     void this.#findPurged();
     this.stopped = this.#run();
-    // Whoever cares awaits `stopped`; until then a failure must not end the process.
+    // Handled by the awaiter of `stopped`; until then a failure must not end the process.
     this.stopped.catch(() => undefined);
   }
 

@@ -35,9 +35,9 @@ export function createReadAtEnd(deps: {
 
   const look = async (partition: number): Promise<void> => {
     const pause = (begun.get(partition) ?? -lookEveryMs) + lookEveryMs - performance.now();
-    // Also without a pause: whoever asks in this moment shares the look.
+    // Also without a pause: concurrent callers share the read.
     await (pause > 0 ? sleep(pause) : Promise.resolve());
-    // From here on the end is being read: who asks now needs another look.
+    // The read of the end offset has begun: a later caller needs another read.
     next.delete(partition);
     begun.set(partition, performance.now());
     const end = await endOf(partition);

@@ -4,7 +4,7 @@ import type { RecordTables } from '../tables.ts';
 import type { ProjectionStore } from '../../../ports/projection-store.ts';
 
 const dayMs = 86_400_000;
-/** The log may keep for two days longer what it need not keep: who asks meanwhile still finds it. */
+/** The log may keep changes two days longer than required; until then they can be read. */
 const keptMs = (limits.recordHistoryDays + 2) * dayMs;
 
 /**

@@ -42,7 +42,7 @@ export async function verifyGeneration(
     }
     return parts;
   } finally {
-    // Whoever makes an interrupted comparison anew drops them first, and may have done so already.
+    // A repeated comparison drops them first, and may have done so already.
     if (!signal.aborted) for (const generation of generations) await dropCopies(store, generation);
   }
 }

@@ -50,7 +50,7 @@ export interface Verdict {
   readonly events: readonly ProviderEvent[];
   /** The application is to have it. */
   readonly isForwarded: boolean;
-  /** It tells that an app was installed, for whoever waits for that. */
+  /** Reports that an app was installed, for a connection that waits for the installation. */
   readonly installation: Installation | null;
   /** A secret of the integration or of each of its connections vouches for it. */
   readonly isVerified: boolean;
@@ -184,8 +184,8 @@ async function check(
 }
 
 /**
- * The first secret that holds a key; null where none is set, and none has to be. One that decodes to nothing counts as
- * missing, also where none has to be set: whoever set it wants deliveries verified.
+ * The first secret that holds a key; null where none is set, and none has to be. A secret that decodes to nothing
+ * counts as missing, also where none is required: setting one means that deliveries must be verified.
  */
 function usableSecret(
   rule: SignatureRule,

@@ -9,7 +9,7 @@ import type { Connection } from '../../connections/connections/state.ts';
 import { openConnectionConfig, openMetadata } from '../../connections/credentials/sealing.ts';
 import type { Vault } from '../../access/vault/vault.ts';
 
-/** Indexes that a node keeps; the oldest is given up, and made anew when it is asked for. */
+/** Number of indexes that a node caches; the oldest is evicted, and rebuilt on its next use. */
 const indexesMax = 500;
 
 /** Finds connections by what is sealed in them. */

@@ -90,7 +90,7 @@ const process = defineRoute({
   path: '/webhook-deliveries/{id}/process',
   credential: 'environment',
   scopes,
-  summary: 'Verifies and routes a webhook once more, after the cause of its rejection was mended.',
+  summary: 'Verifies and routes a webhook once more, after the cause of its rejection was fixed.',
   params: path,
   answers: {
     200: json('The webhook as it is now; it may have been rejected again.', incomingShape),

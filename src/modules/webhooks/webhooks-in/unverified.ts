@@ -57,8 +57,8 @@ const counterOf = (what: string, { environment, integration }: Receiver, hour: n
   joinKey(what, environment.uid, integration.uniqueKey, String(hour));
 
 /**
- * Says how many were refused in the hour: at the first, the tenth, the hundredth and so on, so that a flood writes a
- * handful of messages. Nobody waits for them: the refusal stands without.
+ * Logs the number refused in the hour at 1, 10, 100 and so on, so that a flood writes few messages. Sent in the
+ * background, because the refusal does not depend on them.
  */
 async function noteRefusal(deps: UnverifiedDeps, receiver: Receiver, hour: number): Promise<void> {
   const { coordination, clock, logger } = deps;

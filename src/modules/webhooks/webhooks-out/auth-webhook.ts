@@ -80,7 +80,7 @@ async function announce(
     const found = findConnection(control, uid, integration ?? '', connection_id ?? '');
     return found?.uid === change.connection_uid ? found : null;
   });
-  // Deleted meanwhile, or made again under the same id: nobody waits for this.
+  // The connection was deleted, or created again under the same id: the webhook is obsolete.
   if (environment === null || connection === null) return;
   if (!isAuthWanted(event, environment.webhookFlags)) return;
   const payload = authPayload(event, environment, connection);

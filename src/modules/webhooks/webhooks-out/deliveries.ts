@@ -67,7 +67,7 @@ function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['cre
   };
   return (ref) => {
     const before = turns.get(ref.partition) ?? Promise.resolve();
-    // Whoever asked before has the error of their own.
+    // Earlier callers got the error of their own read.
     const turn = before.catch(() => undefined).then(() => read(ref));
     turns.set(ref.partition, turn);
     return turn;

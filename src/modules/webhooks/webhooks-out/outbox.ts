@@ -58,7 +58,7 @@ export function endpointsOf(
   ];
 }
 
-/** The address of an endpoint as configured now; null when it is not any more. */
+/** The address of an endpoint as configured now; null when the endpoint was removed. */
 export async function urlOf(
   { control, vault }: { readonly control: View; readonly vault: Vault },
   endpointId: EndpointId,

@@ -94,7 +94,7 @@ export async function repeat(
   const messages: PublicMessage[] = [];
   const ids: string[] = [];
   let gone = 0;
-  // With the same key the same messages come of it, which are then known.
+  // The same key yields the same message ids, which are then detected as duplicates.
   const request = idempotency?.idempotencyKey ?? randomUUID();
   for (const delivery of input) {
     const created = await deliveries.created(delivery);

@@ -91,7 +91,7 @@ async function announce(
     const found = findConnection(control, uid, integration ?? '', connection_id ?? '');
     return found?.uid === end.connection_uid ? found : null;
   });
-  // Deleted meanwhile, or made again under the same id: nobody waits for this.
+  // The connection was deleted, or created again under the same id: the webhook is obsolete.
   if (environment === null || connection === null) return;
   const kind = end.kind === 'action' ? 'async_action' : 'sync';
   if (endpointsOf(control, environment, kind, connection).length === 0) return;

@@ -16,9 +16,9 @@ export interface WebhookDeliveryDeps extends DispatcherDeps {
 }
 
 /**
- * Delivers webhooks: consumer group `svc.webhook-deliveries`. At least once: the position passes what is
- * finished and what waits in the log for its turn; the view of deliveries knows the latter, and whoever holds the
- * partition next goes on with it.
+ * Delivers webhooks: consumer group `svc.webhook-deliveries`. At least once: the position passes what is finished and
+ * what waits in the log for its turn; the view of deliveries contains the latter, and the next holder of the partition
+ * continues with it.
  */
 export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<WebhookOut>(deliveriesTopic);

@@ -28,7 +28,7 @@ describe('a file derived from the log', () => {
     expect(visit(file, first, 'two')).toEqual(['one']);
   });
 
-  it('of another layout is made anew', async () => {
+  it('of another layout is rebuilt', async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'a.sqlite');
     visit(file, first, 'one');

@@ -100,7 +100,7 @@ it('writes each message once, over restarts, and leaves out what cannot be read'
   );
 });
 
-it('is built anew beside the one that is read, and compared row by row', async () => {
+it('is rebuilt beside the one that is read, and compared row by row', async () => {
   await feed(1);
   await feed(2);
   const generations = { expected: 1, found: 2 };

@@ -41,7 +41,7 @@ export interface Connected {
 
 /** Why something did not work, with what a person may pass on to those who can look it up. */
 export interface Failure {
-  /** Code of the catalogue, an `error_type` of the callback, or `network`. */
+  /** Code of the catalog, an `error_type` of the callback, or `network`. */
   readonly code: string;
   readonly status: number | null;
   /** The service's sentence, in English. */

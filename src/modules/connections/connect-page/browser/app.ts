@@ -27,7 +27,7 @@ export interface Ways {
   failed(failure: Failure): void;
 }
 
-/** The present language, given anew whenever the view is drawn. */
+/** The present language; passed to each drawing of the view. */
 export interface Spoken {
   readonly language: Language;
   readonly t: Translate;

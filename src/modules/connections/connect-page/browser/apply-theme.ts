@@ -1,5 +1,5 @@
 import type { ConnectUiSettings } from './api.ts';
-import { themeColours, themeNames } from './theme.ts';
+import { themeColors, themeNames } from './theme.ts';
 
 const choices = ['light', 'dark', 'system'] as const;
 export type ThemeChoice = (typeof choices)[number];
@@ -12,14 +12,14 @@ export function setTheme(choice: ThemeChoice): void {
   document.documentElement.dataset['theme'] = choice;
 }
 
-/** Puts the application's colours over those of the style sheet, made readable in each theme. */
-export function setColours({ theme }: ConnectUiSettings): void {
+/** Puts the application's colors over those of the style sheet, made readable in each theme. */
+export function setColors({ theme }: ConnectUiSettings): void {
   const { style } = document.documentElement;
   for (const name of themeNames) {
-    const colours = themeColours(name, theme[name].primary);
-    if (colours === null) continue;
-    style.setProperty(`--${name}-primary`, colours.primary);
-    style.setProperty(`--${name}-on-primary`, colours.onPrimary);
-    style.setProperty(`--${name}-accent`, colours.accent);
+    const colors = themeColors(name, theme[name].primary);
+    if (colors === null) continue;
+    style.setProperty(`--${name}-primary`, colors.primary);
+    style.setProperty(`--${name}-on-primary`, colors.onPrimary);
+    style.setProperty(`--${name}-accent`, colors.accent);
   }
 }

@@ -7,7 +7,7 @@ import type { Translate } from '../../../access/connect-ui/texts/translate.ts';
 /** The elements of a form and what can be done with them. */
 export interface FormParts {
   readonly rows: readonly FieldRow[];
-  /** Names the fields that have to be mended. */
+  /** Lists the fields with errors. */
   readonly summary: HTMLElement;
   readonly submit: HTMLElement;
   values(): FieldValues;

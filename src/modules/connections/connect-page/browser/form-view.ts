@@ -9,7 +9,7 @@ import { formParts, type FormParts } from './form-parts.ts';
 import { logoOf } from './logo.ts';
 import { continueHere, openWaiting } from './redirect.ts';
 
-/** What the person has entered and what came of it, kept while the form is drawn anew. */
+/** The input of the user and its result, kept while the form is redrawn. */
 interface FormState {
   readonly values: Map<string, string>;
   failure: Failure | null;
@@ -100,7 +100,7 @@ function leaveButton(shown: Shown): HTMLElement {
   );
 }
 
-/** Null when something in the form has to be mended first. */
+/** Null when the form has errors. */
 function requestOf({ form, parts, t }: Shown) {
   const values = parts.values();
   const problems = fieldProblems(values, t);

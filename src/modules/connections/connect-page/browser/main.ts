@@ -1,6 +1,6 @@
 import { connectApi, ConnectError, emptyFailure, type Failure, type Integration } from './api.ts';
 import type { App, View } from './app.ts';
-import { setColours, setTheme, themeChoice } from './apply-theme.ts';
+import { setColors, setTheme, themeChoice } from './apply-theme.ts';
 import { failureOfOutcome, listenForFlows, type FlowNotice } from './flow.ts';
 import { isExpired } from './failure-text.ts';
 import { formView } from './form-view.ts';
@@ -65,7 +65,7 @@ async function open(token: string): Promise<void> {
   const [session, integrations] = await Promise.all([api.session(), api.integrations()]);
   const { connectUISettings: settings, allowed_integrations: allowed = [] } = session;
   if (settings !== undefined) {
-    setColours(settings);
+    setColors(settings);
     setTheme(themeChoice(options.theme) ?? settings.defaultTheme);
     shell.dress(settings);
     if (settings.showWatermark) shell.showWatermark();

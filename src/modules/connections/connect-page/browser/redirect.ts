@@ -22,7 +22,7 @@ interface Opened {
   readonly url: string;
 }
 
-/** Opens the provider's page, which only works at once upon a click, and waits for what comes of it. */
+/** Opens the provider's page, which browsers allow only directly in a click handler, and waits for the outcome. */
 export async function openWaiting(app: App, redirect: Redirect): Promise<void> {
   const view = window.open('', '_blank', windowFeatures);
   const { path, request } = redirect;

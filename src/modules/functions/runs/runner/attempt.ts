@@ -36,7 +36,7 @@ export interface RunDeps {
 }
 
 const heartbeatMs = 15_000;
-/** A runner that could not report for so long gives the run up before another one takes it. */
+/** How long a runner may fail to report before it gives the run up, earlier than another one takes it. */
 const silenceMaxMs = 50_000;
 
 /** A command to the owner of the run. */

@@ -93,7 +93,7 @@ function openConnection(
   return open({ integrationKey, connectionId }, options);
 }
 
-/** The connection with other credentials than the rejected ones; null when there are none to be had. */
+/** The connection with other credentials than the rejected ones; null when there are none. */
 async function openRenewed(
   call: Call,
   deps: CallDeps,

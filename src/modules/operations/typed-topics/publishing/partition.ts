@@ -79,7 +79,7 @@ class Filling {
     await this.#follow(open, until);
   }
 
-  /** Nothing is anybody's: what comes now is for the backfill of whoever opts in. */
+  /** No stream has opted in: a later opt-in backfills these changes. */
   async #idle(until: AbortSignal): Promise<void> {
     const { log } = this.#shared;
     while (!until.aborted) {

@@ -9,7 +9,7 @@ import {
 import {
   endUserTags,
   neverRefreshed,
-  normaliseTags,
+  normalizeTags,
   type Credentials,
   type RefreshState,
 } from '../../../../../../src/modules/connections/connections/state.ts';
@@ -310,7 +310,7 @@ describe('tags', () => {
       Object.fromEntries('a b c d e f g h i j k'.split(' ').map((key) => [key, 'v'])),
     ],
   ])('refuse %s', (_, tags) => {
-    expect(() => normaliseTags(tags)).toThrow(refusal);
+    expect(() => normalizeTags(tags)).toThrow(refusal);
   });
 
   it('describe the end user, whose own tags lie over them', () => {

@@ -17,7 +17,7 @@ describe('a logo', () => {
     expect(github).not.toContain('<text');
   });
 
-  it('is dark on a light colour', () => {
+  it('is dark on a light color', () => {
     const snapchat = logoSvg(aProvider({ name: 'snapchat', display_name: 'Snapchat' }));
     expect(snapchat).toMatch(/<path [^>]*fill="#000"/);
   });

@@ -35,7 +35,7 @@ describe('a sync of a connection that is made', () => {
     given(sync, created).when(create()).then();
   });
 
-  it('is made anew for a connection that was made again under the same id', () => {
+  it('is rebuilt for a connection that was made again under the same id', () => {
     const again = { connectionUid: 'uid-2', at: t0 + 5 };
     given(sync, created)
       .when(create({ ...again, autoStart: false }))

@@ -134,7 +134,7 @@ describe('a message that a reactor gave up', () => {
     expect(seen).toEqual(['bad test']);
   });
 
-  it('is known to a view that is made anew', async () => {
+  it('is known to a view that is rebuilt', async () => {
     await using _ = await startHealable([]);
     await append('bad');
     const { id } = await onlyLetter();

@@ -47,7 +47,7 @@ describe('payloads that are sealed together', () => {
 });
 
 describe('a partition whose sealing fails', () => {
-  it('is taken over anew, and decides what it had begun once', async () => {
+  it('is acquired again, and decides what it had begun once', async () => {
     await using world = await openRecordsWorld();
     world.payloadMode = 'sealed';
     const stream = aStream();

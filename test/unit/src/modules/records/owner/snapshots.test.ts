@@ -99,7 +99,7 @@ describe('a snapshot of a state store', () => {
     expect(await readBy({ folder: folder('b') })).toBe(100);
   });
 
-  it('is refused when a single bit is another one, and made anew', async () => {
+  it('is refused when a single bit is another one, and rebuilt', async () => {
     const file = await withSnapshot();
     const bytes = await readFile(file);
     bytes[bytes.length - 100]! ^= 1;

@@ -218,7 +218,7 @@ class Walk {
     return next;
   }
 
-  /** Places that are taken, neighbours or not. */
+  /** Places that are taken, neighbors or not. */
   #some(at: number, count: number): number[] {
     const places = [...this.#model(at).keys()];
     if (this.random.chance(50)) {
@@ -293,7 +293,7 @@ describe('secrets in a state store', () => {
     await vault.shred('one');
     expect(() => store.payloads(gone, [75]).get(75)?.bytes).toThrow(/not valid/);
     store.putPayload(gone, 101, 'id-101', secretOf(101));
-    // Blocks of which little is left are made anew, and a pruned payload goes into its block.
+    // Blocks of which little is left are rebuilt, and a pruned payload goes into its block.
     for (const position of positions.slice(0, 70)) store.removePayload(gone, position);
     store.putPayload(gone, 90, 'id-90', { bytes: null, encoding: 'none' });
     store.commit(progress);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   contrast,
-  themeColours,
+  themeColors,
   themeNames,
 } from '../../../../../../../src/modules/connections/connect-page/browser/theme.ts';
 import { seedOfRun } from '../../../../../../support/random.ts';
@@ -15,18 +15,18 @@ const rgb = (hex: string): [number, number, number] => [
 ];
 const background = { light: '#ffffff', dark: '#161a21' } as const;
 
-describe('the colours of an application', () => {
+describe('the colors of an application', () => {
   it('are readable on the page and under the text of a button, whatever they are', () => {
     const property = fc.property(
       fc.tuple(channel, channel, channel),
       fc.constantFrom(...themeNames),
-      (colour, theme) => {
-        const hex = `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
-        const colours = themeColours(theme, hex)!;
-        expect(colours.primary).toBe(hex);
-        expect(contrast(rgb(colours.onPrimary), rgb(hex))).toBeGreaterThanOrEqual(4.5);
-        const onPage = contrast(rgb(colours.accent), rgb(background[theme]));
-        // Written as whole numbers the colour may be a hair's breadth off.
+      (color, theme) => {
+        const hex = `#${color.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+        const colors = themeColors(theme, hex)!;
+        expect(colors.primary).toBe(hex);
+        expect(contrast(rgb(colors.onPrimary), rgb(hex))).toBeGreaterThanOrEqual(4.5);
+        const onPage = contrast(rgb(colors.accent), rgb(background[theme]));
+        // Written as whole numbers the color may be a hair's breadth off.
         expect(onPage).toBeGreaterThanOrEqual(4.45);
       },
     );
@@ -34,8 +34,8 @@ describe('the colours of an application', () => {
   });
 
   it('stay as they are where they can be read', () => {
-    expect(themeColours('light', '#1F5FD0')?.accent).toBe('#1f5fd0');
-    expect(themeColours('dark', '#8af')).toEqual({
+    expect(themeColors('light', '#1F5FD0')?.accent).toBe('#1f5fd0');
+    expect(themeColors('dark', '#8af')).toEqual({
       primary: '#88aaff',
       onPrimary: '#000000',
       accent: '#88aaff',
@@ -44,7 +44,7 @@ describe('the colours of an application', () => {
 
   it('that are none are left out', () => {
     for (const text of ['red', '#12', '#12345', 'url(x)', '']) {
-      expect(themeColours('light', text)).toBeNull();
+      expect(themeColors('light', text)).toBeNull();
     }
   });
 });
