@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stableJson, type Json } from './stable-json.ts';
 
-/** What the hash of an audit event covers, beside the hash before it; also the export's line without its hash. */
+/** What the hash of an audit event covers besides the previous hash; also the export's line without its hash. */
 export interface ChainedEntry {
   /** From 1, without holes. */
   readonly seq: number;
@@ -21,7 +21,7 @@ export interface ChainedEntry {
 /** The hash before the first event of a chain. */
 export const chainStart = '0'.repeat(64);
 
-/** Hex SHA-256 over the hash before, a line end, and the entry as JSON with sorted keys (docs/audit.md). */
+/** Hex SHA-256 over the previous hash, a line end, and the entry as JSON with sorted keys (docs/audit.md). */
 export function chainHash(previous: string, entry: ChainedEntry): string {
   const { seq, environment, occurred_at, actor, action, target, outcome } = entry;
   const { ip_prefix, details } = entry;

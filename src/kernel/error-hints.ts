@@ -12,7 +12,7 @@ const checkWebhook =
 const fixDefinition = 'Fix the provider definition or the configuration of the connection.';
 const checkCredentials = 'Check the credentials with the provider, then send them again.';
 
-/** One imperative sentence for each error: `error.fix` on the wire (docs/reference/errors.md#body). */
+/** The fix for each error, as one sentence: `error.fix` on the wire (docs/reference/errors.md#body). */
 export const errorHints = {
   // request
   invalid_json: 'Send one JSON value in UTF-8, nested at most 64 levels deep.',

@@ -1,4 +1,4 @@
-/** What a code of the catalog means on the wire (docs/reference/errors.md). */
+/** Status and message of a code of the catalog (docs/reference/errors.md). */
 interface ErrorKind {
   readonly status: number;
   readonly message: string;
@@ -20,7 +20,7 @@ const retryable = (status: number, message: string): ErrorKind => ({
 });
 const kind = (status: number, message: string): ErrorKind => ({ status, message });
 
-/** Every code this service answers. Codes are never reused with another meaning. */
+/** Every error code of the service. Codes are never reused with another meaning. */
 export const catalogue = {
   // request
   invalid_json: kind(400, 'The body is not valid JSON.'),
@@ -201,13 +201,13 @@ export const catalogue = {
 export type ErrorCode = keyof typeof catalogue;
 
 export interface ErrorDetails {
-  /** Replaces the catalog's sentence; names the thing and says how to fix it. */
+  /** Replaces the catalog's sentence; names the thing and how to fix it. */
   readonly message?: string;
-  /** Replaces the sentence of `remedies`. */
+  /** Replaces the sentence of `errorHints`. */
   readonly fix?: string;
   readonly errors?: readonly Issue[];
   readonly payload?: unknown;
-  /** What the provider answered, beside `payload` (docs/reference/errors.md#body). */
+  /** The provider's response, besides `payload` (docs/reference/errors.md#body). */
   readonly upstream?: unknown;
   /** Overrides the catalog's status (docs/reference/errors.md#codes-with-other-statuses). */
   readonly status?: number;
@@ -215,7 +215,7 @@ export interface ErrorDetails {
   readonly retryAfterS?: number;
 }
 
-/** The only error that crosses a module's edge. Anything else is a bug and answers a bare 500. */
+/** The only error that crosses a module's boundary. Anything else is a bug and is answered with a bare 500. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;
@@ -231,7 +231,7 @@ export class GatewayError extends Error {
     return this.details.status ?? catalogue[this.code].status;
   }
 
-  /** What crosses a thread, a topic or a process: rebuilt by `GatewayError.from`. */
+  /** Form for another thread, topic or process; `GatewayError.from` rebuilds it. */
   toJSON(): { code: ErrorCode; details: ErrorDetails } {
     return { code: this.code, details: this.details };
   }

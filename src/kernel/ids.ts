@@ -5,29 +5,32 @@ type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
 /** Uid of an environment (uuid v4). Never reused. */
 export type EnvironmentUid = Brand<string, 'EnvironmentUid'>;
-/** Uid of a connection (uuid v4). Never reused: a connection made again under the same id gets another. */
+/** Uid of a connection (uuid v4). Never reused: a connection recreated under the same id gets another. */
 export type ConnectionUid = Brand<string, 'ConnectionUid'>;
-/** Id the application gave the connection. Unique within one integration, not across them. */
+/** Id that the application gave the connection. Unique within one integration, not across them. */
 export type ConnectionId = Brand<string, 'ConnectionId'>;
 /** The integration's unique key; `provider_config_key` on the wire. */
 export type IntegrationKey = Brand<string, 'IntegrationKey'>;
-/** A T under its connection's or environment's key. Safe on a topic or in a table; only a Cipher opens it. */
+/**
+ * A T encrypted under the key of its connection or environment. Safe on a topic or in a table; only a Cipher opens
+ * it.
+ */
 export type Sealed<T> = Brand<string, 'Sealed'> & { readonly __of?: T };
 
 /**
- * Key of a message: parts percent-encoded and joined by `/` (docs/reference/topics.md#messages), so that no
- * part can be read as two.
+ * Key of a message: parts percent-encoded and joined by `/` (docs/reference/topics.md#messages), so that the parts
+ * are unambiguous.
  */
 export function joinKey(...parts: readonly string[]): string {
   return parts.map(encodePart).join('/');
 }
 
-/** By code of ASCII: whether it stands for itself (RFC 3986 section 2.3). */
+/** By ASCII code: whether the character is unreserved (RFC 3986 section 2.3). */
 const unreserved = Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9_.~-]/.test(String.fromCharCode(code)),
 );
 
-/** Percent-encoded; most names need none of it, which is cheaper to see than to do. */
+/** Percent-encoded. Most names need no encoding, and checking that is cheaper than encoding. */
 export function encodePart(part: string): string {
   for (let at = 0; at < part.length; at += 1) {
     if (unreserved[part.charCodeAt(at)] !== true) return encodeURIComponent(part);
@@ -53,12 +56,12 @@ export function uuidV5(namespace: string, name: string): string {
 }
 
 const uuidChars = 36;
-/** What stands in each place: a random digit, the version, the variant, a hyphen. */
+/** The content of each position: a random digit, the version, the variant, a hyphen. */
 const uuidForm = 'rrrrrrrr-rrrr-vrrr-wrrr-rrrrrrrrrrrr';
 const hexDigits = '0123456789abcdef';
-/** Drawn and written at once. */
+/** How many are generated at once. */
 const uuidsDrawn = 256;
-/** One text after the other. */
+/** Uuids one after the other. */
 let drawn = '';
 let used = 0;
 
@@ -78,7 +81,7 @@ function drawUuids(): string {
   return bytes.toString('latin1');
 }
 
-/** UUID version 4 (RFC 9562 section 5.4). For what is made with every call: it is cut from the text of many. */
+/** UUID version 4 (RFC 9562 section 5.4). For hot paths: uuids are generated in batches. */
 export function uuidV4(): string {
   if (used === drawn.length) {
     drawn = drawUuids();
@@ -91,6 +94,6 @@ export function uuidV4(): string {
 /** UUID version 7 (RFC 9562 section 5.7): sorts by the time, in milliseconds since the epoch. */
 export function uuidV7(at: number): string {
   const time = at.toString(16).padStart(12, '0');
-  // A random uuid has its variant and 74 random bits in the same places, and is drawn many at once.
+  // A random uuid has its variant and 74 random bits in the same positions, and is generated in batches.
   return `${time.slice(0, 8)}-${time.slice(8)}-7${uuidV4().slice(15)}`;
 }

@@ -3,14 +3,14 @@ const valueCharsMin = 8;
 const removed = '[removed]';
 
 /**
- * Takes known secrets out of texts: in clear, percent- and form-encoded, inside JSON, and in base64 (also within a longer
- * text that was encoded). Its time is linear in the text, however many values there are and whatever they look like.
+ * Removes known secrets from texts: in clear, percent- and form-encoded, inside JSON, and in base64 (also within a
+ * longer encoded text). Takes linear time in the text, regardless of number and form of the values.
  */
 export class Mask {
   readonly #values = new Set<string>();
   readonly #trie = new Trie();
 
-  /** What is shorter than 8 characters is left alone. Of a value of several lines, each is a secret. */
+  /** Values shorter than 8 characters are ignored. In a value of several lines, each line is a secret. */
   add(value: string): void {
     if (value.length < valueCharsMin || this.#values.has(value)) return;
     this.#values.add(value);
@@ -30,7 +30,10 @@ export class Mask {
     return from === 0 ? text : parts.join('') + text.slice(from);
   }
 
-  /** JSON data with every text in it masked, names of fields included. However deep it is, this needs no stack. */
+  /**
+   * JSON data with every text in it masked, including names of fields. Uses no recursion, so that depth does not
+   * matter.
+   */
   data<T extends object>(value: T): T {
     if (this.#values.size === 0) return value;
     const masked = JSON.stringify(value).replaceAll(jsonText, (text) =>
@@ -40,10 +43,10 @@ export class Mask {
   }
 }
 
-/** Each text of valid JSON, with its quotes. The last one is optional, so that no match is ever tried in vain. */
+/** Each text of valid JSON, with its quotes. The last one is optional, so that no match is attempted in vain. */
 const jsonText = /"[^"\\]*(?:\\.[^"\\]*)*"?/g;
 
-/** The texts that give the value away. */
+/** The encodings in which the value is recognized. */
 function formsOf(value: string): Set<string> {
   const percent = encodedBy(encodeURIComponent, value);
   const bytes = Buffer.from(value);
@@ -64,24 +67,25 @@ function encodedBy(encode: (text: string) => string, value: string): string {
   return encode(value.toWellFormed());
 }
 
-/** The characters of base64 that depend on these bytes alone, where `offset` bytes stand before them. */
+/** The base64 characters that depend on these bytes alone, with `offset` bytes before them. */
 function base64Within(bytes: Buffer, offset: number): string {
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
   const from = Math.ceil((offset * 4) / 3);
   const isWhole = (offset + bytes.length) % 3 === 0;
-  // The last character before the padding has bits of what comes after; at the end of a text it is a part of the value.
+  // The last character before the padding contains bits of the following byte; at the end of a text it belongs to
+  // the value.
   const target = isWhole ? encoded.length : encoded.indexOf('=') - 1;
   return encoded.slice(from, target);
 }
 
-/** Texts to look for, all at once (Aho and Corasick): linear in what is searched. */
+/** All patterns matched at once (Aho-Corasick): linear in the searched text. */
 class Trie {
   /** Child by `parent * 65536 + code unit`; 0 is the root. */
   readonly #children = new Map<number, number>();
-  /** Of each node: the edge that leads to it, and the longest of the texts that ends there (0: none). */
+  /** Of each node: the edge that leads to it, and the length of the longest pattern that ends there (0: none). */
   readonly #edges: number[] = [0];
   readonly #lengths: number[] = [0];
-  /** Of each node: that of the longest proper suffix. Empty until it is searched. */
+  /** Of each node: the node of its longest proper suffix. Empty until the first search. */
   #suffixes: number[] = [];
 
   add(text: string): void {
@@ -100,7 +104,7 @@ class Trie {
     this.#suffixes = [];
   }
 
-  /** Where the texts stand, in order; what overlaps or touches is one. */
+  /** Positions of the matches, in order; overlapping or adjacent ones are merged. */
   find(text: string): { readonly start: number; readonly end: number }[] {
     if (this.#suffixes.length === 0) this.#link();
     const found: { start: number; end: number }[] = [];

@@ -1,24 +1,24 @@
 const removed = '[removed]';
 
-/** Names of fields whose values are secrets, wherever they stand. */
+/** Names of fields whose values are secrets, at any depth. */
 const secretName =
   /token|secret|passw|api[_-]?key|authorization|cookie|credential|private[_-]?key|signature/i;
 
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
-/** A value in text follows its name: `token=`, `"api_key": "`. */
+/** In text a value follows its name: `token=`, `"api_key": "`. */
 const nameInText = /[\w-]+/g;
 const betweenNameAndValue = /["']?\s*[:=]\s*["']?/y;
 const secretNameInText = /token|secret|password|api[_-]?key|authorization/i;
 const value = /[^\s"',&}]+/y;
 
-/** Text without what looks like a credential: providers like to repeat tokens, and functions to log them. */
+/** Text without anything that looks like a credential: providers often repeat tokens, and functions often log them. */
 export function redactText(text: string): string {
   const withoutSchemes = text.replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${removed}`);
   return redactNamedValues(withoutSchemes).replaceAll(/:\/\/[^\s/@]+@/g, `://${removed}@`);
 }
 
-/** A value that is no secret may hold one: `half way: token=…`. */
+/** A value that is no secret may contain one: `half way: token=…`. */
 function redactNamedValues(text: string): string {
   let clean = '';
   let from = 0;
@@ -35,8 +35,8 @@ function redactNamedValues(text: string): string {
 }
 
 /**
- * JSON without the values of fields that are named like secrets, and without what looks like one in other texts. Text
- * that is no JSON becomes a JSON string.
+ * JSON without the values of fields with secret names, and without texts that look like a credential. Text that is
+ * no JSON becomes a JSON string.
  */
 export function redactJson(json: string): string {
   return JSON.stringify(parsed(json), (key, value: unknown) => {

@@ -4,8 +4,8 @@ import { redactText } from './redact.ts';
 const messageBytesMax = 2048;
 
 /**
- * An error's text for a public topic: cut to 2 KiB, and without what looks like a credential, since
- * providers like to repeat tokens in their answers.
+ * An error's text for a public topic: cut to 2 KiB, without anything that looks like a credential, because
+ * providers often repeat tokens in responses.
  */
 export function scrub(message: string): string {
   const clean = redactText(message);

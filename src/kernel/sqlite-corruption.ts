@@ -1,7 +1,7 @@
 /** Primary result codes of SQLite (sqlite.org/rescode.html): CORRUPT and NOTADB. */
 const corruptionCodes = new Set([11, 26]);
 
-/** Whether SQLite found a file that is no database, or one that is not as it was written. */
+/** Whether SQLite reported a file that is no database, or a corrupt one. */
 export function isDatabaseCorruption(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   // The low byte of an extended code.

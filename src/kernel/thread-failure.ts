@@ -1,4 +1,4 @@
-/** A thread has ended unasked, or says that it cannot go on: the process cannot either. Its message is one line. */
+/** A thread ended unexpectedly, or reported that it cannot continue; the process ends too. The message is one line. */
 export class ThreadFailure extends Error {
   override readonly name = 'ThreadFailure';
 

@@ -1,9 +1,9 @@
 /** Milliseconds since the Unix epoch. Deciders receive it; they never read a clock. */
 export type Instant = number;
-/** Microseconds since the Unix epoch: what record times are kept in. Exact in a double until 2255. */
+/** Microseconds since the Unix epoch: the unit of record times. Exact in a double until 2255. */
 export type Micros = number;
 
-/** The one way to the wall clock: passed in, so that tests move it. */
+/** The only access to the wall clock: passed in, so that tests can move it. */
 export interface Clock {
   now(): Instant;
   /** Wall clock with microseconds, as far as the platform gives them. */
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   nowMicros: () => {
     const fine = Math.round(bootMicros + performance.now() * 1000);
     const coarse = Date.now() * 1000;
-    // The monotonic clock does not follow a stepped wall clock: trust it only while they agree.
+    // The monotonic clock ignores steps of the wall clock: it is used only while both agree.
     return Math.abs(fine - coarse) < 50_000 ? fine : coarse;
   },
 };
@@ -32,7 +32,7 @@ export function isoMicros(at: Micros): string {
   return `${lastText}${String(at - second * 1e6).padStart(6, '0')}+00:00`;
 }
 
-/** What is written is mostly of the same second as what was written before it. */
+/** Cached: consecutive timestamps are mostly of the same second. */
 let lastSecond = Number.NaN;
 let lastText = '';
 
@@ -43,7 +43,7 @@ export function isoMillis(at: Instant): string {
 
 const isoTimestamp = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:?\d\d)$/i;
 
-/** The moment that an RFC 3339 date-time names, cut to microseconds; null when the text is none. */
+/** The time that an RFC 3339 date-time names, truncated to microseconds; null when the text is none. */
 export function microsOf(text: string): Micros | null {
   const [, date, time, fraction = '', zone = ''] = isoTimestamp.exec(text) ?? [];
   const seconds = Date.parse(`${date}T${time}${zone.toUpperCase()}`);

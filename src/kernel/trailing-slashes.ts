@@ -1,4 +1,4 @@
-/** The text without the slashes at its end. A regular expression would look at a long run of slashes once for each. */
+/** The text without trailing slashes. A regular expression would take quadratic time on a long run of slashes. */
 export function withoutTrailingSlashes(url: string): string {
   let end = url.length;
   while (url.endsWith('/', end)) end -= 1;
