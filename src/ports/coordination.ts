@@ -1,4 +1,4 @@
-/** A lease held by `token`; it ends by itself. */
+/** A lease held by `token`; it expires by itself. */
 export interface Lease {
   readonly name: string;
   readonly token: string;
@@ -10,21 +10,21 @@ export interface Counted {
 }
 
 /**
- * Leases, counters, short-lived values and wake-ups between nodes. Losing it costs time, never data:
- * nothing here is the truth. What says nothing else fails with GatewayError `coordination_unavailable` while
- * the nodes cannot reach one another; the call may then have taken effect or not.
+ * Leases, counters, short-lived values and wake-ups between nodes. Losing it costs time, never data: none of it is
+ * authoritative. Unless documented otherwise, a call fails with GatewayError `coordination_unavailable` while the
+ * nodes cannot reach one another; it may then have taken effect or not.
  */
 export interface Coordination extends AsyncDisposable {
-  /** Null when another holds it. Re-acquiring with the same token extends it. */
+  /** Null when another token holds it. Re-acquiring with the same token extends it. */
   acquire(
     name: string,
     options: { readonly ttlMs: number; readonly token?: string },
   ): Promise<Lease | null>;
-  /** No effect unless the token still holds it. Never fails: a lease that cannot be given back ends by itself. */
+  /** No effect unless the token still holds it. Never fails: a lease that cannot be released expires by itself. */
   release(lease: Lease): Promise<void>;
   /**
-   * Adds to a counter of a fixed window, begun by its first count, and returns its value and the milliseconds
-   * until it resets; at once where no other node has to be asked. Never fails: while the nodes cannot reach one
+   * Adds to a counter of a fixed window that begins with the first count. Returns its value and the milliseconds
+   * until it resets, without a network call where none is needed. Never fails: while the nodes cannot reach one
    * another, each counts for itself.
    */
   count(
@@ -34,8 +34,11 @@ export interface Coordination extends AsyncDisposable {
   set(key: string, value: string, options: { readonly ttlMs: number }): Promise<void>;
   get(key: string): Promise<string | null>;
   delete(key: string): Promise<void>;
-  /** At most once, to the current subscribers; in order to each of them. */
+  /** At most once, to current subscribers, in order for each of them. */
   publish(channel: string, message: string): Promise<void>;
-  /** Hears what is published from now on, with holes where the nodes cannot reach one another; that fails nobody. */
+  /**
+   * Receives what is published from now on. Messages are lost while the nodes cannot reach one another; that is no
+   * failure.
+   */
   subscribe(channel: string, listener: (message: string) => void): Promise<AsyncDisposable>;
 }

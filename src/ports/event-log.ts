@@ -6,11 +6,11 @@ export interface Message {
   /** Null is a tombstone: after compaction the key is gone. */
   readonly value: Uint8Array | null;
   readonly headers: Headers;
-  /** Milliseconds since the epoch; the log's clock when absent. */
+  /** Milliseconds since the epoch; default: the log's clock. */
   readonly timestamp?: number;
 }
 
-/** A message as read. `headers` may be decoded when first asked for. */
+/** A message as read. `headers` may be decoded on first access. */
 export interface ReadMessage {
   readonly offset: number;
   readonly key: string;
@@ -26,7 +26,7 @@ export interface Placed {
   readonly messages: readonly Message[];
 }
 
-/** A place in a partition. Offsets are whole numbers below 2^53, ascend, and have holes. */
+/** A position in a partition. Offsets are whole numbers below 2^53, ascend, and have gaps. */
 export interface Position {
   readonly topic: string;
   readonly partition: number;
@@ -34,8 +34,8 @@ export interface Position {
 }
 
 /**
- * Committed messages read in order. `next` is the offset to go on from, also past holes; a batch without
- * messages says that there was only a hole.
+ * Committed messages in order. `next` is the offset to continue from, also past gaps; a batch without messages
+ * means that there was only a gap.
  */
 export interface Batch {
   readonly topic: string;
@@ -46,9 +46,9 @@ export interface Batch {
 
 export type Cleanup =
   /**
-   * The last message of each key stays; older ones go once `minLagMs` old, by `maxLagMs` at the latest. Where the topic
-   * is erasable, the bytes of a value that was superseded are destroyed: within `EventLog.erasureMs` of the message
-   * that superseded it, nothing in any file of the log opens them.
+   * The last message of each key stays; older ones are removed once `minLagMs` old, by `maxLagMs` at the latest. In
+   * an erasable topic the bytes of a superseded value are destroyed: within `EventLog.erasureMs` of the superseding
+   * message, no file of the log can reveal them.
    */
   | {
       readonly policy: 'compact';
@@ -57,7 +57,7 @@ export type Cleanup =
       readonly tombstoneMs: number;
       readonly isErasable?: boolean;
     }
-  /** Older messages go, also those that a group has not read. */
+  /** Older messages are removed, even if a group has not read them. */
   | { readonly policy: 'delete'; readonly retentionMs: number }
   /** Kept until `deleteBefore`. */
   | { readonly policy: 'none' };
@@ -71,30 +71,30 @@ export interface TopicSpec {
 export const isErasable = ({ cleanup }: Pick<TopicSpec, 'cleanup'>): boolean =>
   cleanup.policy === 'compact' && cleanup.isErasable === true;
 
-/** Offsets up to which a group has consumed: the next one to read of each partition. */
+/** Offsets up to which a group has consumed: the next one to read in each partition. */
 export interface Consumed {
   readonly group: string;
   readonly positions: readonly Position[];
 }
 
 export interface FollowOptions {
-  /** Ends the iteration, also while it waits. */
+  /** Ends the iteration, even while it waits. */
   readonly signal: AbortSignal;
   /** Upper bound of the values of one batch, in bytes; one message may exceed it. Default 4 MiB. */
   readonly maxBytes?: number;
 }
 
 /**
- * Told which partition numbers this member gains and loses; what it keeps is not named again. The same
- * number of every topic of the group goes together. Calls come one after the other: the next waits for
- * the promise of the one before. A throw is a bug of the caller and is left unhandled.
+ * Called with the partition numbers that this member gains and loses; retained ones are not repeated. The same
+ * number of every topic of the group is assigned together. Calls are sequential: the next waits for the promise of
+ * the previous one. A throw is a bug of the caller and is left unhandled.
  */
 export interface GroupHandler {
   /** Work on these may start. Called again, with another generation, when a partition comes back. */
   assigned(partitions: readonly number[], generation: number): void | Promise<void>;
   /**
-   * Work on these must end; they go to another member when the promise resolves, or after 10 s. Also
-   * called with all that is held when the membership is disposed of or the log is gone.
+   * Work on these must end; they are assigned to another member when the promise resolves, or after 10 s. Also
+   * called with all held partitions when the membership is disposed of or the log is gone.
    */
   revoked(partitions: readonly number[]): void | Promise<void>;
 }
@@ -104,19 +104,22 @@ export interface Membership extends AsyncDisposable {
 }
 
 /**
- * Ordered, durable, partitioned topics: the only truth of the service.
- * Everything is read committed: what a fenced or crashed writer had not committed is never seen.
+ * Ordered, durable, partitioned topics: the only source of truth of the service. All reads are read-committed: what
+ * a fenced or crashed writer had not committed is never seen.
  */
 export interface EventLog extends AsyncDisposable {
-  /** How long superseded values of erasable topics may still lie in files. 0 = they are destroyed when the append resolves. */
+  /**
+   * How long superseded values of erasable topics may remain in files. 0 = they are destroyed when the append
+   * resolves.
+   */
   readonly erasureMs: number;
 
-  /** Names this log for ever. Another log has another name, also one that holds the same messages. */
+  /** Permanent name of this log. Another log has another name, even if it holds the same messages. */
   identity(): Promise<string>;
 
   /**
-   * Makes the missing topics. A topic that exists with other partitions or another cleanup is an error
-   * (`conflict`), never altered.
+   * Creates missing topics. A topic that exists with other partitions or another cleanup is an error (`conflict`)
+   * and is never altered.
    */
   ensureTopics(specs: readonly TopicSpec[]): Promise<void>;
 
@@ -124,36 +127,39 @@ export interface EventLog extends AsyncDisposable {
   partitions(topic: string): Promise<number>;
 
   /**
-   * Durable when it resolves. Across partitions there is no order and no atomicity, nor among messages of
-   * one `Placed` that have more than 1 MiB together. Resolves with the offset of the first message of each.
-   * @throws GatewayError `log_unavailable` after `timeoutMs` (default 30 s): may or may not be written;
-   *   `log_full`: not written; `request_too_large`: a message has more than 4 MiB.
+   * Durable when it resolves. No order and no atomicity across partitions, nor among messages of one `Placed` of
+   * more than 1 MiB. Resolves with the offset of the first message of each.
+   * @throws GatewayError `log_unavailable` after `timeoutMs` (default 30 s): may or may not be written; `log_full`:
+   *   not written; `request_too_large`: a message has more than 4 MiB.
    */
   append(batch: readonly Placed[], options?: { readonly timeoutMs?: number }): Promise<Position[]>;
 
   /**
-   * Opens the only writer named `name`: a former holder of the name is fenced, and its next commit
-   * fails with `writer_fenced`. What it had not committed is never read.
+   * Opens the only writer named `name`: a former holder of the name is fenced, and its next commit fails with
+   * `writer_fenced`. Its uncommitted messages are never read.
    */
   openWriter(name: string): Promise<TransactionalWriter>;
 
-  /** Offset of the oldest message still there (or of the next one, when there is none). */
+  /** Offset of the oldest retained message (or of the next one, when there is none). */
   startOffset(topic: string, partition: number): Promise<number>;
   /** Offset after the newest committed message. */
   endOffset(topic: string, partition: number): Promise<number>;
   /** Offset of the first message at or after the time (ms), or the end offset. */
   offsetAt(topic: string, partition: number, timestamp: number): Promise<number>;
 
-  /** Reads from the positions on for ever; ends when the signal aborts. Positions before the start begin at the start. */
+  /**
+   * Reads from the positions on, without end; stops when the signal aborts. Positions before the start begin at the
+   * start.
+   */
   follow(from: readonly Position[], options: FollowOptions): AsyncIterable<Batch>;
 
   /** Reads from the position to the end offset at the time of the call, then ends. */
   read(from: Position, options?: Partial<FollowOptions>): AsyncIterable<Batch>;
 
   /**
-   * Joins a group over topics that have equally many partitions. Partition numbers are spread over the
-   * members; a number has at most one holder at a time among members that answer. The handler may be
-   * called before the promise resolves.
+   * Joins a group over topics with equal numbers of partitions. Partition numbers are spread over the members; a
+   * number has at most one holder at a time among live members. The handler may be called before the promise
+   * resolves.
    */
   join(group: string, topics: readonly string[], handler: GroupHandler): Promise<Membership>;
 
@@ -163,7 +169,7 @@ export interface EventLog extends AsyncDisposable {
   commit(consumed: Consumed): Promise<void>;
 
   /**
-   * Deletes the messages before the position for good (they may be read for a while yet). For topics that
+   * Deletes the messages before the position permanently (they may remain readable for a while). For topics that
    * are not compacted.
    */
   deleteBefore(position: Position): Promise<void>;
@@ -171,11 +177,11 @@ export interface EventLog extends AsyncDisposable {
 
 export interface TransactionalWriter extends AsyncDisposable {
   /**
-   * Appends the batch and moves the group's positions: all of it or none of it; durable when it
-   * resolves, and seen by readers then or a moment later. Commits of one writer are applied in the order of the calls.
-   * @throws GatewayError `writer_fenced`: nothing was written, open no writer of this name again unless
-   *   the partition is assigned again; `log_full`: nothing was written; `log_unavailable`: may or may not
-   *   be written, throw the writer away and take over from oneself.
+   * Appends the batch and moves the group's positions atomically; durable when it resolves, visible to readers then
+   * or shortly after. Commits of one writer are applied in the order of the calls.
+   * @throws GatewayError `writer_fenced`: nothing was written, open no writer of this name again unless the
+   *   partition is reassigned; `log_full`: nothing was written; `log_unavailable`: may or may not be written,
+   *   discard the writer and open a new one, which fences it.
    */
   commit(batch: readonly Placed[], consumed?: Consumed): Promise<Position[]>;
 }

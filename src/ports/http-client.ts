@@ -1,16 +1,16 @@
-/** A request to the world outside. The URL is parsed once; what was parsed is what is connected to. */
+/** An outgoing request. The URL is parsed once; the connection uses the parsed form. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Overall, from the call to the last byte of the answer. */
+  /** Overall, from the call to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Bytes of the answer after decompression; beyond it the call fails. */
+  /** Bytes of the response after decompression; beyond it the call fails. */
   readonly maxBytes?: number;
-  /** The body of the answer is not wanted: it is read up to `maxBytes`, which it may exceed, and dropped. */
+  /** The response body is discarded: it is read up to `maxBytes`, which it may exceed. */
   readonly dropsBody?: true;
-  /** Hops followed, at most 5; each is checked again. Default 0: the redirect itself is the answer. */
+  /** Redirects followed, at most 5; each is checked again. Default 0: the redirect itself is the response. */
   readonly redirectsMax?: number;
   /** Headers dropped when a redirect leaves the origin. */
   readonly credentialHeaders?: readonly string[];
@@ -29,7 +29,7 @@ export interface HttpReply {
   readonly url: string;
 }
 
-/** Why no answer came: the code of the operating system or of the HTTP client (`ECONNRESET`, …). */
+/** Why there is no response: the code of the operating system or of the HTTP client (`ECONNRESET`, …). */
 export class HttpFailure extends Error {
   override readonly name = 'HttpFailure';
   readonly code: string;
@@ -50,55 +50,55 @@ const passingCodes = new Set([
 ]);
 
 /**
- * Whether a failure of this code may pass, so that the request is worth repeating
+ * Whether a failure with this code may be temporary, so that a retry is worthwhile
  * (docs/reference/functions.md#retries, docs/reference/webhooks-out.md#delivery).
  */
 export const mayPass = (code: string): boolean => passingCodes.has(code);
 
-/** Where a request goes: a URL, or its parts as a URL has them. */
+/** The destination of a request: a URL, or its parts as a URL has them. */
 export type Destination = Readonly<
   Pick<URL, 'href' | 'origin' | 'protocol' | 'host' | 'hostname' | 'port' | 'pathname' | 'search'>
 >;
 
-/** Whether an answer is still wanted: what an `AbortSignal` says, for one listener and at a fraction of its price. */
+/** Whether the response is still wanted: an `AbortSignal` for one listener at a fraction of the cost. */
 export interface Cancellation {
   readonly isCancelled: boolean;
-  /** Called once when it is cancelled, unless another has taken its place by then. */
+  /** Called once on cancellation, unless it was replaced before. */
   listener: (() => void) | null;
 }
 
-/** A request whose body and answer stream. */
+/** A request whose request body and response stream. */
 export interface ForwardRequest {
   readonly method: string;
   readonly url: Destination;
-  /** Frozen where they are those of many requests: what is made of them is kept. */
+  /** Frozen if many requests share them: values derived from them are then cached. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is sent as it comes; what of it is not wanted any more is read away. Bytes can be sent again. */
+  /** A stream is sent as it arrives; a remainder that is no longer needed is drained. Bytes can be sent again. */
   readonly body: NodeJS.ReadableStream | Uint8Array | null;
-  /** What a stream must come to; null: not known, it goes in chunks. */
+  /** Exact length of a stream; null: unknown, it is sent in chunks. */
   readonly streamBytes: number | null;
-  /** Whether codings of the answer are undone; the headers of the coding are left out then. */
+  /** Whether codings of the response are undone; the headers of the coding are then omitted. */
   readonly isDecoded: boolean;
-  /** From the last byte sent to the end of the head, interim ones included, in however many pieces it comes. */
+  /** From the last byte sent to the end of the head, interim responses included, in however many pieces it arrives. */
   readonly headTimeoutMs: number;
-  /** Between two pieces of the body of the answer, and while the provider takes nothing of that of the request. */
+  /** Between two pieces of the response body, and while the provider accepts nothing of the request body. */
   readonly idleTimeoutMs: number;
-  /** When it is given up, whatever comes: on the clock of `performance.now`. */
+  /** Absolute limit, on the clock of `performance.now`. */
   readonly deadline: number;
-  /** Its listener is taken for as long as the exchange goes on. */
+  /** Its listener is used for the duration of the exchange. */
   readonly cancellation: Cancellation;
 }
 
-/** Headers as they came: names in lower case and values in turn. */
+/** Headers as received: names in lower case, alternating with values. */
 export type AnswerHeaders = readonly string[];
 
-/** Takes an answer while it comes. */
+/** Receives a response as it arrives. */
 export interface AnswerSink {
   /** Returns whether the body is wanted; without it the exchange ends here. */
   head(status: number, statusText: string, headers: AnswerHeaders): boolean;
   /**
-   * Returns whether more may come at once; otherwise `resume` of the flow asks for more.
-   * @param isLast the body ends with it; an end that shows only later is told by the end of the exchange
+   * Returns whether more data may follow at once; otherwise `resume` of the flow requests more.
+   * @param isLast this is the last piece; an end that is detected later is reported by the end of the exchange
    */
   data(chunk: Buffer, isLast: boolean): boolean;
 }
@@ -112,13 +112,12 @@ export interface AnswerFlow {
  * and at the connection (docs/reference/guarantees.md#egress).
  */
 export interface HttpClient extends AsyncDisposable {
-  /** @throws HttpFailure without an answer; GatewayError `url_not_allowed` when the policy refuses. */
+  /** @throws HttpFailure without a response; GatewayError `url_not_allowed` when the policy refuses. */
   request(request: OutgoingRequest): Promise<HttpReply>;
   /**
-   * One exchange without redirects or retries. Resolves when the answer has
-   * ended, or its body was not wanted.
-   * @param sink told of the answer; `flow` is what it resumes by
-   * @throws as `request`; after the head too, when the answer breaks off
+   * One exchange without redirects or retries. Resolves when the response has ended, or its body was refused.
+   * @param sink receives the response; `flow` is how it resumes
+   * @throws as `request`; also after the head, when the response breaks off
    */
   forward(request: ForwardRequest, sink: (flow: AnswerFlow) => AnswerSink): Promise<void>;
 }

@@ -10,8 +10,8 @@ const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 const long = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 4 * 3_600, 24 * 3_600];
 
 /**
- * Every metric of the service, in base units. No label names a connection, a record or a
- * person. Dashboards and alert rules may use these names alone.
+ * Every metric of the service, in base units. No label names a connection, a record or a person. Dashboards and
+ * alert rules may use only these names.
  */
 export const metricDefinitions = {
   svc_build_info: { kind: 'gauge', help: 'Always 1; the version is a label.', labels: ['version'] },
@@ -122,13 +122,13 @@ type NameOf<K extends Definition['kind']> = {
 /** The values of the labels, in the order of the definition. */
 export type LabelValues = readonly (string | number)[];
 
-/** Counts and observes; costs well under a microsecond and never fails. */
+/** Counts and observes; takes well under a microsecond and never fails. */
 export interface Metrics {
   count(name: NameOf<'counter'>, labels: LabelValues, by?: number): void;
   observe(name: NameOf<'histogram'>, labels: LabelValues, value: number): void;
 }
 
-/** Figures that are taken when somebody asks: what was there before under the name is gone. */
+/** Metrics that are computed at scrape time: previous values under the name are replaced. */
 export interface Gauges {
   replace(
     name: NameOf<'gauge'>,

@@ -1,12 +1,12 @@
 export const logLevels = ['debug', 'info', 'warn', 'error', 'off'] as const;
-/** Entries below it are dropped; `off` drops all. */
+/** Entries below this level are dropped; `off` drops all. */
 export type LoggerLevel = (typeof logLevels)[number];
 export type EntryLevel = Exclude<LoggerLevel, 'off'>;
 export type OperationState = 'running' | 'success' | 'failed' | 'cancelled' | 'timeout';
 
-/** What a log operation is about. */
+/** The subject of a log operation. */
 export interface OperationOf {
-  /** Of a run it is the run's id. */
+  /** For a run, the run's id. */
   readonly operationId: string;
   /** For example `sync:run`. */
   readonly operationType: string;
@@ -14,15 +14,15 @@ export interface OperationOf {
   readonly integration: string;
   readonly connectionId: string;
   readonly runId?: string;
-  /** The function that it runs. */
+  /** The function that runs. */
   readonly functionName?: string;
 }
 
-/** One operation of the log that users read. Nothing here waits or fails: logging never fails a run. */
+/** One operation of the user-visible log. Calls neither wait nor fail: logging never fails a run. */
 export interface Operation {
   /**
-   * Kept whatever its level: the caller has filtered what user code wrote. What looks like a secret is taken out of
-   * text and context.
+   * Kept whatever its level: the caller has filtered the lines of user code. Anything that looks like a secret is
+   * removed from text and context.
    */
   write(
     level: EntryLevel,
@@ -34,45 +34,45 @@ export interface Operation {
     state: OperationState,
     message: string,
     more?: {
-      /** Through no fault of its own: it is tried again. */
+      /** Ended through no fault of its own and is retried. */
       readonly isInterrupted: boolean;
     },
   ): void;
 }
 
-/** What is counted of an operation that has ended, or of one of its tries that did not end it. */
+/** Counters of an operation that has ended, or of one of its attempts that did not end it. */
 export interface OperationOutcome {
   readonly operationType: string;
-  /** Of a run. */
+  /** For a run. */
   readonly runId?: string;
   readonly integration: string;
   readonly state: OperationState;
   readonly tookMs: number;
   readonly isInterrupted: boolean;
-  /** Of the provider's answer to a proxied call; null where there was none. */
+  /** Status of the provider's response to a proxied call; null without a response. */
   readonly providerStatus: number | null;
 }
 
 /**
- * An operation of which one entry says all; or one of its tries, where `running` says that more will follow. Its text is
- * read when the entry is written, after the work that it is about.
+ * An operation that consists of one entry, or one of its attempts, where `running` means that more follow. Its text
+ * is evaluated when the entry is written, after the logged work.
  */
 export interface NotedOperation {
   readonly state: OperationState;
   readonly text: string;
-  /** Without any secret. */
+  /** Contains no secret. */
   readonly contextJson: string;
   /** Since the operation began. */
   readonly tookMs: number;
-  /** Of a proxied call; null where the provider did not answer. */
+  /** For a proxied call; null when the provider did not respond. */
   readonly providerStatus?: number | null;
 }
 
-/** The log that users read: what was done in their environment. */
+/** The user-visible log: what happened in an environment. */
 export interface OperationLogs extends AsyncDisposable {
   begin(operationOf: OperationOf, message: string): Operation;
-  /** One entry for what has happened already. */
+  /** One entry for an operation that has already ended. */
   note(operation: OperationOf, noted: NotedOperation): void;
-  /** Resolves when everything written so far is in the log, or was given up. */
+  /** Resolves when everything written so far is in the log, or was dropped. */
   flush(): Promise<void>;
 }

@@ -1,35 +1,35 @@
-/** A value that a statement takes by name as `{name:Type}`. */
+/** A named parameter of a statement, written `{name:Type}`. */
 export type SqlParam = string | number | bigint | boolean | readonly string[] | readonly number[];
 export type SqlParams = Readonly<Record<string, SqlParam>>;
 
 export interface Insert {
   readonly table: string;
   readonly columns: readonly string[];
-  /** Rows as tab separated text in UTF-8, in the order of `columns` (made by `TabWriter` of rows.ts). */
+  /** Rows as tab-separated text in UTF-8, in the order of `columns` (written by `TabWriter` of rows.ts). */
   readonly rows: Uint8Array;
-  /** The same token twice inserts once, within the table's deduplication window. */
+  /** Two inserts with the same token insert once, within the table's deduplication window. */
   readonly deduplicationToken: string;
   /** Default `insert`. */
   readonly queryClass?: QueryClass;
 }
 
-/** Lanes keep quick questions from waiting for slow ones: connections of their own. */
+/** Query classes use separate connections, so that quick queries do not wait for slow ones. */
 export type QueryClass = 'insert' | 'build' | 'page' | 'heavy' | 'cleanup';
 
 /**
- * Columnar tables that answer questions about the past and the pages of records. Everything in it is
- * derived from the log and can be rebuilt.
+ * Columnar tables for queries of the past and for pages of records. All of it is derived from the log and can be
+ * rebuilt.
  */
 export interface ProjectionStore extends AsyncDisposable {
   /**
-   * Makes the table or view where it is missing.
-   * @throws GatewayError `projection_unavailable`: may or may not have been made.
+   * Creates the table or view if it is missing.
+   * @throws GatewayError `projection_unavailable`: may or may not have been created.
    */
   create(definition: TableDefinition | ViewDefinition): Promise<void>;
-  /** Removes the table or view where it is there, a view before the table that it feeds. Throws as `create`. */
+  /** Removes the table or view if it exists, a view before the table that it feeds. Throws as `create`. */
   drop(name: string): Promise<void>;
   /**
-   * Runs a statement that returns nothing (OPTIMIZE, ALTER, DELETE). Tables are made by `create`.
+   * Runs a statement without a result (OPTIMIZE, ALTER, DELETE). Use `create` for tables.
    * @throws GatewayError `projection_unavailable`: may or may not have run.
    */
   command(
@@ -37,50 +37,49 @@ export interface ProjectionStore extends AsyncDisposable {
     options?: { readonly queryClass?: QueryClass; readonly params?: SqlParams },
   ): Promise<void>;
   /**
-   * Durable and readable when it resolves; what falls into one partition of the table becomes readable
-   * at once.
-   * @throws GatewayError `projection_unavailable`: may or may not be written; `projection_refused`: the
-   *   rows do not fit the table, nothing was written.
+   * Durable and readable when it resolves; rows of one partition of the table become readable at once.
+   * @throws GatewayError `projection_unavailable`: may or may not be written; `projection_refused`: the rows do not
+   *   fit the table, nothing was written.
    */
   insert(insert: Insert): Promise<void>;
   /**
-   * The answer as binary rows (read by `RowReader` of rows.ts). Settings belong into the SQL text.
+   * The result as binary rows (read by `RowReader` of rows.ts). Settings belong in the SQL text.
    * @throws GatewayError `projection_unavailable`
    */
   queryBinary(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<Buffer>;
-  /** The answer as objects, for small results. 64-bit integers come as strings. */
+  /** The result as objects, for small results. 64-bit integers are strings. */
   queryRows<T>(sql: string, params?: SqlParams, queryClass?: QueryClass): Promise<T[]>;
 }
 
-/** A table as data: where it is kept, on one node or replicated on several, is the store's to say. */
+/** A table as data: the store decides whether it is on one node or replicated. */
 export interface TableDefinition {
   readonly name: string;
   /** Columns and indexes, each as in a CREATE statement. */
   readonly columns: readonly string[];
-  /** Of the MergeTree family, as for a table on one node. */
+  /** Of the MergeTree family, written as for a table on one node. */
   readonly engine: string;
   readonly partitionBy?: string;
   readonly orderBy: readonly string[];
-  /** How many tokens of inserts the table remembers; 0 = it takes each insert. */
+  /** How many insert tokens the table remembers; 0 = no deduplication. */
   readonly tokensKept: number;
-  /** When a row may go, as an expression of its columns. */
+  /** When a row expires, as an expression of its columns. */
   readonly ttl?: string;
   readonly settings?: Readonly<Record<string, number>>;
 }
 
-/** What is inserted into the table of `select` is also inserted into `to`, in the form that `select` gives it. */
+/** Rows inserted into the source table of `select` are also inserted into `to`, in the form of `select`. */
 export interface ViewDefinition {
   readonly name: string;
   readonly to: string;
   readonly select: string;
 }
 
-/** Makes a table or view, or runs a statement that changes what is in them. */
+/** Creates a table or view, or runs a statement that changes their content. */
 export type MigrationStep = TableDefinition | ViewDefinition | string;
 
-/** A step of the tables' history. It may run twice: a crash may come between it and its note. */
+/** A step of the tables' migrations. It may run twice: a crash may occur before it is recorded. */
 export interface Migration {
-  /** Ascending within its projection; never used again. */
+  /** Ascending within its projection; never reused. */
   readonly number: number;
   readonly projection: string;
   readonly steps: readonly MigrationStep[];

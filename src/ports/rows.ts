@@ -7,15 +7,15 @@ const backslash = 0x5c;
 const zero = 0x30;
 
 /**
- * Writes rows of an insert as tab separated text into one growing buffer that is used again after
- * `clear`. (Not as binary rows: the in-process connection passes statements on as text.)
+ * Writes rows of an insert as tab-separated text into one growing buffer that `clear` reuses. (Not as binary rows:
+ * the in-process connection passes statements as text.)
  */
 export class TabWriter {
   #buffer: Buffer;
   #length = 0;
   #rows = 0;
   #undoLength = 0;
-  /** What the last bytes began with, and the same escaped. */
+  /** The prefix of the last bytes, and its escaped form. */
   #head: Buffer = Buffer.alloc(0);
   #escapedHead: Buffer = Buffer.alloc(0);
   #undoRows = 0;
@@ -42,20 +42,20 @@ export class TabWriter {
     this.#rows = 0;
   }
 
-  /** Notes the place that `undo` goes back to. */
+  /** Marks the position that `undo` returns to. */
   begin(): void {
     this.#undoLength = this.#length;
     this.#undoRows = this.#rows;
   }
 
-  /** Forgets what was written since `begin`. */
+  /** Discards what was written since `begin`. */
   undo(): void {
     this.#length = this.#undoLength;
     this.#rows = this.#undoRows;
   }
 
   endRow(): void {
-    // The separator that followed the last value ends the row instead.
+    // The separator after the last value becomes the end of the row.
     this.#buffer[this.#length - 1] = newline;
     this.#rows++;
   }
@@ -68,7 +68,7 @@ export class TabWriter {
     this.#buffer[this.#length++] = tab;
   }
 
-  /** A moment with microseconds; null where the column takes one. */
+  /** A time with microseconds; null if the column is nullable. */
   time(at: Micros | null): void {
     if (at === null) {
       this.ascii('\\N');
@@ -77,7 +77,7 @@ export class TabWriter {
     if (!Number.isSafeInteger(at) || at < 0) throw new RangeError(`not a time: ${at}`);
     this.#reserve(24);
     const seconds = Math.floor(at / 1_000_000);
-    // Ten digits or more: fewer would be read as a calendar date.
+    // At least ten digits: fewer would be parsed as a calendar date.
     this.#digits(seconds, 10);
     this.#buffer[this.#length++] = 0x2e;
     this.#digits(at - seconds * 1_000_000, 6);
@@ -100,7 +100,7 @@ export class TabWriter {
     this.#buffer[this.#length++] = tab;
   }
 
-  /** Text in UTF-8; what separates rows and values is escaped. */
+  /** UTF-8 text; separators of rows and values are escaped. */
   utf8(text: Uint8Array): void {
     this.#reserve(2 * text.length + 1);
     const start = this.#length;
@@ -110,7 +110,10 @@ export class TabWriter {
     this.#buffer[this.#length++] = tab;
   }
 
-  /** Any bytes, escaped likewise; the first `repeated` are mostly those of the value before, escaped already. */
+  /**
+   * Any bytes, escaped likewise; the first `repeated` usually equal those of the previous value, which are already
+   * escaped.
+   */
   binary(bytes: Uint8Array, repeated: number): void {
     this.#reserve(2 * bytes.length + 1);
     const head = bytes.subarray(0, repeated);
@@ -127,7 +130,7 @@ export class TabWriter {
     this.#buffer[this.#length++] = tab;
   }
 
-  /** One pass over the bytes: a search for each of five would be five calls into the runtime. */
+  /** One pass over the bytes: searching for each of five would take five calls into the runtime. */
   #isPlain(start: number, end: number): boolean {
     const buffer = this.#buffer;
     for (let at = start; at < end; at++) if (isSpecial[buffer[at] ?? 0] === 1) return false;
@@ -171,7 +174,7 @@ export class TabWriter {
 
 /** 1 at each byte that is escaped. */
 const isSpecial = new Uint8Array(256);
-/** By byte: what follows the backslash. */
+/** By byte: the character after the backslash. */
 const escapeOf = new Uint8Array(256);
 for (const [byte, escape] of [
   [tab, 0x74],
@@ -184,12 +187,12 @@ for (const [byte, escape] of [
   escapeOf[byte] = escape;
 }
 
-/** Reads binary rows value by value, in the order of the columns asked for. Allocates only for strings. */
+/** Reads binary rows value by value, in the order of the selected columns. Allocates only for strings. */
 export class RowReader {
   readonly #buffer: Buffer;
   readonly #view: DataView;
   #at = 0;
-  /** Where the value lies that `range` read last. */
+  /** Start of the value that `range` read last. */
   start = 0;
   end = 0;
 
@@ -229,7 +232,7 @@ export class RowReader {
     return this.#buffer.toString('latin1', this.start, this.end);
   }
 
-  /** The same where it is often the text of the row before, which is then handed out again. */
+  /** As `ascii`; returns `previous` itself if the text is the same, which is common in consecutive rows. */
   asciiLike(previous: string): string {
     this.range();
     const { start } = this;
@@ -240,7 +243,7 @@ export class RowReader {
     return isSame ? previous : this.#buffer.toString('latin1', start, this.end);
   }
 
-  /** Moves past a string and leaves its place in `start` and `end`. */
+  /** Skips a string and leaves its position in `start` and `end`. */
   range(): void {
     let length = 0;
     let unit = 1;

@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '../kernel/stable-json.ts';
 
-/** What a bundle's default export was made with. */
+/** Which `create*` function made a bundle's default export. */
 export type FunctionType = 'sync' | 'action' | 'onEvent';
 /** The part of the definition that a run calls. */
 export type EntryPoint = 'exec' | 'onWebhook';
-/** Code of the failure of a function whose definition lacks the part that is called. */
+/** Failure code of a function whose definition lacks the called part. */
 export const missingEntry = 'missing_entry';
-/** What becomes of values that do not fit the schemas of a function. */
+/** How values that violate the schemas of a function are treated. */
 export type ValidationMode = 'off' | 'warn' | 'error';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -27,17 +27,17 @@ export interface RunContext {
   readonly loggerLevel: LogLevel | 'off';
   /** The provider's own settings of `paginate`; null = none. */
   readonly paginate: JsonObject | null;
-  /** Of inputs, outputs, records, written metadata and checkpoints. */
+  /** Applies to inputs, outputs, records, written metadata and checkpoints. */
   readonly validation: ValidationMode;
 }
 
-/** What ends a run that asks for too much. Every figure is per run. */
+/** Limits that end a run. Every value is per run. */
 export interface RunLimits {
-  /** From the start; then calls to the host fail, and after `graceMs` the run is ended by force. */
+  /** From the start; then host calls fail, and after `graceMs` the run is ended by force. */
   readonly wallMs: number;
-  /** Time on a processor; beyond it the run is ended at once. */
+  /** CPU time; beyond it the run is ended at once. */
   readonly cpuMs: number;
-  /** How long an aborted function may go on to clean up. */
+  /** How long an aborted function may continue, to clean up. */
   readonly graceMs: number;
   readonly heapMb: number;
   /** JSON text of the output in UTF-8. */
@@ -61,22 +61,22 @@ export interface RunRequest {
   readonly signal: AbortSignal;
 }
 
-/** JSON text and, beside it, text that is not JSON (an answer's body), so that it is not escaped twice. */
+/** JSON text and, beside it, text that is not JSON (a response body), so that it is not escaped twice. */
 export interface HostAnswer {
   readonly json: string;
   readonly body?: string;
 }
 
-/** Takes the JSON text of its arguments. What it throws reaches the function as a plain error with its `code`. */
+/** Takes the JSON text of its arguments. An exception reaches the function as a plain error with its `code`. */
 export type HostCall = (args: string) => Promise<HostAnswer | string>;
 
 /**
- * Everything that the function can cause outside. Names are looked up as own properties; the table is
- * fixed for a run and must check its arguments: they come from code that nobody trusts.
+ * Everything that the function can cause outside. Names are looked up as own properties; the table is fixed for a
+ * run and must validate its arguments: they come from untrusted code.
  */
 export type HostCalls = Readonly<Partial<Record<HostMethod, HostCall>>>;
 
-/** The calls that the handle makes; their arguments and answers are typed in `HostProtocol`. */
+/** The host calls of the handle; their arguments and answers are typed in `HostProtocol`. */
 export const hostMethods = [
   'http',
   'fetch',
@@ -107,7 +107,7 @@ export const hostMethods = [
 ] as const;
 export type HostMethod = (typeof hostMethods)[number];
 
-/** A body as it crosses: only JSON, so bytes are base64. */
+/** A body in transport: only JSON, so bytes are base64. */
 export type WireBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: Json }
@@ -132,14 +132,14 @@ export interface HttpCall {
   readonly retryOn?: readonly number[];
   readonly retryHeader?: { readonly at?: readonly string[]; readonly after?: readonly string[] };
   readonly baseUrlOverride?: string;
-  /** `binary`: the body comes back as one character per byte. */
+  /** `binary`: the body is returned as one character per byte. */
   readonly bodyAs: 'text' | 'binary';
   readonly forwardHeadersOnRedirect?: boolean;
   readonly providerConfigKey?: string;
   readonly connectionId?: string;
 }
 
-/** The body travels beside it. A failure is an answer too: the function turns it into its error. */
+/** The body travels beside it. A failure is a result too: the function turns it into an error. */
 export type HttpAnswer =
   | {
       readonly outcome: 'reply';
@@ -165,7 +165,7 @@ interface FetchCall {
 export interface LogLine {
   readonly level: LogLevel;
   readonly message: string;
-  /** JSON text, cut and redacted; null = none. */
+  /** JSON text, truncated and redacted; null = none. */
   readonly payload: string | null;
 }
 
@@ -236,19 +236,19 @@ export const invalidCodes = [
 export type InvalidCode = (typeof invalidCodes)[number];
 
 /**
- * Why a run did not end well. All but the first five are found outside the function; what the function
- * says of itself is text that nobody trusts.
+ * Why a run failed. All but the first five are detected outside the function; what the function reports is
+ * untrusted text.
  */
 export type FailureKind =
   /** It threw an ActionError. */
   | 'action_error'
-  /** A provider's answer, as an error, was not caught. */
+  /** An uncaught error made from a provider's response. */
   | 'http'
-  /** A provider could not be reached, and that was not caught. */
+  /** An uncaught error: a provider could not be reached. */
   | 'network'
-  /** Something did not fit the schemas of the function; `code` says what. */
+  /** A value violated the schemas of the function; `code` names it. */
   | 'invalid'
-  /** Anything else was thrown, also while the bundle was loaded. */
+  /** Any other exception, also while the bundle was loaded. */
   | 'error'
   | 'aborted'
   | 'timeout'
@@ -266,7 +266,7 @@ export interface RunFailure {
   readonly code?: string;
   /** Of an ActionError, or the provider's body. */
   readonly payload?: Json;
-  /** Up to 10 lines of the function's file. */
+  /** Up to 10 lines that refer to the function's file. */
   readonly stack?: string;
   readonly upstream?: {
     readonly status: number;
@@ -280,7 +280,7 @@ export type RunResult =
   | { readonly status: 'ok'; readonly output: string | undefined }
   | { readonly status: 'error'; readonly error: RunFailure };
 
-/** A definition as data: what a deployment needs of a bundle. Schemas are JSON Schema, draft 7. */
+/** A definition as data: what a deployment reads from a bundle. Schemas are JSON Schema, draft 7. */
 export interface FunctionDefinition {
   readonly type: FunctionType;
   readonly description: string;
@@ -308,20 +308,19 @@ export interface FunctionDefinition {
 }
 
 /**
- * Runs code that nobody trusts: each run in a realm of its own that is never used again, in another
- * process that holds nothing worth stealing. Only JSON text crosses. After a run has ended none of its
- * calls has an effect.
+ * Runs untrusted code: each run in an isolate of its own that is never reused, in another process that holds no
+ * secrets. Only JSON text crosses. After a run has ended, its calls have no effect.
  */
 export interface Sandbox extends AsyncDisposable {
   /**
-   * Resolves when the function has ended, however it did.
-   * @throws GatewayError `execution_environment_unavailable`: not started, no place is free.
+   * Resolves when the function has ended, in whatever way.
+   * @throws GatewayError `execution_environment_unavailable`: not started, no capacity is free.
    */
   run(request: RunRequest, host: HostCalls): Promise<RunResult>;
 
   /**
-   * Loads a bundle and says what it defines; nothing outside can be reached while it loads.
-   * @throws GatewayError `compilation_error` with what is wrong with it.
+   * Loads a bundle and returns its definition; nothing outside is reachable while it loads.
+   * @throws GatewayError `compilation_error` that names the problem.
    */
   describe(bundle: string, fileName: string): Promise<FunctionDefinition>;
 }

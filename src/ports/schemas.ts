@@ -1,4 +1,4 @@
-/** Turns values of one subject into framed bytes and back. */
+/** Encodes values of one subject to framed bytes and back. */
 export interface Codec<T> {
   /** The schema that `encode` writes, as Avro JSON, and the id that frames it. */
   readonly schema: string;
@@ -15,15 +15,15 @@ export interface Codec<T> {
  */
 export interface Schemas {
   /**
-   * The codec of a topic's values, with the schema file that `streams/topics.ts` names registered.
+   * The codec of a topic's values; registers the schema file that `streams/topics.ts` names.
    * @throws GatewayError `incompatible_schema`
    */
   codec<T>(topic: string): Promise<Codec<T>>;
 
   /**
-   * The codec of a topic that is made at run time, with the given Avro schema (as JSON) registered.
-   * @throws GatewayError `incompatible_schema`: no Avro schema, or one that earlier versions of the topic
-   *   forbid; nothing was registered then
+   * The codec of a topic that is created at run time; registers the given Avro schema (as JSON).
+   * @throws GatewayError `incompatible_schema`: no Avro schema, or one incompatible with earlier versions of the
+   *   topic; nothing was registered then
    */
   codecOf<T>(topic: string, definition: object): Promise<Codec<T>>;
 }
