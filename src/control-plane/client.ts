@@ -18,7 +18,10 @@ const replyMarginMs = 1_000;
 
 type Options = Partial<ExecuteOptions> & { readonly actor: string };
 
-/** The command client of one node: asks the owners, and answers when the node's view has their decision. */
+/**
+ * The command client of one node: sends commands to the owners and returns once the node's view has applied their
+ * decision.
+ */
 export async function createControlPlane(deps: {
   readonly log: EventLog;
   readonly schemas: Schemas;

@@ -8,7 +8,7 @@ import type { ControlPlane } from './control-plane.ts';
 import type { ControlCommand } from './entity.ts';
 import { commandsTopic, toCommandValue, type CommandValue } from './message-codec.ts';
 
-/** Long, because no caller waits for the decision. */
+/** No caller waits, so that only a long outage makes the command expire. */
 const withinMs = 24 * 3_600_000;
 const appendTimeoutMs = 15_000;
 
@@ -29,7 +29,7 @@ export async function openCommands(deps: {
   };
 }
 
-/** `ControlPlane.enqueue` alone, for callers that do not wait for the decision. */
+/** Fire-and-forget variant of `execute`: `ControlPlane.enqueue` alone. */
 export async function openCommandSender(
   deps: Parameters<typeof openCommands>[0] & { readonly clock: Clock },
 ): Promise<ControlPlane['enqueue']> {

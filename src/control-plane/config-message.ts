@@ -2,8 +2,8 @@ import { joinKey } from '../kernel/ids.ts';
 import type { DecisionMeta, PublicMessage } from './entity.ts';
 
 /**
- * What `svc.config.v1` reports of a change (docs/reference/topics.md#svcconfigv1); a deletion is
- * followed by a tombstone. `revision` is the time of the decision, which grows with each of an entity.
+ * What `svc.config.v1` publishes about a change (docs/reference/topics.md#svcconfigv1); a tombstone follows a
+ * deletion. `revision` is the time of the decision, which grows with each decision on an entity.
  */
 export function configMessages(
   change: {

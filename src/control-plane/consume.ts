@@ -4,8 +4,8 @@ import type { Batch, EventLog, FollowOptions, Position } from '../ports/event-lo
 const retryAfterMs = 250;
 
 /**
- * Follows the log until the signal aborts. After an error, also one of `apply`, it is told and goes on
- * with the first batch that was not applied.
+ * Consumes the log until the signal aborts. An error, also one of `apply`, is reported; consumption resumes at the
+ * first batch that was not applied.
  */
 export async function consume(
   log: EventLog,

@@ -8,18 +8,18 @@ export interface ExecuteOptions {
   /** The client's Idempotency-Key. The owner keeps the first answer for 24 h per scope and actor. */
   readonly idempotencyKey?: string;
   /**
-   * Keyed hash of what the client sent. With the same key another hash is an `idempotency_conflict`. Needed
-   * where the body holds made-up ids or sealed values; the hash of the body when absent.
+   * Keyed hash of the request. The same key with another hash is an `idempotency_conflict`. Required if the body
+   * holds generated ids or sealed values; otherwise defaults to the hash of the body.
    */
   readonly requestHash?: string;
   /**
-   * Default true. False resolves with the owner's answer at once: what follows must not look for the entity in this
-   * node's view.
+   * Default true. False resolves with the owner's reply at once: the caller must not then look for the entity in
+   * this node's view.
    */
   readonly isViewAwaited?: boolean;
   /**
-   * Default false. True: an owner in this process decides without the command being on the log first, if it has the
-   * partition. The command has then no order among those that are on the log, its own node's included.
+   * Default false. True: an owner in this process that holds the partition decides before the command is on the
+   * log. The command then has no order relative to commands on the log, including those of its own node.
    */
   readonly isDirect?: boolean;
 }
@@ -44,14 +44,14 @@ export interface ControlPlane {
     options: ExecuteOptions,
   ): Promise<S | null>;
   /**
-   * Decides all commands in their order, or none of them: the first refusal refuses the whole. All refs
-   * must have the same scope, for one owner decides. A later command sees what an earlier one did. Resolves
-   * with this node's view of each entity, at or after the decision.
-   * @throws GatewayError as `ask`; `invalid_request` when the scopes differ
+   * Decides all commands in order, or none: one refusal refuses all of them. All refs must have the same scope,
+   * because one owner decides. A later command sees the effect of an earlier one. Resolves with this node's view of
+   * each entity, at or after the decision.
+   * @throws GatewayError as `execute`; `invalid_request` when the scopes differ
    */
   askAll(commands: readonly Executed[], options: ExecuteOptions): Promise<(JsonObject | null)[]>;
   /**
-   * Resolves when the log has the command durably; it is decided later, and nobody hears the outcome.
+   * Resolves when the command is durable on the log. It is decided later; the outcome is not reported.
    * @throws GatewayError `log_unavailable`
    */
   enqueue(ref: EntityRef, body: CommandBody, options: { readonly actor: string }): Promise<void>;
@@ -64,8 +64,8 @@ export interface Found<S> {
 }
 
 /**
- * The local materialized view of `svc.internal.control.v1` (SQLite). Reads are synchronous and never leave the process;
- * `caughtUp` is asked before answering "unknown".
+ * The local materialized view of `svc.internal.control.v1` (SQLite). Reads are synchronous and never leave the
+ * process; await `caughtUp` before reporting an entity as unknown.
  */
 export interface ControlView {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
@@ -77,8 +77,8 @@ export interface ControlView {
   listBy<S>(kind: EntityKind, index: string, value: string): Found<S>[];
   /** By a query of a definition's search table, which selects `key`, `scope` and `state` of `entities`. */
   search<S>(sql: string, values: readonly (string | number)[]): Found<S>[];
-  /** Resolves when the view has applied what was in the log at the call (shared, at most every 50 ms). */
+  /** Resolves when the view has applied everything that was in the log at the call (shared, at most every 50 ms). */
   caughtUp(): Promise<void>;
-  /** Called after each applied batch with what changed. */
+  /** Called after each applied batch with the changed entities. */
   onChange(listener: (changed: readonly EntityRef[]) => void): () => void;
 }

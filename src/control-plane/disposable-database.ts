@@ -3,16 +3,16 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 interface Layout {
-  /** SQL that makes the tables. */
+  /** SQL that creates the tables. */
   readonly tables: string;
-  /** Other than 0; a file of another version is rebuilt. */
+  /** Other than 0; a file of another version is replaced. */
   readonly version: number;
 }
 
 /**
- * Opens a database that is derived from the log, or makes it: one that is damaged or of another layout is
- * thrown away. Nothing waits for the disk, since what a power cut takes away is read again.
- * @param file its path, whose folder is made too; `:memory:` keeps it in memory
+ * Opens or creates a database that is derived from the log. A corrupt one, or one of another layout, is deleted and
+ * recreated. Writes are not synced to disk: after a power loss the content is read from the log again.
+ * @param file its path, whose folder is created too; `:memory:` keeps it in memory
  */
 export function openDisposableDatabase(file: string, layout: Layout): DatabaseSync {
   if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
@@ -24,19 +24,19 @@ export function openDisposableDatabase(file: string, layout: Layout): DatabaseSy
   }
 }
 
-/** Removes a database that is made of the log again, with what SQLite keeps beside it. */
+/** Removes a database that can be rebuilt from the log, with SQLite's side files. */
 export function removeDisposableDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** Up to this size a file is read through when it is opened; damage in a larger one shows when it is met. */
+/** Files up to this size are verified when opened; corruption of a larger one shows when a page is read. */
 const readThroughBytes = 64 * 1024 ** 2;
 
-/** @throws Error when the file is not as it was written */
+/** @throws Error when the file is corrupt */
 export function mustBeWhole(database: DatabaseSync, file: string): void {
   if (file === ':memory:') return;
   const { size } = statSync(file);
-  // SQLite fills a last page that is cut off with zeros, and finds nothing wrong.
+  // SQLite pads a truncated last page with zeros and reports no error.
   const pageBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
   if (size % pageBytes !== 0) throw new Error(`${file} is damaged: its last page is cut off`);
   if (size > readThroughBytes) return;
@@ -44,7 +44,7 @@ export function mustBeWhole(database: DatabaseSync, file: string): void {
   if (found !== 'ok') throw new Error(`${file} is damaged: ${found}`);
 }
 
-/** @throws Error when the file is damaged or of another layout */
+/** @throws Error when the file is corrupt or of another layout */
 function openChecked(file: string, { tables, version }: Layout): DatabaseSync {
   const database = new DatabaseSync(file);
   try {

@@ -5,8 +5,8 @@ import type { Instant } from '../kernel/time.ts';
 export type EntityKind = string;
 
 /**
- * The name of an entity: `path` is unique within its kind, and `scope` is what all entities that must be
- * unique among each other share: it chooses the partition, so that one owner decides (docs/architecture.md#two-kinds-of-owner).
+ * The name of an entity: `path` is unique within its kind. `scope` is shared by all entities that must be unique
+ * among each other; it selects the partition, so that one owner decides (docs/architecture.md#two-kinds-of-owner).
  */
 export interface EntityRef {
   readonly kind: EntityKind;
@@ -14,10 +14,10 @@ export interface EntityRef {
   readonly path: readonly string[];
 }
 
-/** A command to one entity. What is undefined is absent once it has traveled. */
+/** A command to one entity. Undefined fields are absent after transport. */
 export type CommandBody = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** A command as it travels. Secrets inside `body` are sealed before they get here. */
+/** A command in transport. Secrets inside `body` are already sealed. */
 export interface ControlCommand {
   readonly id: string;
   /** One, or several that are decided together; all of one scope. */
@@ -25,19 +25,19 @@ export interface ControlCommand {
   /** `key:…`, `user:…`, `run:…` or `system`. */
   readonly actor: string;
   readonly at: Instant;
-  /** Refused with `command_expired` after it. */
+  /** After this time the command is refused with `command_expired`. */
   readonly deadline: Instant;
-  /** Node that waits for the reply; null = nobody. */
+  /** Node that waits for the reply; null = no reply. */
   readonly replyTo: string | null;
   readonly idempotencyKey: string | null;
   readonly requestHash: string | null;
 }
 
-/** A message for a public topic that an entity's event leads to, in the same transaction. */
+/** A message for a public topic that follows from an entity's event, in the same transaction. */
 export interface PublicMessage {
   readonly topic: string;
   readonly key: string;
-  /** What the partition is chosen by; the key when absent. */
+  /** What the partition is chosen by; default: the key. */
   readonly partitionBy?: string;
   /** The value after the common fields (`PublicFields`); null = tombstone. */
   readonly value: Readonly<Record<string, unknown>> | null;
@@ -47,9 +47,9 @@ export interface PublicMessage {
   readonly integration?: string;
   readonly connectionId?: string;
   readonly runId?: string;
-  /** When it happened; when it is written where that is absent, µs. */
+  /** When it happened, µs; default: the time of the write. */
   readonly at?: number;
-  /** The trace that it belongs to; that of what is being done when absent. */
+  /** The trace that it belongs to; default: the current one. */
   readonly trace?: string;
 }
 
@@ -59,7 +59,7 @@ export interface DecisionMeta {
   readonly ref: EntityRef;
 }
 
-/** What a decision may know of other entities: those of the same scope, which the same owner decides. */
+/** Other entities that a decision may read: those of the same scope, which the same owner decides. */
 export interface Siblings {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the kind's state
   find<S>(kind: EntityKind, path: readonly string[]): S | null;
@@ -67,15 +67,15 @@ export interface Siblings {
   list<S>(kind: EntityKind, prefix: readonly string[]): S[];
 }
 
-/** Values by which entities of a kind are found; null = this one is not in the index. */
+/** Values by which entities of a kind are found; null = not in the index. */
 export type EntityIndexes<S> = Readonly<Record<string, (state: S) => string | null>>;
 
-/** A table of the view beside the entities: what a noun searches by. */
+/** An additional table of the view by which a noun searches. */
 export interface SearchTable<S> {
   readonly name: string;
-  /** Makes it, with its indexes; its first column is `key TEXT PRIMARY KEY`, of the entity. */
+  /** Creates the table and its indexes; the first column is `key TEXT PRIMARY KEY`, the key of the entity. */
   readonly ddl: string;
-  /** The other columns in their order; null: the entity is not in it. */
+  /** The other columns in order; null: the entity is not in the table. */
   row(state: S): readonly (string | number | null)[] | null;
 }
 
@@ -87,7 +87,7 @@ export interface EntityDefinition<
 > {
   readonly kind: EntityKind;
   readonly decider: Decider<S | null, C, E>;
-  /** What the event means for readers of the public topics. */
+  /** Public messages that follow from the event. */
   publish(
     event: E,
     before: S | null,
@@ -96,7 +96,7 @@ export interface EntityDefinition<
   ): readonly PublicMessage[];
   /** Whether entities have a number: commands to an absent one then carry a fresh, unique `numericId`. */
   readonly isNumbered?: true;
-  /** What the decision needs to know of siblings; laid over the command's fields. Pure. */
+  /** Facts about siblings that the decision needs; merged into the command's fields. Pure. */
   facts?(
     command: CommandBody,
     ref: EntityRef,
@@ -104,7 +104,7 @@ export interface EntityDefinition<
   ): Readonly<Record<string, unknown>>;
   /** When the owner must decide `{type:'Tick', at}` on it; null = never. */
   dueAt?(state: S): Instant | null;
-  /** What views find it by beside its path. */
+  /** What views find it by besides its path. */
   readonly indexes?: EntityIndexes<S>;
   readonly searchTable?: SearchTable<S>;
 }

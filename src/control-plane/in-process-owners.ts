@@ -2,18 +2,18 @@ import { GatewayError } from '../kernel/errors.ts';
 import type { ControlCommand } from './entity.ts';
 import type { Reply } from './replies.ts';
 
-/** The owners of this process: what they are handed here takes no way over the log to them and back. */
+/** The owners of this process: a command passed to them skips the log in both directions. */
 export interface InProcessOwners {
   /**
-   * Resolves once the decision is durable, `trace` being what it belongs to. Null: no owner here could decide, and
-   * nothing was written, so that the command may go over the log.
+   * Resolves once the decision is durable; `trace` is the trace of the command. Null: no owner here could decide
+   * and nothing was written, so that the command may go over the log.
    * @throws GatewayError what the decider refused with; `log_full`: nothing was written; `log_unavailable`: the
    *   command may or may not have been decided
    */
   decide(command: ControlCommand, trace: string): Promise<Reply<object> | null>;
 }
 
-/** The same answer, waited for no longer. @throws GatewayError `log_unavailable` after the time */
+/** The same answer, bounded by a timeout. @throws GatewayError `log_unavailable` after the time */
 export async function within<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const message = 'The owner did not decide in time; the request may or may not be carried out.';

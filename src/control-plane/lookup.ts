@@ -1,8 +1,8 @@
 import type { ControlView } from './control-plane.ts';
 
 /**
- * What `find` finds in this node's view, or, where that is nothing, what it finds once the view has caught up:
- * another node may have made it a moment ago.
+ * What `find` finds in this node's view or, if nothing, what it finds once the view has caught up: another node may
+ * just have created it.
  */
 export async function findCaughtUp<T>(
   view: Pick<ControlView, 'caughtUp'>,

@@ -48,22 +48,22 @@ export interface ReplyValue {
   readonly body: Uint8Array | null;
 }
 
-/** Header of every control message: messages of a lower epoch than one already seen do not count. */
+/** Header of every control message: messages of an epoch lower than one already seen are ignored. */
 export const epochHeader = 'svc-epoch';
 
-/** Kinds of the owner's own notes; views leave them out. */
+/** Kind of the owner's own notes; views skip them. */
 export const ownerKey = '~owner';
 export const answerKind = '~answer';
 
 /**
- * Note that ends each decision of an owner. `decision` grows by one with each, so that a node knows what its
- * view has applied.
+ * Note that ends each decision of an owner. `decision` increases by one each time, so that a node knows which
+ * decisions its view has applied.
  */
 export interface OwnerNote {
   readonly decision: number;
-  /** How many numeric ids were given out. */
+  /** How many numeric ids were assigned. */
   readonly numbers: number;
-  /** Offset of the next command to decide: what counts, the group's is a hint. */
+  /** Offset of the next command to decide: authoritative, unlike the group's position, which is a hint. */
   readonly nextCommand: number;
   readonly epoch: number;
 }
@@ -88,7 +88,7 @@ export function fromCommandValue(value: CommandValue): ControlCommand {
   return {
     id: value.id,
     items: value.items.map(({ kind, path, body }) => ({
-      // The asking side's types are the same; an unknown kind is refused by the owner.
+      // The sender's types are the same; the owner refuses an unknown kind.
       ref: { kind: kind as EntityKind, scope: value.scope, path },
       body: JSON.parse(body) as ControlCommand['items'][number]['body'],
     })),

@@ -6,10 +6,10 @@ import type { Message } from '../ports/event-log.ts';
 import type { Codec } from '../ports/schemas.ts';
 import type { PublicMessage } from './entity.ts';
 
-/** The values of a public topic, whichever it is. */
+/** The values of any public topic. */
 export type PublicCodec = Codec<Readonly<Record<string, unknown>>>;
 
-/** The message with the headers and fields that all public ones have (docs/reference/topics.md#messages). */
+/** The message with the headers and fields common to all public messages (docs/reference/topics.md#messages). */
 export function encodePublic(
   message: PublicMessage,
   fields: {
@@ -52,7 +52,7 @@ export function encodePublic(
 
 let last = { environmentUid: '', integration: '', connectionId: '', source: '' };
 
-/** Messages of one connection come in long runs. */
+/** Cached for the last connection: messages of one connection come in long runs. */
 function sourceOf(message: PublicMessage): string {
   const { environmentUid, integration = '', connectionId = '' } = message;
   const isSame =

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/time.ts';
 import type { EventLog, Message, Placed, Position } from '../ports/event-log.ts';
 import type { Schemas } from '../ports/schemas.ts';
 
-/** Appends messages to public topics whose writers are no owners: deliveries and log entries. */
+/** Appends messages to public topics that are not written by owners: deliveries and log entries. */
 export interface Publisher {
   /**
    * Durable when it resolves. Messages of one partition keep their order.

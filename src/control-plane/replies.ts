@@ -6,10 +6,10 @@ import type { Codec, Schemas } from '../ports/schemas.ts';
 import { consume } from './consume.ts';
 import { repliesTopic, type ReplyValue } from './message-codec.ts';
 
-/** What an owner answered. */
+/** An owner's reply. */
 export interface Reply<T> {
   readonly partition: number;
-  /** Of the control plane the number of the decision, of records an offset. */
+  /** For the control plane the number of the decision, for records an offset. */
   readonly offset: number;
   readonly body: T | null;
 }
@@ -25,11 +25,11 @@ export interface Replies extends AsyncDisposable {
   expect<T>(commandId: string, timeoutMs: number): Promise<Reply<T>>;
 }
 
-/** Follows the replies to this node from now on. */
+/** Consumes the replies to this node from now on. */
 export async function openReplies(deps: {
   readonly log: EventLog;
   readonly schemas: Schemas;
-  /** Unique among running nodes (and, where several threads of one ask, threads). */
+  /** Unique among running nodes and, where several threads of one send commands, among threads. */
   readonly node: string;
   readonly logger: Logger;
 }): Promise<Replies> {
@@ -50,7 +50,10 @@ export async function openReplies(deps: {
         waiting.get(reply.command_id)?.(reply);
       }
     },
-    { signal: ending.signal, failed: (err) => logger.error({ err }, 'following replies failed') },
+    {
+      signal: ending.signal,
+      failed: (err) => logger.error({ err }, 'consuming the replies failed'),
+    },
   );
 
   return {
@@ -65,7 +68,7 @@ export async function openReplies(deps: {
       };
       const timer = setTimeout(() => settle(null), timeoutMs).unref();
       waiting.set(commandId, settle);
-      // Its asker may have given up, because the command could not be appended.
+      // The caller may have given up because the command could not be appended.
       promise.catch(() => undefined);
       return promise;
     },
@@ -77,7 +80,7 @@ export async function openReplies(deps: {
   };
 }
 
-/** The reply as a message and where it goes: to the partition of the node's name. */
+/** The reply as a message and its destination: the partition of the node's name. */
 export function replyMessage(
   codec: Codec<ReplyValue>,
   partitions: number,

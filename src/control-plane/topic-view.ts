@@ -5,20 +5,20 @@ import type { Batch, EventLog } from '../ports/event-log.ts';
 import { openDisposableDatabase } from './disposable-database.ts';
 import { consume } from './consume.ts';
 
-/** Small batches, since taking one in holds the thread. */
+/** Small batches, because applying one blocks the thread. */
 const batchBytesMax = 256 * 1024;
 const applyWithinMs = 10_000;
 
-/** What this process knows of one topic, in tables of SQLite that are made of its messages. */
+/** A local view of one topic: SQLite tables that are built from its messages. */
 export interface TopicView<T> extends AsyncDisposable {
   readonly tables: T;
-  /** Whether the partition was taken in up to the offset. */
+  /** Whether the view has applied the partition up to the offset. */
   has(partition: number, offset: number): boolean;
-  /** Resolves when the partition was taken in up to the offset. @throws GatewayError `log_unavailable` */
+  /** Resolves when the view has applied the partition up to the offset. @throws GatewayError `log_unavailable` */
   until(partition: number, offset: number): Promise<void>;
   /** Resolves when the view has what was on the topic at the call. @throws GatewayError `log_unavailable` */
   caughtUp(): Promise<void>;
-  /** Called after each batch that the view has taken in. Returns what ends it. */
+  /** Called after each batch that the view has applied. Returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
 }
 
@@ -26,10 +26,10 @@ interface TopicViewOptions<T> {
   readonly topic: string;
   /** `:memory:` keeps it in memory. */
   readonly file: string;
-  /** SQL of the tables, and its number: a file with another number is rebuilt. */
+  /** SQL of the tables, and its version: a file of another version is rebuilt. */
   readonly layout: { readonly version: number; readonly tables: string };
   open(database: DatabaseSync): T;
-  /** Takes a batch in, within one transaction with the position. */
+  /** Applies a batch, in one transaction with the position. */
   apply(tables: T, batch: Batch): void;
 }
 
@@ -38,7 +38,7 @@ const ownTables = `
   CREATE TABLE view_of (log TEXT PRIMARY KEY);
 `;
 
-/** Opens the view and resolves when it has caught up. One of another log is rebuilt. */
+/** Opens the view and resolves when it has caught up. A view of another log is rebuilt. */
 export async function openTopicView<T>(
   { log, logger }: { readonly log: EventLog; readonly logger: Logger },
   options: TopicViewOptions<T>,
@@ -63,7 +63,7 @@ export async function openTopicView<T>(
   const running = consume(log, progress.positions(topic), (batch) => progress.take(batch, apply), {
     signal,
     maxBytes: batchBytesMax,
-    failed: (err) => logger.error({ err, topic }, 'following a topic failed'),
+    failed: (err) => logger.error({ err, topic }, 'consuming a topic failed'),
   });
   const close = async (): Promise<void> => {
     ending.abort();
@@ -149,7 +149,7 @@ class Progress {
       if (this.has(partition, offset)) resolve(undefined);
     });
     const timer = setTimeout(() => {
-      const message = 'This node has not yet read what was asked for.';
+      const message = 'This node has not applied the requested position in time.';
       reject(new GatewayError('log_unavailable', { message }));
     }, applyWithinMs);
     try {

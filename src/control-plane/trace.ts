@@ -5,12 +5,12 @@ import { randomFillSync } from 'node:crypto';
 export const traceHeader = 'traceparent';
 
 const traceForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}/;
-/** Version 00 ends here; a later version may go on after a hyphen. */
+/** Version 00 ends here; a later version may continue after a hyphen. */
 const traceChars = 55;
 
 const running = new AsyncLocalStorage<string>();
 
-/** The trace that the header names, without what a later version adds; a new one where it names none. */
+/** The trace that the header names, without the additions of later versions; a new trace if it names none. */
 export function traceOf(header: string | undefined): string {
   const isTrace =
     header !== undefined &&
@@ -23,7 +23,7 @@ export function traceOf(header: string | undefined): string {
 const drawn = Buffer.alloc(24 * 512);
 let used = drawn.length;
 
-/** Nobody above decided to keep it: not sampled. */
+/** No caller requested sampling: not sampled. */
 function newTrace(): string {
   if (used === drawn.length) {
     randomFillSync(drawn);
@@ -34,10 +34,10 @@ function newTrace(): string {
   return `00-${text.slice(0, 32)}-${text.slice(32)}-00`;
 }
 
-/** What `work` does, and what follows from it, belongs to the trace. */
+/** Runs `task` and everything that follows from it in the trace. */
 export const inTrace = <T>(trace: string, task: () => T): T => running.run(trace, task);
 
-/** That of what is being done; a new one outside of any. Passed on as it came, for the service adds no spans. */
+/** The current trace; a new one outside of any. Passed on unchanged, because the service adds no spans. */
 export const currentTrace = (): string => running.getStore() ?? newTrace();
 
 /** For messages that belong to the trace. */

@@ -5,12 +5,12 @@ import type { PartitionProgress } from './view-store.ts';
 import { controlTopic } from './message-codec.ts';
 
 const catchUpTimeoutMs = 10_000;
-/** One check serves all who ask within it. */
+/** One check serves all callers within this time. */
 const checkEveryMs = 50;
 
 type Condition = (partitionProgress: PartitionProgress) => boolean;
 
-/** Those who wait for a view to have applied something of a partition. */
+/** Callers that wait for a view to apply a position of a partition. */
 export class Waiting {
   readonly #progress: ReadonlyMap<number, PartitionProgress>;
   readonly #waiters = new Set<{
@@ -37,7 +37,7 @@ export class Waiting {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     const waiter = { partition, condition, resolve: () => resolve(undefined) };
     const tooLate = (): void => {
-      const message = 'This node has not yet read what was decided.';
+      const message = 'This node has not applied the decision in time.';
       reject(new GatewayError('log_unavailable', { message }));
     };
     const timer = setTimeout(tooLate, timeoutMs);
@@ -57,8 +57,8 @@ export class Waiting {
 }
 
 /**
- * A function that resolves when the view has applied what was in the log at its call. Calls share a check
- * of the end offsets that has not begun yet; checks begin at least 50 ms apart.
+ * A function that resolves when the view has applied everything that was in the log at its call. Calls share a
+ * check of the end offsets that has not begun yet; checks begin at least 50 ms apart.
  */
 export function createCatchUp(deps: {
   readonly log: EventLog;
@@ -72,7 +72,7 @@ export function createCatchUp(deps: {
   const check = async (): Promise<void> => {
     const pause = lastBegun + checkEveryMs - performance.now();
     await (pause > 0 ? delay(pause) : Promise.resolve());
-    // The read of the end offsets has begun: a later caller needs another check.
+    // From here on the ends are being read: a later caller needs another check.
     next = null;
     lastBegun = performance.now();
     const numbers = Array.from({ length: partitions }, (_, partition) => partition);

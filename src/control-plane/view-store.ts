@@ -24,7 +24,7 @@ interface KindStore {
   readonly search: { readonly table: SearchTable<never>; readonly put: StatementSync } | null;
 }
 
-/** Another layout or another set of indexes is another version: the view is then rebuilt. */
+/** Another layout or another set of indexes is another version: the view is rebuilt. */
 function versionOf(definitions: EntityDefinitions, searches: readonly string[]): number {
   const indexed = Object.values(definitions).map(({ kind, indexes = {} }) => [
     kind,
@@ -39,7 +39,7 @@ function versionOf(definitions: EntityDefinitions, searches: readonly string[]):
 
 export interface PartitionProgress {
   readonly partition: number;
-  /** Offset to go on from. */
+  /** Next offset to read. */
   readonly next: number;
   /** Number of the last decision applied. */
   readonly decision: number;
@@ -87,7 +87,7 @@ export class ViewStore {
     this.#putAtEnd = prepare('INSERT OR REPLACE INTO at_end VALUES (1, ?)');
   }
 
-  /** All or nothing. */
+  /** Atomic. */
   transaction(task: () => void): void {
     this.database.exec('BEGIN IMMEDIATE');
     try {
@@ -118,7 +118,7 @@ export class ViewStore {
     else for (const removal of this.#removals) removal.run(key);
   }
 
-  /** The scope of what was removed; null when there was nothing. */
+  /** The scope of the removed entity; null when there was none. */
   remove(key: string): string | null {
     const row = this.#scopeOf.get(key);
     if (row === undefined) return null;
@@ -163,7 +163,7 @@ export class ViewStore {
   }
 }
 
-/** Takes a row of the table: its key, then its other columns. */
+/** Adds a row to the table: its key, then its other columns. */
 function searchOf(
   table: SearchTable<never>,
   prepare: (sql: string) => StatementSync,
@@ -173,7 +173,7 @@ function searchOf(
   return { table, put: prepare(`INSERT OR REPLACE INTO ${table.name} VALUES (${marks})`) };
 }
 
-/** Bounds of the keys below a prefix: `/` ends a part and `0` is the character after it. */
+/** Bounds of the keys below a prefix: `/` ends a part, and `0` is the character after `/`. */
 export function keysBelow(kind: string, prefix: readonly string[]): [from: string, to: string] {
   const start = joinKey(kind, ...prefix);
   return [`${start}/`, `${start}0`];

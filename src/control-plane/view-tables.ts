@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Which rows are meant: conditions that all hold, and what stands in their places. */
+/** A filter: conditions that all must hold, and the values of their placeholders. */
 export interface Where {
   readonly conditions: string[];
   readonly values: SQLInputValue[];
@@ -29,7 +29,7 @@ export class ViewTables {
     this.#prepared(sql).run(...values);
   }
 
-  /** Rows of the table in the order of the columns, beyond the place, which has a value for each of them. */
+  /** Rows of the table in the order of the columns, after the position, which has a value for each of them. */
   page(
     table: string,
     { conditions, values }: Where,
@@ -58,7 +58,7 @@ export class ViewTables {
   }
 }
 
-/** Of conditions with one place each, those whose value is given. */
+/** The conditions, one placeholder each, whose value is present. */
 export function where(wanted: Readonly<Record<string, SQLInputValue | undefined>>): Where {
   const found: Where = { conditions: [], values: [] };
   for (const [condition, value] of Object.entries(wanted)) {

@@ -17,10 +17,10 @@ import {
   type OwnerNote,
 } from './message-codec.ts';
 
-/** A saved view goes on only if it was at the end so recently: else it may have missed tombstones. */
+/** A saved view resumes only if it was at the end of the log this recently: an older one may have missed tombstones. */
 const resumeWithinMs = 3 * 86_400_000;
 const atEndNotedEveryMs = 10 * 60_000;
-/** Small batches, since applying one holds the thread. */
+/** Small batches, because applying one blocks the thread. */
 const batchBytesMax = 256 * 1024;
 const cachedMax = 20_000;
 
@@ -30,8 +30,8 @@ export interface OpenControlView extends ControlView, AsyncDisposable {
 }
 
 /**
- * Opens the view of this thread and resolves when it has caught up. Each thread that needs one has a file of
- * its own; `:memory:` keeps it in memory.
+ * Opens the view of this thread and resolves when it has caught up. Each thread needs a file of its own; `:memory:`
+ * keeps it in memory.
  */
 export async function openControlView(deps: {
   readonly log: EventLog;
@@ -39,7 +39,7 @@ export async function openControlView(deps: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly file: string;
-  /** What it holds, and finds entities by. */
+  /** The kinds that the view holds, with their indexes. */
   readonly definitions: EntityDefinitions;
 }): Promise<OpenControlView> {
   const { log, schemas, clock, logger, file, definitions } = deps;
@@ -55,7 +55,7 @@ export async function openControlView(deps: {
   const running = consume(log, from, (batch) => state.apply(batch), {
     signal: ending.signal,
     maxBytes: batchBytesMax,
-    failed: (err) => logger.error({ err }, 'following the control plane failed'),
+    failed: (err) => logger.error({ err }, 'consuming the control plane failed'),
   });
 
   const reached = (): void => store.putAtEnd(clock.now());
@@ -81,7 +81,7 @@ export async function openControlView(deps: {
   return state.asView(caughtUp, close);
 }
 
-/** Where to go on: from what was saved, or from the beginning with an empty store. */
+/** Where to resume: at the saved position, or at the beginning with an empty store. */
 async function resume(
   { log, clock }: { readonly log: EventLog; readonly clock: Clock },
   store: ViewStore,
