@@ -3,35 +3,35 @@ import { limits } from '../kernel/limits.ts';
 
 const lookEveryMs = 1_000;
 
-/** A request of whose body not all has come. */
+/** A request whose body is incomplete. */
 interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Between two pieces of a body that may take as long as it comes; null: it is due as a whole. */
+  /** Longest pause between two pieces of a streamed body; null: the body is due as a whole. */
   readonly idleMs: number | null;
-  /** From when on its time counts, on the clock of `performance.now`. */
+  /** Start of its time limit, on the clock of `performance.now`. */
   since: number;
-  /** What had come over its connection by then. */
+  /** Bytes received over its connection by then. */
   bytes: number;
 }
 
 /**
- * The bodies that are still coming. One timer looks at all of them: Node's own limit is the same for every request, and
- * a timer for each would cost all of them.
+ * The bodies that are still arriving. One timer checks all of them: Node's own limit is the same for every request,
+ * and a timer for each would be expensive.
  */
 export class ArrivingBodies implements Disposable {
   readonly #arrivals = new Set<Arrival>();
   readonly #refuse: (request: IncomingMessage, response: ServerResponse) => void;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param refuse takes a request whose body comes too slowly */
+  /** @param refuse called with a request whose body arrives too slowly */
   constructor(refuse: (request: IncomingMessage, response: ServerResponse) => void) {
     this.#refuse = refuse;
     this.#timer = setInterval(() => this.#look(performance.now()), lookEveryMs);
     this.#timer.unref();
   }
 
-  /** @param idleMs of a body that may take as long as it comes, until the request is answered */
+  /** @param idleMs longest pause of a streamed body, until the request is answered */
   add(request: IncomingMessage, response: ServerResponse, idleMs: number | null): void {
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
     if (coding === undefined && (length === undefined || length === '0')) return;
@@ -59,7 +59,7 @@ export class ArrivingBodies implements Disposable {
   }
 }
 
-/** Whether the client is due and has sent nothing: what nobody reads here holds it up. */
+/** Whether the client stalls: it sends nothing although nothing here applies backpressure. */
 function isStill(arrival: Arrival): boolean {
   const { request } = arrival;
   const before = arrival.bytes;

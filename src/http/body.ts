@@ -3,8 +3,8 @@ import { GatewayError } from '../kernel/errors.ts';
 import { limits } from '../kernel/limits.ts';
 
 /**
- * Reads and parses a JSON body; undefined when there is none. The limit is kept while reading, so that a
- * body without a length, or with a wrong one, is cut as early.
+ * Reads and parses a JSON body; undefined when there is none. The limit applies while reading, so that a body with
+ * a missing or wrong length is cut just as early.
  * @throws GatewayError `request_too_large`, `invalid_json`, `invalid_content_type` (a compressed body)
  */
 export async function readJson(
@@ -29,9 +29,9 @@ export async function readJson(
 }
 
 /**
- * Reads a body as it is; the limit is kept while reading.
- * @param fix what to do about a body that is larger; the general advice when absent
- * @param signal once it is aborted, the body is not waited for any more
+ * Reads a body unparsed; the limit applies while reading.
+ * @param fix the fix for a larger body; default: the general one
+ * @param signal aborts the wait for the body
  * @throws GatewayError `request_too_large`, `invalid_request` (it breaks off); the reason of the signal
  */
 export async function readBytes(
@@ -40,7 +40,7 @@ export async function readBytes(
   { fix, signal }: { readonly fix?: string; readonly signal?: AbortSignal } = {},
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax, fix);
-  // Of a request without a body nothing more is told.
+  // A request without a body emits no further events.
   if (request.readableEnded) return Buffer.alloc(0);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -76,7 +76,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Without recursion, since depth is what it guards against. */
+/** Without recursion, because it guards against depth. */
 function refuseDepth(value: unknown, chars: number): void {
   if (chars <= limits.jsonDepthMax * 2) return;
   let level: unknown[] = [value];

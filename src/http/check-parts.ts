@@ -23,12 +23,12 @@ export function checkScope(route: Guarded, caller: Caller): void {
   throw new GatewayError('forbidden', { message });
 }
 
-/** The query as the schema takes it. @throws GatewayError `invalid_query_params` */
+/** The query parsed by the schema. @throws GatewayError `invalid_query_params` */
 export function checkQuery<S extends z.ZodType>(schema: S, search: string): z.output<S> {
   return parsePart(schema, parseQuery(search), 'invalid_query_params') as z.output<S>;
 }
 
-/** The headers as the schema takes them. @throws GatewayError `invalid_headers` */
+/** The headers parsed by the schema. @throws GatewayError `invalid_headers` */
 export function checkHeaders<S extends z.ZodType>(
   schema: S,
   headers: IncomingMessage['headers'],
@@ -44,7 +44,7 @@ export function checkContentType(request: IncomingMessage): void {
 }
 
 /**
- * One part of a request as its schema takes it.
+ * One part of a request parsed by its schema.
  * @param isOptional whether a route without a schema ignores the part instead of refusing any key
  * @throws GatewayError with the code
  */
@@ -65,7 +65,7 @@ export function parsePart(
   throw new GatewayError(code, { errors: issuesOf(parsed.error) });
 }
 
-/** The parameters of the path without percent-encoding. @throws GatewayError `invalid_uri_params` */
+/** The parameters of the path, percent-decoded. @throws GatewayError `invalid_uri_params` */
 export function decoded(params: Readonly<Record<string, string>>): Record<string, string> {
   try {
     return Object.fromEntries(

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-/** Any page may call the API: it is protected by keys in a header, never by cookies. */
+/** Any page may call the API: keys in a header protect it, never cookies. */
 const requestHeaders = [
   'Authorization',
   'Content-Type',
@@ -29,13 +29,13 @@ const answerHeaders = [
 ].join(', ');
 const maxAgeS = 600;
 
-/** Of every answer (docs/reference/http.md#cors). */
+/** On every response (docs/reference/http.md#cors). */
 export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': answerHeaders,
 };
 
-/** Headers of the answer to a preflight. */
+/** Headers of the response to a preflight. */
 export function preflightHeaders(methods: readonly string[]): Record<string, string> {
   return {
     allow: methods.join(', '),

@@ -3,42 +3,43 @@ import type { GatewayError } from '../kernel/errors.ts';
 import type { Responses } from './responses.ts';
 import type { RouteError } from './route-errors.ts';
 
-/** What a route takes: a key of one environment or of the account, the token of a connect session, or nothing. */
+/**
+ * The credential that a route requires: a key of one environment or of the account, the token of a connect session,
+ * or none.
+ */
 export type Credential = 'environment' | 'account' | 'connect' | 'none';
 
-/** What a route may read of the connect session of its caller. */
+/** What a route may read of the caller's connect session. */
 export interface CallerSession {
   readonly id: string;
-  /** Unique keys of the integrations that it allows; empty: all. */
+  /** Unique keys of the allowed integrations; empty: all. */
   readonly allowedIntegrations: readonly string[];
 }
 
-/** Who calls. `environmentUid` comes from the key or the token, never from the request. */
+/** The caller. `environmentUid` comes from the key or the token, never from the request. */
 export interface Caller {
   readonly credential: Credential;
-  /** Empty for account keys and open routes. */
+  /** Empty for account keys and unauthenticated routes. */
   readonly environmentUid: string;
   readonly keyId: string;
   readonly scopes: readonly string[];
-  /** Of the credential `connect`. */
+  /** Present for the credential `connect`. */
   readonly session?: CallerSession;
-  /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit. */
+  /** `key:<id>`, or `user:session-<id>` of a connect session; for events and the audit trail. */
   readonly actor: string;
   /** Whether the key holds the scope (wildcards as in docs/reference/http.md#scopes). */
   has(scope: string): boolean;
 }
 
-/** What a client repeats: its key, and a keyed hash of what it sent. */
+/** Identifies a repeated request: the client's key, and a keyed hash of the request. */
 export interface IdempotentCall {
   readonly idempotencyKey: string;
   readonly requestHash: string;
 }
 
-/** Spread into the options of a command: the owner answers a repeated key as the first time. */
+/** Spread into the options of a command: the owner repeats the reply for a repeated key. */
 export interface Idempotency extends IdempotentCall {
-  /**
-   * UUID of the work. A node that goes on where another one was lost gets the same: what is begun under it is begun once.
-   */
+  /** UUID of the work. A node that continues after another one failed gets the same id, so that work is begun once. */
   readonly workId: string;
 }
 
@@ -58,15 +59,15 @@ export interface RouteInput<
   readonly params: Parsed<P>;
   readonly caller: Caller;
   readonly services: S;
-  /** Aborted when the client goes away before it has the answer. */
+  /** Aborted when the client disconnects before it has the response. */
   readonly signal: AbortSignal;
-  /** The client's `Idempotency-Key` with a keyed hash of what it sent; absent when it sent none. */
+  /** The client's `Idempotency-Key` with a keyed hash of the request; absent without the header. */
   readonly idempotency?: Idempotency;
 }
 
 export interface RouteAnswer {
   readonly status: number;
-  /** An object becomes JSON; bytes go out as they are (JSON text unless a header says otherwise). Absent = no body. */
+  /** An object becomes JSON; bytes are sent unchanged (JSON text unless a header says otherwise). Absent = no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -86,26 +87,26 @@ export interface Route<
   /** Path with `{name}` for parameters, as in the contract. */
   readonly path: string;
   readonly credential: Credential;
-  /** The token of a connect session passes as well; its only scope is `environment:integrations:list`. */
+  /** The token of a connect session is accepted too; its only scope is `environment:integrations:list`. */
   readonly takesConnectToken?: true;
-  /** Where the token of a connect session stands; in the header when absent. */
+  /** Where the token of a connect session is; default: in the header. */
   readonly tokenIn?: 'query';
-  /** Any one of these passes; empty = any key of the right kind. `environment:` or `account:` included. */
+  /** Any one of these suffices; empty = any key of the right kind. `environment:` or `account:` included. */
   readonly scopes: readonly string[];
   readonly summary: string;
   readonly query?: Q;
   readonly body?: B;
   readonly headers?: H;
   readonly params?: P;
-  /** What it answers, by status, when it does not refuse. */
+  /** The successful responses, by status. */
   readonly answers?: Responses;
   /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
-  /** There is another endpoint in its place; every answer has the header `Deprecation: true`. */
+  /** Another endpoint replaces this one; every response has the header `Deprecation: true`. */
   readonly isDeprecated?: true;
-  /** The page for a person whose browser navigated here and was refused; without it the refusal is JSON. */
+  /** The page for a refused browser navigation; without it the refusal is JSON. */
   readonly refusalPage?: (error: GatewayError, search: string, services: S) => Promise<RouteAnswer>;
-  /** Set where no rate limit counts: probes of orchestrators. */
+  /** Exempt from the rate limit: probes of orchestrators. */
   readonly isUnlimited?: true;
   handle(input: RouteInput<Q, B, H, P, S>): Promise<RouteAnswer>;
 }
@@ -113,7 +114,7 @@ export interface Route<
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a table holds routes of every type
 export type AnyRoute = Route<any, any, any, any, any>;
 
-/** Makes the `defineRoute` of the handlers that are given the services `S`. */
+/** Returns the `defineRoute` of handlers that receive the services `S`. */
 export const routesWith =
   <S>() =>
   <

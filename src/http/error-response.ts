@@ -4,10 +4,10 @@ import { GatewayError, type Issue } from '../kernel/errors.ts';
 import { errorHints } from '../kernel/error-hints.ts';
 import type { RouteAnswer } from './define-route.ts';
 
-/** Seconds that a client is asked to wait after a 503 that names no time. */
+/** `Retry-After` of a 503 that names no time, in seconds. */
 const retryAfterDefaultS = 1;
 
-/** The uniform error body with its status (docs/reference/errors.md#body), and what to do about it. */
+/** The uniform error body with its status (docs/reference/errors.md#body) and fix. */
 export function errorAnswer(error: GatewayError) {
   const { errors, payload, retryAfterS, fix = errorHints[error.code] } = error.details;
   const wait = retryAfterS ?? (error.status === 503 ? retryAfterDefaultS : undefined);
@@ -26,14 +26,14 @@ export function errorAnswer(error: GatewayError) {
   };
 }
 
-/** A request, for the log line and the answers that name it. */
+/** Identifies a request in the log line and the response. */
 export interface RequestFacts {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
 }
 
-/** What a thrown error answers; anything but a GatewayError is a bug and says nothing of itself. */
+/** The response to a thrown error. Anything except a GatewayError is a bug and reveals nothing. */
 export function refusalOf(
   error: unknown,
   { requestId, method, path }: RequestFacts,
@@ -50,7 +50,7 @@ export function refusalOf(
   return { ...answer, body: { error: { ...shown, request_id: requestId } } };
 }
 
-/** Issues as the API shows them: the path as a list of strings; of a value with alternatives what is wrong with it. */
+/** Issues as the API shows them: the path as a list of strings; for a union, the issues of the matching alternative. */
 export function issuesOf(error: z.ZodError): Issue[] {
   return error.issues.flatMap((issue) => issuesAt([], issue));
 }
@@ -58,7 +58,7 @@ export function issuesOf(error: z.ZodError): Issue[] {
 function issuesAt(above: readonly string[], issue: z.core.$ZodIssue): Issue[] {
   const path = [...above, ...issue.path.map(String)];
   if (issue.code !== 'invalid_union') return [{ code: issue.code, message: issue.message, path }];
-  // The alternative whose kind the value has is the one that was meant.
+  // The alternative whose kind matches the value is the intended one.
   const [meant, ...others] = issue.errors.filter((ref) => !ref.every(isOtherKind));
   if (meant !== undefined && others.length === 0)
     return meant.flatMap((route) => issuesAt(path, route));
@@ -69,11 +69,11 @@ function issuesAt(above: readonly string[], issue: z.core.$ZodIssue): Issue[] {
 const isOtherKind = ({ code, path }: z.core.$ZodIssue): boolean =>
   path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 
-/** What a schema found in a body that the gate had let through. */
+/** Issues that a schema found in a body after the request pipeline. */
 export const bodyIssues = (error: z.ZodError): GatewayError =>
   new GatewayError('invalid_body', { errors: issuesOf(error) });
 
-/** A refusal of the body that a rule beyond its schema found; `path` names the field. */
+/** A refusal of the body by a rule beyond its schema; `path` names the field. */
 export function bodyRefused(path: readonly string[], message: string): GatewayError {
   return new GatewayError('invalid_body', { errors: [{ code: 'custom', message, path }] });
 }

@@ -1,6 +1,6 @@
 import { corsHeaders } from './cors.ts';
 
-/** Headers of every answer: what a caller put into an answer must not become a script by its look. */
+/** Headers of every response: browsers must not interpret a caller's data as a script. */
 export const headersOfEveryAnswer: Readonly<Record<string, string>> = {
   ...corsHeaders,
   'x-content-type-options': 'nosniff',

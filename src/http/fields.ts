@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../kernel/stable-json.ts';
 const yes = new Set(['true', '1', 'yes', 'on', 'y', 'enabled']);
 const no = new Set(['false', '0', 'no', 'off', 'n', 'disabled']);
 
-/** Text without NUL and lone surrogates: what every store and log keeps as it is. */
+/** Text without NUL and lone surrogates, which not every store and log preserves. */
 export const text = (min: number, max: number) =>
   z
     .string()
@@ -51,14 +51,14 @@ export const wholeNumber = (min: number, max: number) =>
     .pipe(z.number().int().min(min).max(max))
     .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max });
 
-/** Any JSON object; keys are data and are kept as they are. */
+/** Any JSON object; keys are data and are preserved. */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, 'Send an object.')
   .meta({ type: 'object' });
 
 /**
- * A map whose keys are data. zod leaves out a key `__proto__`, and no map of the API has a use for one: it is refused, so
- * that nothing is dropped without a word.
+ * A map whose keys are data. zod drops a key `__proto__`, and no map of the API needs one: it is refused, so that
+ * nothing is dropped silently.
  */
 export const mapOf = <K extends z.core.$ZodRecordKey, V extends z.core.SomeType>(
   key: K,
@@ -80,7 +80,7 @@ export const mapOf = <K extends z.core.$ZodRecordKey, V extends z.core.SomeType>
 
 const tagKey = /^[a-zA-Z][a-zA-Z0-9_\-./]*$/;
 
-/** Up to 10 tags; keys come out in lower case, and two that become equal are refused. */
+/** Up to 10 tags; keys are converted to lower case, and two that become equal are refused. */
 export const tags = mapOf(z.string(), text(1, 255)).transform((input, context) => {
   const result: Record<string, string> = {};
   const refuse = (key: string, message: string) => {
@@ -101,7 +101,7 @@ function isEmail(value: string): boolean {
   return z.email().safeParse(value).success;
 }
 
-/** `end_user` as it is sent. */
+/** `end_user` in a request. */
 export const endUserInput = z
   .strictObject({
     id: text(1, 255),
@@ -115,5 +115,5 @@ export const webAddress = text(1, 2048)
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'Not a URL.')
   .meta({ format: 'uri', examples: ['https://app.example.com/hooks'] });
 
-/** A web address, or empty to clear it. Whether it may be reached is for the egress policy to say. */
+/** A web address, or empty to clear it. The egress policy decides whether it may be reached. */
 export const webhookUrl = z.union([z.literal(''), webAddress]);

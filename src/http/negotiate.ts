@@ -1,9 +1,9 @@
 import Negotiator from 'negotiator';
 
-/** No client sends as much: a longer header counts as none, since reading 32 KB of commas takes milliseconds. */
+/** No real client sends this much. A longer header is ignored, because parsing 32 KB of commas takes milliseconds. */
 const headerCharsMax = 1024;
 
-/** The first of our codings that an `Accept-Encoding` header allows; null: the body goes as it is. */
+/** The first of our codings that an `Accept-Encoding` header allows; null: no coding. */
 export function codingFor<C extends string>(
   header: string | undefined,
   codings: readonly C[],
@@ -12,7 +12,7 @@ export function codingFor<C extends string>(
   return codings.find((coding) => allowed.includes(coding)) ?? null;
 }
 
-/** The one of our languages that an `Accept-Language` header prefers; the first of ours where it names none. */
+/** The one of our languages that an `Accept-Language` header prefers; the first of ours without a match. */
 export function languageFor<L extends string>(
   header: string | undefined,
   languages: readonly [L, ...L[]],

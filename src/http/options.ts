@@ -1,13 +1,13 @@
 import type { ExecuteOptions } from '../control-plane/control-plane.ts';
 import type { Caller, Idempotency } from './define-route.ts';
 
-/** How the commands of a request are sent, and what its runs are named by. */
+/** Options for the commands of a request, and the id of its runs. */
 export interface RequestOptions extends ExecuteOptions {
   /** As `Idempotency.workId`; absent without an Idempotency-Key. */
   readonly workId?: string;
 }
 
-/** How the commands of a request are sent: in the caller's name, once per Idempotency-Key. */
+/** Options for the commands of a request: in the caller's name, once per Idempotency-Key. */
 export function askOptions(input: {
   readonly caller: Caller;
   readonly idempotency?: Idempotency;
@@ -16,8 +16,8 @@ export function askOptions(input: {
 }
 
 /**
- * As `askOptions`, for what takes several commands to the same owner, such as a deletion: with one
- * Idempotency-Key the later ones would be answered as the first. Doing it again is harmless anyway.
+ * As `askOptions`, for operations that send several commands to the same owner, such as a deletion: with one
+ * Idempotency-Key the later ones would get the reply to the first. Repeating these commands is harmless.
  */
 export function repeatableOptions({
   caller,

@@ -3,7 +3,7 @@ import type { AnyRoute } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
 import type { AnyStreamRoute } from './stream-route.ts';
 
-/** Any dependency may be unavailable; no route lists these itself. */
+/** Any dependency may be away; no route lists these codes itself. */
 const outages: readonly ErrorCode[] = [
   'command_expired',
   'coordination_unavailable',

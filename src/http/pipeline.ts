@@ -10,35 +10,35 @@ export interface PipelineCall {
   /** Address of the client. */
   readonly address: string;
   readonly signal: AbortSignal;
-  /** Sets a header of the answer, whatever the outcome. */
+  /** Sets a header of the response, whatever the outcome. */
   setHeader(name: string, value: string): void;
 }
 
-/** What authorization reads of a route. */
+/** The fields of a route that authorization reads. */
 export type Guarded = Pick<
   AnyRoute,
   'credential' | 'scopes' | 'isUnlimited' | 'takesConnectToken' | 'tokenIn'
 >;
 
-/** A request that is to be authorized. */
+/** A request to authorize. */
 export interface Authorization extends Omit<PipelineCall, 'match' | 'search' | 'signal'> {
   readonly route: Guarded;
-  /** Needed where the token stands in the query. */
+  /** Required if the token is in the query. */
   readonly search?: string;
 }
 
-/** What stands between the server and the handlers; the server knows no more of it. */
+/** The steps between the server and the handlers, hidden from the server. */
 export interface RequestPipeline extends AsyncDisposable {
-  /** Runs the handler of the route that was found. @throws GatewayError what refuses the request */
+  /** Runs the handler of the matched route. @throws GatewayError the refusal of the request */
   handleRequest(call: PipelineCall): Promise<RouteAnswer>;
   /**
-   * Who calls, counted against the rate limit; at once where nobody has to be asked. The scope is not checked.
+   * The caller, counted against the rate limit; synchronous if no I/O is needed. The scope is not checked.
    * @throws GatewayError 401, 429
    */
   authorize(call: Authorization): Caller | Promise<Caller>;
 }
 
-/** The caller of a route that takes no credential. */
+/** The caller of a route without a credential. */
 export const anonymous: Caller = {
   credential: 'none',
   environmentUid: '',

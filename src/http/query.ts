@@ -6,9 +6,9 @@ export type Query = Readonly<Record<string, QueryValue>>;
 const empty: Query = Object.freeze({});
 
 /**
- * `k=a` is text, `k=a&k=b` and `k[]=a` are lists, `k[name]=v` is an object (docs/reference/http.md#bodies-and-queries);
- * deeper nesting is refused. What a field may be is for its schema to say. Names are data: the result
- * has no prototype that `__proto__` could reach.
+ * `k=a` is text, `k=a&k=b` and `k[]=a` are lists, `k[name]=v` is an object
+ * (docs/reference/http.md#bodies-and-queries); deeper nesting is refused. The schema validates each field. Names
+ * are data: the result has no prototype that `__proto__` could reach.
  * @throws GatewayError `invalid_query_params`
  */
 export function parseQuery(text: string): Query {

@@ -5,13 +5,13 @@ import type { Coordination, Counted } from '../ports/coordination.ts';
 
 const windowMs = 60_000;
 
-/** Counts one call in the caller's window of 60 s and says what is left. */
+/** Counts one call in the caller's window of 60 s and returns what is left. */
 export interface Quota {
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: GatewayError | null;
 }
 
-/** What counts the calls. */
+/** The counter behind the limit. */
 export interface RateLimiter {
   readonly coordination: Pick<Coordination, 'count'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -21,10 +21,10 @@ export interface RateLimiter {
 const unlimited: Quota = { headers: {}, refusal: null };
 
 /**
- * @param who what is counted: a key, the address of a caller without one, or whom the call is for.
- * @param cost 1, or more for calls that no key answers for.
- * @param limit calls per window; 0 = any number.
- * A limiter that fails lets the call through (docs/reference/http.md#rate-limit).
+ * @param who the counted party: a key, the address of a caller without one, or the subject of the call
+ * @param cost 1, or more for calls without a valid key
+ * @param limit calls per window; 0 = unlimited. A limiter that fails lets the call through
+ *   (docs/reference/http.md#rate-limit).
  */
 export function takeQuota(
   limiter: RateLimiter,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/stable-json.ts';
 
-/** What a route answers with one status when it does not refuse; the OpenAPI document is made of it. */
+/** A successful response of a route with one status; the OpenAPI document uses it. */
 export interface ResponseShape {
   readonly description: string;
   /** Media type of the body; null: it has none. */
@@ -19,7 +19,7 @@ export const json = (description: string, schema: z.ZodType): ResponseShape => (
   schema,
 });
 
-/** A body that is no JSON of ours: a page, a script, a stream of events. */
+/** A body that is not JSON of the API: a page, a script, a stream of events. */
 export const content = (description: string, type: string): ResponseShape => ({
   description,
   type,
@@ -37,13 +37,13 @@ export const data = <S extends z.ZodType>(schema: S) => z.strictObject({ data: s
 
 const success = z.strictObject({ success: z.literal(true) }).meta({ id: 'Success' });
 
-/** Of a route that has nothing to tell but that it is done. */
+/** The response of a route without a result. */
 export const succeeded: Responses = { 200: json('It is done.', success) };
 
-/** Whatever JSON it is. */
+/** Any JSON value. */
 export const anyJson = z.custom<Json>();
 
-/** `2026-02-01T08:00:00.000Z`, and with more digits or an offset where the contract has them. */
+/** `2026-02-01T08:00:00.000Z`, with more digits or an offset where the contract has them. */
 export const timestamp = z.iso
   .datetime({ offset: true })
   .meta({ examples: ['2026-02-01T08:00:00.000Z'] });

@@ -1,6 +1,6 @@
 import { catalogue, type ErrorCode } from '../kernel/errors.ts';
 
-/** A code that a route answers; with a status where that is not the catalog's. */
+/** An error code of a route; with a status if it differs from the catalog's. */
 export type RouteError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
 /** Some codes have a status of their own on some routes (docs/reference/errors.md#codes-with-other-statuses). */

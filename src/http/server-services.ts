@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/time.ts';
 import type { Coordination } from '../ports/coordination.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
-/** What the server itself works with; handlers of routes are given more. */
+/** The services of the server itself; handlers of routes receive more. */
 export interface ServerServices {
   readonly coordination: Coordination;
   readonly metrics: Metrics;

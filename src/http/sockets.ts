@@ -6,10 +6,13 @@ import type { Coordination } from '../ports/coordination.ts';
 import { takeQuota } from './rate-limit.ts';
 import type { ServerServices } from './server-services.ts';
 
-/** Where a page opens the WebSocket that hears how an authorization ended (docs/reference/http.md#sign-in-by-redirect). */
+/**
+ * The path of the WebSocket that reports the outcome of an authorization to a page
+ * (docs/reference/http.md#sign-in-by-redirect).
+ */
 export const socketsPath = '/';
 
-/** What is told a page. Nothing in it is secret. */
+/** A message to a page. Contains no secret. */
 export type SocketMessage =
   | {
       readonly message_type: 'success';
@@ -27,13 +30,13 @@ export type SocketMessage =
       readonly provider_error?: string;
     };
 
-/** The callback may reach another node than the one that holds the socket: every node hears this channel. */
+/** The callback may reach another node than the one that holds the socket: every node subscribes to this channel. */
 const channel = 'connect-results';
 const socketsMax = 10_000;
-/** As long as a connect session. */
+/** Same as the lifetime of a connect session. */
 const openAtMostMs = 30 * 60_000;
 const pingEveryMs = 30_000;
-/** A page has nothing to say. */
+/** A page sends no messages. */
 const messageBytesMax = 1024;
 
 export interface Sockets extends AsyncDisposable {
@@ -41,7 +44,7 @@ export interface Sockets extends AsyncDisposable {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 }
 
-/** Sends the message to the page, wherever its socket is; a page that is gone hears nothing. */
+/** Sends the message to the page, on whichever node its socket is; lost if the page is gone. */
 export async function notifySocket(
   coordination: Coordination,
   socketId: string,
@@ -50,7 +53,7 @@ export async function notifySocket(
   await coordination.publish(channel, JSON.stringify({ socketId, message }));
 }
 
-/** Any other wish to upgrade, such as to HTTP/2, is passed over: the request is answered as it is. */
+/** Other upgrade requests, such as to HTTP/2, are ignored: the request is answered without an upgrade. */
 export const isSocketRequest = ({ url = '/', headers }: IncomingMessage): boolean =>
   url.split('?', 1)[0] === socketsPath && headers.upgrade?.toLowerCase() === 'websocket';
 

@@ -1,28 +1,28 @@
 import { once } from 'node:events';
 import type { StreamCall } from './stream-route.ts';
 
-/** Proxies between close what is silent for a minute. */
+/** Proxies close connections that are silent for a minute. */
 const sayEveryMs = 15_000;
-/** How long a client waits before it connects again. */
+/** How long a client waits before it reconnects. */
 const retryMs = 2_000;
 
 /** One event; `data` becomes a line of JSON. */
 export interface SseEvent {
-  /** What the client sends back as `Last-Event-ID`. Without line ends. */
+  /** Returned by the client as `Last-Event-ID`. Without line ends. */
   readonly id: string;
   readonly event: string;
   readonly data: unknown;
 }
 
 export interface SseStream extends Disposable {
-  /** Resolves when the client can take more. Once it has gone nothing is sent. */
+  /** Resolves when the client can take more. Sends nothing after the client has disconnected. */
   send(event: SseEvent): Promise<void>;
 }
 
 /**
- * Begins an answer of server-sent events (media type `text/event-stream`) and keeps it open with comments.
+ * Begins a response of server-sent events (media type `text/event-stream`) and keeps it open with comments.
  * Disposing ends it.
- * @param signal aborted when the client goes away
+ * @param signal aborted when the client disconnects
  */
 export function openSse(
   { response, begin }: Pick<StreamCall, 'response' | 'begin'>,

@@ -13,9 +13,9 @@ import type { ServerServices } from './server-services.ts';
 import type { AnyStreamRoute, StreamCall } from './stream-route.ts';
 
 export interface StreamHandler {
-  /** Undefined where the request is another's. */
+  /** Undefined if no streaming route matches. */
   find(request: IncomingMessage): AnyStreamRoute | undefined;
-  /** Never rejects: what is thrown becomes the answer, or cuts it. */
+  /** Never rejects: an exception becomes the response, or cuts it. */
   handle(route: AnyStreamRoute, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ interface Parts {
   readonly closing: AbortSignal;
 }
 
-/** Answers the routes that stream, on the server itself: no framework stands between the sockets. */
+/** Serves the streaming routes directly on the HTTP server: no framework between the sockets. */
 export function createStreamHandler(
   routes: readonly AnyStreamRoute[],
   parts: Parts,
@@ -54,7 +54,7 @@ export function createStreamHandler(
         const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
         const facts = { requestId, method: request.method ?? 'GET', path };
         refuse(exchange, refusalOf(error, facts, services.logger));
-        // The rest of the body is read away, so that the client gets to see the answer.
+        // Drains the rest of the body, so that the client reads the response.
         request.resume();
       }
     },
@@ -63,7 +63,7 @@ export function createStreamHandler(
 
 const ofEveryAnswer = Object.entries(headersOfEveryAnswer).flat();
 
-/** Whether the client has disconnected; the signal is created on first use. */
+/** Whether the client has disconnected; a signal is created only on demand. */
 class Departure implements Cancellation {
   isCancelled = false;
   listener: (() => void) | null = null;
@@ -84,16 +84,16 @@ class Departure implements Cancellation {
   }
 }
 
-/** A request with the answer that is made of it. */
+/** A request with its response. */
 class Exchange implements StreamCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly services: ServerServices;
   readonly closing: AbortSignal;
   readonly cancellation = new Departure();
-  /** What the prefix of the route leaves of the URL. */
+  /** The URL without the prefix of the route. */
   readonly target: string;
-  /** Known once the gate has let it pass. */
+  /** Set by authorization. */
   caller: Caller = anonymous;
   readonly #startedAt = performance.now();
   readonly #own: string[] = [...ofEveryAnswer];
@@ -136,7 +136,7 @@ function isBelow(url: string, prefix: string): boolean {
   return prefix.endsWith('/') || url.length === prefix.length || url[prefix.length] === '?';
 }
 
-/** Who calls; null where the answer is given. */
+/** The caller; null if the response was sent. */
 function pass(
   route: AnyStreamRoute,
   exchange: Exchange,

@@ -5,37 +5,37 @@ import type { Caller, Credential } from './define-route.ts';
 import type { RouteError } from './route-errors.ts';
 import type { Cancellation } from '../ports/http-client.ts';
 
-/** @typeParam S what its handler is given to work with */
+/** @typeParam S the services of its handler */
 export interface StreamCall<S = unknown> {
   readonly request: IncomingMessage;
-  /** Takes the body of the answer; its head is written by `begin`. */
+  /** Takes the response body; `begin` writes its head. */
   readonly response: ServerResponse;
   /**
-   * Writes the head of the answer, together with the headers that every answer has: one list in one go, which costs
-   * the server a fraction of setting each.
-   * @param headers names in lower case and values in turn; none of those that every answer has
+   * Writes the response head, together with the headers of every response: one list at once, which costs a fraction
+   * of setting each.
+   * @param headers lower-case names alternating with values; none of those of every response
    */
   readonly begin: (status: number, headers: readonly string[], statusText?: string) => void;
-  /** Sets a header of the answer, whatever the outcome. */
+  /** Sets a header of the response, whatever the outcome. */
   readonly setHeader: (name: string, value: string) => void;
-  /** Path and query below the prefix, as they came; begins with `/`. Of a path that stands alone: the whole of it. */
+  /** Path and query below the prefix, undecoded; begins with `/`. For a route with an exact path: the whole of it. */
   readonly target: string;
   readonly caller: Caller;
   readonly services: S;
-  /** Aborted when the client goes away before it has the whole answer. Made when it is first asked for. */
+  /** Aborted when the client disconnects before the end of the response. Created on first access. */
   readonly signal: AbortSignal;
-  /** The same as a plain check, which costs less than a signal. */
+  /** The same at lower cost, for a single listener. */
   readonly cancellation: Cancellation;
-  /** Aborted when the server closes: an answer that has no end of its own ends then. */
+  /** Aborted when the server closes, to end a response that has no end of its own. */
   readonly closing: AbortSignal;
 }
 
 /**
- * An endpoint whose body and answer stream: it reads the request and writes the answer itself. It passes the
- * same gate as every other: credentials, rate limit, scope.
+ * An endpoint whose request and response bodies stream: it reads the request and writes the response itself. The
+ * same authorization applies as to other routes: credentials, rate limit, scope.
  */
 export interface StreamRoute<S = unknown> {
-  /** With a slash at the end: every path below it. Without: this path alone. */
+  /** With a trailing slash: every path below it. Without: exactly this path. */
   readonly prefix: string;
   /** As the contract shows the path. */
   readonly path: string;
@@ -43,17 +43,17 @@ export interface StreamRoute<S = unknown> {
   readonly credential: Credential;
   readonly scopes: readonly string[];
   readonly summary: string;
-  /** What it reads of the request's headers. */
+  /** The request headers that it reads. */
   readonly headers: z.ZodObject;
-  /** Of a path that stands alone; its handler checks it with `checkQuery`. */
+  /** For an exact path; its handler checks it with `checkQuery`. */
   readonly query?: z.ZodObject;
-  /** Between two pieces of its body, which may take as long as it comes; without it the body is due as a whole. */
+  /** Longest pause between two pieces of its body, which may take any time; without it the body is due as a whole. */
   readonly bodyIdleMs?: number;
-  /** What it answers when it does not refuse; without it the answer is another's. */
+  /** The successful responses; without it the response is passed through. */
   readonly answers?: Responses;
   /** Codes besides those that the request pipeline returns on every route (`pipelineErrors`). */
   readonly errors: readonly RouteError[];
-  /** A throw before the head of the answer is answered like any other; after it the connection is cut. */
+  /** An exception before the response head is answered like any other; after it the connection is cut. */
   handle(call: StreamCall<S>): Promise<void>;
 }
 

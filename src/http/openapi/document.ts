@@ -5,7 +5,7 @@ import type { AnyStreamRoute } from '../stream-route.ts';
 import { operationOf, streamOperation } from './operation.ts';
 import { createSchemaPool } from './schemas.ts';
 
-/** Everything that the document is made of. */
+/** Everything that the document describes. */
 export interface Endpoints {
   readonly routes: readonly AnyRoute[];
   readonly streamRoutes: readonly AnyStreamRoute[];
@@ -36,7 +36,7 @@ content type, query, body, path, headers. \`x-svc-scopes\` names the scopes of w
 carries \`X-Request-Id\`, and with a rate limit \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`.`;
 
 /**
- * The OpenAPI 3.1 document of the routes; between two of them others get their turn.
+ * The OpenAPI 3.1 document of the routes; yields to the event loop between routes.
  * @throws Error when two schemas have one name
  */
 export async function openapiDocument(

@@ -8,7 +8,7 @@ const ofFormats: Readonly<Record<string, string>> = {
   uri: 'https://example.com',
 };
 
-/** A value that a schema allows: its own example where it has one, otherwise one made of its parts. */
+/** A value that a schema allows: its own example if it has one, otherwise one composed of its parts. */
 export function exampleOf(schema: JsonObject, components: JsonObject): Json {
   const existing = resolved(schema, components);
   const { examples, default: standard, enum: values, anyOf, oneOf } = existing;
@@ -43,7 +43,7 @@ function ofType(schema: JsonObject, components: JsonObject): Json {
   }
 }
 
-/** Members that may be left out are left out, but for those that say what they look like. */
+/** Optional members are omitted, except those with an example. */
 function ofObject(schema: JsonObject, components: JsonObject): JsonObject {
   const { properties, required } = schema;
   if (!isJsonObject(properties)) return {};

@@ -7,7 +7,7 @@ import { exampleOf } from './examples.ts';
 import { refusalCodes, refusalResponse, refusalShape } from './refusals.ts';
 import type { SchemaPool } from './schemas.ts';
 
-/** Where a parameter stands. */
+/** The location of a parameter. */
 type Place = 'path' | 'query' | 'header';
 
 /** A route as an operation of the document. */
@@ -31,7 +31,7 @@ export function operationOf(route: AnyRoute, pool: SchemaPool): JsonObject {
   };
 }
 
-/** A route whose answer streams. */
+/** A route whose response streams. */
 export function streamOperation(
   route: AnyStreamRoute,
   method: string,
@@ -42,7 +42,7 @@ export function streamOperation(
     : ownStreamOperation(route, route.answers, method, pool);
 }
 
-/** One that answers of its own accord. */
+/** A streaming route with a response of its own. */
 function ownStreamOperation(
   route: AnyStreamRoute,
   answered: Responses,
@@ -61,7 +61,7 @@ function ownStreamOperation(
   };
 }
 
-/** One whose body and answer are another's: nothing is said of them. */
+/** A route that passes request and response through: their bodies are not described. */
 function passingOperation(route: AnyStreamRoute, method: string, pool: SchemaPool): JsonObject {
   const text = { in: 'path', required: true, schema: { type: 'string' }, example: 'contacts' };
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, ...text }));
@@ -80,7 +80,7 @@ function passingOperation(route: AnyStreamRoute, method: string, pool: SchemaPoo
   };
 }
 
-/** Another's answer may have the same status. */
+/** A passed-through response may have the same status. */
 const anyBeside = (refusals: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(refusals).map(([status, response]) => {
@@ -116,7 +116,7 @@ function security(route: AnyRoute | AnyStreamRoute): JsonObject {
   };
 }
 
-/** Parameters that a document may not name: OpenAPI has other words for them. */
+/** Parameters that OpenAPI does not allow: it describes them in other ways. */
 const reserved = new Set(['accept', 'authorization', 'content-type', 'connect_session_token']);
 
 function parameters(schema: z.ZodType | undefined, place: Place, pool: SchemaPool): Json[] {
@@ -154,7 +154,7 @@ const idempotencyKey: JsonObject = {
 function requestBody(schema: JsonObject, body: z.ZodType, pool: SchemaPool): JsonObject {
   const example = exampleOf(schema, pool.components);
   return {
-    // Nothing sent is read as {}.
+    // An empty body is parsed as {}.
     required: !body.safeParse({}).success,
     content: { 'application/json': { schema, example } },
   };
@@ -177,7 +177,7 @@ function answer({ description, type, schema }: ResponseShape, pool: SchemaPool):
   return { description, content: { [type]: { schema: existing, example } } };
 }
 
-/** Of refusals that most operations have word for word. */
+/** Refusals that most operations share. */
 const sharedNames: Readonly<Record<number, string>> = {
   401: 'Unauthenticated',
   403: 'Forbidden',
@@ -187,7 +187,7 @@ const sharedNames: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** A status that a route answers of its own, too, has both bodies. */
+/** A status that is both a refusal and a regular response has both bodies. */
 function refusals(route: AnyRoute | AnyStreamRoute, pool: SchemaPool): JsonObject {
   const error = pool.output(refusalShape);
   const isStream = 'prefix' in route;
@@ -202,7 +202,10 @@ function refusals(route: AnyRoute | AnyStreamRoute, pool: SchemaPool): JsonObjec
   return { ...Object.fromEntries(entries), ...unread(error, pool) };
 }
 
-/** Of the server, before it knows the operation: a request that came too slowly, or whose line and headers are too long. */
+/**
+ * Refusals of the server before it knows the operation: a request that is too slow, or whose line and headers are
+ * too long.
+ */
 function unread(error: JsonObject, pool: SchemaPool): JsonObject {
   const refused = (status: number) => refusalResponse(status, ['invalid_request'], error);
   return {

@@ -31,7 +31,7 @@ export const refusalShape = z
   })
   .meta({ id: 'Error' });
 
-/** Every code that the route answers, by status. */
+/** Every error code of the route, by status. */
 export function refusalCodes(route: AnyRoute | AnyStreamRoute): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const error of [...pipelineErrors(route), ...route.errors]) {
@@ -43,7 +43,7 @@ export function refusalCodes(route: AnyRoute | AnyStreamRoute): Map<number, Erro
   return byStatus;
 }
 
-/** Statuses whose answers tell when to come back. */
+/** Statuses with a `Retry-After` header. */
 const waits = new Set([429, 503]);
 
 const retryAfter: JsonObject = {

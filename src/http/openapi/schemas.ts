@@ -1,29 +1,29 @@
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 
-/** Collects the named schemas of a document while it is made. */
+/** Collects the named schemas of a document. */
 export interface SchemaPool {
-  /** Of what a client sends: what a schema turns it into is our own affair. */
+  /** The schema of client input: before transformations. */
   input(schema: z.ZodType): JsonObject;
-  /** Of what the service answers. */
+  /** The schema of service output. */
   output(schema: z.ZodType): JsonObject;
-  /** `components.schemas` of what was asked for so far. */
+  /** `components.schemas` used so far. */
   readonly components: JsonObject;
-  /** A reference to a response that many operations have; itself where another has the name. */
+  /** A reference to a response that many operations share; the response itself if another one has the name. */
   shared(name: string | undefined, response: JsonObject): JsonObject;
-  /** `components.responses` of what was shared so far. */
+  /** `components.responses` shared so far. */
   readonly responses: JsonObject;
 }
 
 const componentsPath = '#/components/schemas/';
 
-/** Named by `meta({ id })`; two schemas of one name are a mistake of ours. */
+/** Named by `meta({ id })`; two schemas with one name are a bug. */
 export function createSchemaPool(): SchemaPool {
   const components: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
   const converted = (schema: z.ZodType, io: 'input' | 'output'): JsonObject => {
     const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-    // What the function makes is plain JSON but for members that are undefined.
+    // The generated schema is plain JSON except for undefined members.
     const plain = JSON.parse(JSON.stringify(made)) as Record<string, Json>;
     const { $schema: _dialect, $defs: definitions, ...rest } = plain;
     for (const [name, definition] of Object.entries(isJsonObject(definitions) ? definitions : {})) {
@@ -57,7 +57,7 @@ function keep(components: Record<string, Json>, name: string, schema: JsonObject
   components[name] = made;
 }
 
-/** References of one schema become references of the document. */
+/** References within one schema become references within the document. */
 function referring(value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => referring(item as Json));
   if (!isJsonObject(value)) return value;
@@ -68,7 +68,7 @@ function referring(value: Json): Json {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** The schema that is meant: references are followed. */
+/** The schema with references resolved. */
 export function resolved(schema: JsonObject, components: JsonObject): JsonObject {
   const { $ref: reference, ...beside } = schema as Record<string, Json>;
   if (typeof reference !== 'string') return schema;

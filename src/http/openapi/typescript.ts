@@ -39,7 +39,7 @@ function operationType(name: string, operation: JsonObject): string {
   return `  /** ${textOf(summary)} */\n  '${name}': {\n${lines}  };\n`;
 }
 
-/** The key of an operation that may be repeated is an option of every request. */
+/** The idempotency key is an option of every request. */
 const optionHeader = 'idempotency-key';
 
 function parametersPart(field: string, position: string, operation: JsonObject): string[] {
@@ -63,7 +63,7 @@ function bodyPart(requestBody: JsonObject): string {
   return `readonly body${mark}: ${schema === undefined ? 'unknown' : typeOf(objectOf(schema))};`;
 }
 
-/** Of every success; a body that is no JSON is text. */
+/** The union of all successes; a body that is not JSON is text. */
 function answerType(responses: JsonObject): string {
   const types = Object.entries(responses)
     .filter(([status]) => /^2|default/.test(status))
@@ -112,7 +112,7 @@ function objectType({ properties, required, additionalProperties: others }: Json
     return `readonly ${key}${needed.includes(name) ? '' : '?'}: ${typeOf(objectOf(schema))}`;
   });
   const isOpen = others !== false && (others !== undefined || members.length === 0);
-  // Beside named members others must fit those, too.
+  // The index signature must also cover the named members.
   const other = members.length > 0 ? 'unknown' : typeOf(objectOf(others));
   if (isOpen) members.push(`readonly [name: string]: ${other}`);
   return `{ ${members.join('; ')} }`;
