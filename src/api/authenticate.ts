@@ -8,20 +8,20 @@ import type { Environment } from '../modules/access/environments/state.ts';
 import type { Caller } from '../http/define-route.ts';
 import type { Services } from './services.ts';
 
-/** Callers kept by header: a look-up then costs no hash and no query. */
+/** Callers cached by header: a lookup then needs no hash and no query. */
 const cachedMax = 10_000;
 
 export interface Authenticator extends AsyncDisposable {
-  /** Who sends this `Authorization` header, where that is known already; null: `callerOf` finds out. */
+  /** The caller that sent this `Authorization` header, if cached; null: call `callerOf`. */
   knownCaller(header: string | undefined): Caller | null;
   /**
-   * Who sends this `Authorization` header.
+   * The caller that sent this `Authorization` header.
    * @throws GatewayError `missing_auth_header`, `malformed_auth_header`, `invalid_secret_key_format`,
    *   `unknown_account`, and as `sessionCallerOf`
    */
   callerOf(header: string | undefined): Promise<Caller>;
   /**
-   * Who holds this token of a connect session.
+   * The caller that holds this token of a connect session.
    * @throws GatewayError `invalid_connect_session_token_format`, `unknown_connect_session_token`
    */
   sessionCallerOf(token: string): Promise<Caller>;
@@ -33,8 +33,8 @@ interface Known {
 }
 
 /**
- * Answers from this node's view, and from what other nodes tell of deleted keys; any change of a key or an
- * environment empties what is kept.
+ * Uses this node's view, and notifications of deleted keys from other nodes; any change of a key or an environment
+ * empties the cache.
  */
 export async function openAuthenticator(services: Services): Promise<Authenticator> {
   const revocations = await openRevocations(services.coordination);
@@ -48,7 +48,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
     try {
       await uses.noteUsed(key);
     } catch (error) {
-      services.logger.debug({ err: error, keyId: key.id }, 'use of a key not noted');
+      services.logger.debug({ err: error, keyId: key.id }, 'the use of a key was not recorded');
     }
   };
   const knownCaller = (header: string | undefined): Caller | null => {
@@ -63,7 +63,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
       const existing = knownCaller(header);
       if (existing !== null) return existing;
       const secret = secretOf(header);
-      // Never kept: it ends within the hour, and nobody asks with it often.
+      // Not cached: it expires within the hour and is used rarely.
       if (isConnectToken(secret)) return sessionCaller(secret, services);
       const found = await lookUp(secret, services);
       if (revocations.has(found.key.id)) throw new GatewayError('unknown_account');
@@ -81,7 +81,7 @@ export async function openAuthenticator(services: Services): Promise<Authenticat
 }
 
 /**
- * Whether the scopes hold the wanted one: the same text, or `…:*` with the part before the star
+ * Whether the scopes include the wanted one: the same text, or `…:*` with the part before the star
  * (docs/reference/http.md#scopes). A `_credentials` scope includes the plain one.
  */
 export function holdsScope(granted: readonly string[], wanted: string): boolean {
@@ -130,7 +130,7 @@ async function lookUp(secret: string, services: Services): Promise<Known> {
   return { key, caller };
 }
 
-/** Whether the key outlives its environment, whose removal is under way. */
+/** Whether the key outlives its environment, which is being removed. */
 function isOrphan({ environmentUid }: ApiKey, { control }: Services): boolean {
   if (environmentUid === null) return false;
   return control.view.find<Environment>('environment', [environmentUid])?.isDeleting ?? false;

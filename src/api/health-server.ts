@@ -9,7 +9,7 @@ import { healthResponse, readyResponse } from '../modules/operations/health/resp
 export interface HealthServerOptions {
   /** Reasons why this process cannot do its work; none = ready. */
   readonly readiness: () => readonly string[];
-  /** What `/metrics` answers. */
+  /** Returns the body of `/metrics`. */
   readonly scrape: Services['scrape'];
   readonly host: string;
   /** 0 picks a free port. */
@@ -19,8 +19,8 @@ export interface HealthServerOptions {
 const requestTimeoutMs = 10_000;
 
 /**
- * For processes without the API: `/health`, `/ready` and `/metrics` alone, as the API answers them, but without
- * authentication.
+ * For processes without the API: only `/health`, `/ready` and `/metrics`, with the same responses as the API but
+ * without authentication.
  */
 export async function createHealthServer(
   options: HealthServerOptions,
@@ -55,7 +55,7 @@ async function answerMetrics(response: ServerResponse, scrape: Services['scrape'
     const { text, mediaType } = await scrape();
     response.writeHead(200, { ...headersOfEveryAnswer, 'content-type': mediaType }).end(text);
   } catch {
-    // A thread that does not answer: /ready says which.
+    // A thread does not respond: /ready names it.
     response.writeHead(503, headersOfEveryAnswer).end();
   }
 }
@@ -64,6 +64,6 @@ function answerTo(url: string, readiness: HealthServerOptions['readiness']) {
   const [path] = url.split('?', 1);
   if (path === '/health') return healthResponse;
   if (path === '/ready') return readyResponse(readiness());
-  const message = 'This process has no API: it answers /health, /ready and /metrics.';
+  const message = 'This process has no API: it serves /health, /ready and /metrics.';
   return { status: 404, body: { error: { code: 'not_found', message } } };
 }

@@ -20,10 +20,10 @@ import type { Services } from './services.ts';
 
 type Schema = z.ZodType | undefined;
 
-/** What a call costs that no key answers for (docs/reference/http.md#rate-limit). */
+/** The cost of a call without a valid key (docs/reference/http.md#rate-limit). */
 const anonymousCost = 10;
 
-/** Opens the one way to the handlers: authentication, limits, audit, idempotent requests. */
+/** Opens the only path to the handlers: authentication, limits, audit, idempotent requests. */
 export async function openRequestPipeline(services: Services): Promise<RequestPipeline> {
   const authenticator = await openAuthenticator(services);
   return {
@@ -34,8 +34,8 @@ export async function openRequestPipeline(services: Services): Promise<RequestPi
 }
 
 /**
- * The one way to a handler. Order: credentials, rate limit, scope, content type, query, body, path,
- * headers; the first part that fails is the answer, with all of its issues (docs/reference/errors.md#order-of-checks).
+ * The only path to a handler. Order: credentials, rate limit, scope, content type, query, body, path, headers. The
+ * first part that fails determines the response, with all of its issues (docs/reference/errors.md#order-of-checks).
  */
 async function handleRequest(
   call: PipelineCall,
@@ -60,7 +60,7 @@ function ruleOf(route: AnyRoute): AuditRule | null {
   return rule;
 }
 
-/** @param audit told what was asked for, once that is read */
+/** @param audit receives the parsed request */
 async function handled(
   call: PipelineCall,
   caller: Caller,

@@ -1,4 +1,4 @@
 import type { OperationsServices } from '../modules/operations/services.ts';
 
-/** What handlers of all routes are given: what the last wing has, which adds to those of all others. */
+/** The services that handlers of all routes receive: those of the last wing, which extend those of all others. */
 export type Services = OperationsServices;

@@ -140,7 +140,7 @@ function parse(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw new ApiError('invalid_answer', 'The service answered something that is not JSON.');
+    throw new ApiError('invalid_answer', 'The response of the service is not JSON.');
   }
 }
 

@@ -1,13 +1,13 @@
-/** The service's refusal in its own words, or why it could not be asked. */
+/** The service's refusal, or why the service could not be reached. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** `error.code` of the answer; `unreachable` or `invalid_answer` when there was no such answer. */
+  /** `error.code` of the response; `unreachable` or `invalid_answer` without a valid one. */
   readonly code: string;
-  /** Of the answer; null when there was none. */
+  /** Of the response; null when there was none. */
   readonly status: number | null;
-  /** What to do about it, in a sentence; null when the answer does not say. */
+  /** The fix, as one sentence; null when the response has none. */
   readonly fix: string | null;
-  /** The whole body as it was read. */
+  /** The whole body. */
   readonly body: unknown;
 
   constructor(
@@ -27,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** An answer that is no success. @param text its body */
+/** An unsuccessful response. @param text its body */
 export function refusal(status: number, text: string): ApiError {
   const body = parsed(text);
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
@@ -38,7 +38,7 @@ export function refusal(status: number, text: string): ApiError {
   return new ApiError(code ?? `http_${status}`, [message, ...issues].join('\n  '), options);
 }
 
-/** JSON parsed, anything else as it is. */
+/** JSON parsed, anything else unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,20 +4,20 @@ import type { Operations } from './operations.ts';
 /** `GET /connections/{connectionId}` */
 export type Operation = keyof Operations;
 
-/** What an operation takes: `params`, `query`, `headers`, `body`. */
+/** The parameters of an operation: `params`, `query`, `headers`, `body`. */
 export type Input<O extends Operation> = Omit<Operations[O], 'answer'>;
 
-/** What it answers when it does not refuse. */
+/** The body of a successful response. */
 export type Answer<O extends Operation> = Operations[O]['answer'];
 
 export interface RequestOptions {
-  /** A request that changes something is answered as the first of this key was. */
+  /** A repeated change with this key gets the response to the first one. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface ClientOptions {
-  /** Of the service, such as `http://127.0.0.1:3003`. */
+  /** Base URL of the service, such as `http://127.0.0.1:3003`. */
   readonly url: string;
   /** An API key, or the token of a connect session. */
   readonly key: string;
@@ -33,11 +33,11 @@ type Arguments<O extends Operation> =
 
 export interface Client {
   /**
-   * Asks for an operation by its name.
-   * @throws ApiError the service's refusal, or why it could not be asked
+   * Sends the request of an operation.
+   * @throws ApiError the service's refusal, or why it could not be reached
    */
   request<O extends Operation>(operation: O, ...input: Arguments<O>): Promise<Answer<O>>;
-  /** Any other request, by its path; what it answers is not looked at. @throws ApiError */
+  /** Sends any other request, by its path; the response is not validated. @throws ApiError */
   send(method: string, path: string, sent?: Sent): Promise<unknown>;
 }
 
@@ -79,7 +79,7 @@ export function createClient(options: ClientOptions): Client {
       const [method = '', template = ''] = operation.split(' ');
       const { params = {}, query = {}, ...sent }: Parts = input ?? {};
       const answered = await send(method, filled(template, params) + queryText(query), sent);
-      // The shape is the service's promise.
+      // The service guarantees the shape.
       return answered;
     },
   };
@@ -102,7 +102,7 @@ const filled = (template: string, params: Readonly<Record<string, string | numbe
 
 const isList = (value: Query[string]): value is readonly Plain[] => Array.isArray(value);
 
-/** Lists repeat the name, objects are `name[key]`; what is undefined is left out. */
+/** Lists repeat the name, objects are `name[key]`; undefined values are omitted. */
 function queryText(query: Query): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -133,7 +133,7 @@ function bodyOf({ headers, status }: Response, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const message = 'The service answered something that is not JSON.';
+    const message = 'The response of the service is not JSON.';
     throw new ApiError('invalid_answer', message, { cause, status });
   }
 }

@@ -17,7 +17,7 @@ interface Common<Meta extends MetadataSchema, C extends CheckpointSchema> {
   version?: string;
   /** Shape of the connection's metadata. */
   metadata?: Meta;
-  /** Shape of what `saveCheckpoint` keeps: flat strings, numbers, booleans. */
+  /** Shape of the value of `saveCheckpoint`: flat strings, numbers, booleans. */
   checkpoint?: C;
 }
 
@@ -26,13 +26,13 @@ export interface SyncDefinition<
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
 > extends Common<Meta, C> {
-  /** Called at each run; what it returns is ignored. */
+  /** Called at each run; the return value is ignored. */
   exec: (svc: SvcSync<M, Meta, C>) => Promised<void>;
   /** `every <n> <unit>` or `every <unit>`, at least 30 seconds. */
   frequency: string;
-  /** What the sync saves, by model. */
+  /** The models that the sync saves. */
   models: M;
-  /** Start the schedule when a connection is made. Default false. */
+  /** Start the schedule when a connection is created. Default false. */
   autoStart?: boolean;
   /** Called for a webhook of the provider; `payload` is its parsed body. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the provider's body
@@ -55,7 +55,7 @@ export interface ActionDefinition<
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
 > extends Common<Meta, C> {
-  /** Called for each trigger; what it returns is the answer. */
+  /** Called for each trigger; returns the output. */
   exec: (svc: SvcAction<Meta, C>, input: z.infer<I>) => Promised<z.infer<O>>;
   /** `z.void()` = no input. */
   input: I;
@@ -75,6 +75,6 @@ export interface OnEventDefinition<
    * reported; a throw refuses the connection. `pre-connection-deletion`: a throw blocks the deletion.
    */
   event: 'post-connection-creation' | 'pre-connection-deletion' | 'validate-connection';
-  /** What it returns is ignored. */
+  /** The return value is ignored. */
   exec: (svc: SvcAction<Meta, C>) => Promised<unknown>;
 }

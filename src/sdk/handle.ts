@@ -48,12 +48,12 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
   /** @deprecated Use checkpoints. Start of the last successful run. */
   readonly lastSyncDate?: Date;
 
-  /** `new svc.ActionError(payload)`: thrown, its payload is what the caller gets. */
+  /** `new svc.ActionError(payload)`: when thrown, the caller receives its payload. */
   readonly ActionError: new <T = unknown>(payload?: T) => ActionError<T>;
 
   /** A last argument with `level` holds the options; default level `info`. Never fails the run. */
   log(...args: [...unknown[], { level: LogLevel }] | unknown[]): Promise<void>;
-  /** Level from which lines are kept, from now on. A logger that is off stays off. */
+  /** Minimum level of retained lines, from now on. A logger that is off stays off. */
   setLogger(options: { level: LogLevel | 'off' }): void;
 
   getConnection(
@@ -77,9 +77,12 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
   /** Null on the first run and after a reset. */
   getCheckpoint(): Promise<z.infer<C> | null>;
   getCheckpoint<T>(): Promise<T | null>;
-  // Once more: `ReturnType` looks at the last one.
+  // Repeated, because `ReturnType` uses the last overload.
   getCheckpoint(): Promise<z.infer<C> | null>;
-  /** Replaces the whole checkpoint. Rejects what is not flat, and when another run has saved meanwhile. */
+  /**
+   * Replaces the whole checkpoint. Rejects values that are not flat, and a save after another run has saved in the
+   * meantime.
+   */
   saveCheckpoint(checkpoint: z.infer<C>): Promise<void>;
   clearCheckpoint(): Promise<void>;
 
@@ -128,26 +131,26 @@ interface Base<Meta extends MetadataSchema, C extends CheckpointSchema> extends 
   releaseAllLocks(): Promise<void>;
 }
 
-/** What actions and on-event functions are given. */
+/** The handle of actions and on-event functions. */
 export type SvcAction<
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
 > = Base<Meta, C>;
 
-/** A record of which the caller names the type; without that, nothing fits. */
+/** A record whose type the caller names; without it, nothing fits. */
 type Named<T> = NoInfer<T> & { id: string };
 type PartialNamed<T> = Partial<NoInfer<T>> & { id: string };
 
 type Row<M extends Models, N extends keyof M> = z.infer<M[N]>;
 type PartialRow<M extends Models, N extends keyof M> = { id: string } & Partial<Row<M, N>>;
 
-/** What syncs and their webhooks are given. */
+/** The handle of syncs and their webhooks. */
 export interface SvcSync<
   M extends Models = Models,
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,
 > extends Base<Meta, C> {
-  /** Adds new records and replaces known ones; an unchanged one only counts as seen. */
+  /** Adds new records and replaces known ones; an unchanged one is only marked as seen. */
   batchSave<N extends keyof M & string>(records: Row<M, N>[], model: N): Promise<true>;
   batchSave<T = never>(records: Named<T>[], model: keyof M & string): Promise<true>;
   /** Merges deeply into known records; lists are replaced, unknown ids ignored. */
@@ -156,13 +159,13 @@ export interface SvcSync<
   /** Marks records as deleted; only `id` is used. */
   batchDelete<N extends keyof M & string>(records: PartialRow<M, N>[], model: N): Promise<true>;
   batchDelete<T = never>(records: PartialNamed<T>[], model: keyof M & string): Promise<true>;
-  /** Before fetching the complete data of a model. A window left open by a failed run goes on. */
+  /** Call before fetching the complete data of a model. A pass left open by a failed run continues. */
   trackDeletesStart(model: keyof M & string): Promise<void>;
-  /** After saving it all: deletes what was there at the start and was not saved since. */
+  /** Call after saving all of it: deletes records that existed at the start and were not saved since. */
   trackDeletesEnd(model: keyof M & string): Promise<{ deletedKeys: string[] }>;
   /** @deprecated Use `trackDeletesStart` and `trackDeletesEnd`. */
   deleteRecordsFromPreviousExecutions(model: keyof M & string): Promise<{ deletedKeys: string[] }>;
-  /** Keyed by the ids as given; unknown ones are absent. */
+  /** Keyed by the requested ids; unknown ones are absent. */
   getRecordsById<N extends keyof M & string, Id extends string | number = string>(
     ids: readonly Id[],
     model: N,
@@ -188,7 +191,7 @@ export interface SvcSync<
     model: keyof M & string,
     options?: { cursor?: string },
   ): AsyncGenerator<T & { _svc_metadata: SvcMetadata }>;
-  /** Before the first request and the first save of the run. */
+  /** Call before the first request and the first save of the run. */
   setMergingStrategy(
     options: { strategy: 'override' | 'ignore_if_modified_after' },
     model: keyof M & string,

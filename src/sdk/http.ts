@@ -10,33 +10,33 @@ export interface ProxyConfiguration {
    * `${connectionConfig.x}`, `${metadata.x}` and those of credentials.
    */
   endpoint: string;
-  /** Default GET. `svc.get` and its siblings bring their own. */
+  /** Default GET. `svc.get` and its siblings set their own. */
   method?: HttpMethod;
   /**
-   * Each key replaces that key of the endpoint's query; lists are joined by commas; undefined and null
-   * are left out. Text is the whole query: an error when the endpoint has one already.
+   * Each key replaces that key of the endpoint's query; lists are joined by commas; undefined and null are omitted.
+   * Text is the whole query: an error if the endpoint has one already.
    */
   params?: string | Record<string, QueryValue | readonly QueryValue[]> | URLSearchParams;
-  /** Win over the provider's headers, also `authorization`. */
+  /** Override the provider's headers, including `authorization`. */
   headers?: Record<string, string>;
   /**
-   * Sent with POST, PUT, PATCH and DELETE. Objects become JSON unless `content-type` says a form; a
-   * `URLSearchParams` becomes a form; text and bytes go out as they are.
+   * Sent with POST, PUT, PATCH and DELETE. Objects become JSON unless `content-type` is a form; a `URLSearchParams`
+   * becomes a form; text and bytes are sent unchanged.
    */
   data?: unknown;
-  /** Extra attempts after a failure that may pass, at most 10. Default 0: none, whatever the answer. */
+  /** Extra attempts after a temporary failure, at most 10. Default 0: none, whatever the response. */
   retries?: number;
-  /** Statuses retried besides 401, 429 and 5xx, or besides those that the provider's definition lists. */
+  /** Statuses retried in addition to 401, 429 and 5xx, or to those of the provider's definition. */
   retryOn?: number[];
-  /** Answer headers that say when to try again: `at` a time, `after` seconds. The longest wait counts. */
+  /** Response headers with the time of the next attempt: `at` a time, `after` seconds. The longest wait applies. */
   retryHeader?: { at?: string | string[]; after?: string | string[] };
-  /** Used by `svc.paginate`, over the provider's own settings. */
+  /** Used by `svc.paginate`; overrides the provider's own settings. */
   paginate?: PaginationConfiguration;
-  /** Takes the place of the provider's base URL; may have a path. */
+  /** Replaces the provider's base URL; may have a path. */
   baseUrlOverride?: string;
-  /** Default `json`: parsed where it parses, text otherwise. `arraybuffer` gives a Buffer. */
+  /** Default `json`: parsed if it is valid JSON, text otherwise. `arraybuffer` returns a Buffer. */
   responseType?: 'json' | 'text' | 'arraybuffer' | 'blob' | 'document';
-  /** Answers are always unpacked; kept for functions that say so. */
+  /** Responses are always decompressed; accepted for compatibility. */
   decompress?: boolean;
   /** Keep the headers when a redirect leaves the host. Default false. */
   forwardHeadersOnRedirect?: boolean;
@@ -50,13 +50,13 @@ interface CommonPagination {
   limit_name_in_request?: string;
   /** Page size, sent on every page. */
   limit?: number;
-  /** Dotted path of the rows; the whole answer when absent. */
+  /** Dotted path of the rows; default: the whole response. */
   response_path?: string;
-  /** Whether the parameters travel in the body. Default: yes for POST, PUT and PATCH. */
+  /** Whether the parameters are sent in the body. Default: yes for POST, PUT and PATCH. */
   in_body?: boolean;
   /**
-   * Called when the loop asks for the next page, so after the loop's body has dealt with this one. Not
-   * called for a short last page of `offset`.
+   * Called when the loop requests the next page, that is, after the loop's body has processed this one. Not called
+   * for a short last page of `offset`.
    */
   on_page?: (page: {
     nextPageParam: string | number | undefined;
@@ -92,7 +92,7 @@ interface OffsetPagination extends CommonPagination {
 export type PaginationConfiguration =
   CursorPagination | LinkPagination | OffsetPagination | (CommonPagination & { type?: never });
 
-/** An answer of 2xx. Any other status throws, after the retries. */
+/** A 2xx response. Any other status throws, after the retries. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the provider's data; `get<T>` types it
 export interface ProxyResponse<T = any> {
   data: T;

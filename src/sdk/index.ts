@@ -1,8 +1,8 @@
 // eslint-disable-next-line @typescript-eslint/triple-slash-reference -- it declares a module and is none
 /// <reference path="./unzipper.d.ts" />
 /**
- * The module `svc`: what a file of functions imports. The three `create*` functions only add the kind;
- * everything happens through the handle that a run gives to `exec`.
+ * The module `svc`, which files of functions import. The three `create*` functions only add the type; the work
+ * happens through the handle that a run passes to `exec`.
  */
 import type { ActionDefinition, OnEventDefinition, SyncDefinition } from './definitions.ts';
 import type { CheckpointSchema, MetadataSchema, Models, Schema } from './schemas.ts';
@@ -26,7 +26,7 @@ export function createSync<
   return { ...definition, type: 'sync' };
 }
 
-/** An action: runs on demand with an input and answers an output. */
+/** An action: runs on demand with an input and returns an output. */
 export function createAction<
   I extends Schema,
   O extends Schema,
@@ -38,7 +38,7 @@ export function createAction<
   return { ...definition, type: 'action' };
 }
 
-/** A function that runs when something happens to a connection. */
+/** A function that runs on an event of a connection. */
 export function createOnEvent<
   Meta extends MetadataSchema = MetadataSchema,
   C extends CheckpointSchema = CheckpointSchema,

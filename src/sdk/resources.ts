@@ -1,4 +1,4 @@
-/** A connection as `svc.getConnection` gives it (docs/reference/http.md#connections). */
+/** A connection as `svc.getConnection` returns it (docs/reference/http.md#connections). */
 export interface Connection<Meta = Record<string, unknown>> {
   id: number;
   connection_id: string;
@@ -47,7 +47,7 @@ export interface Credentials {
   dev_key?: any;
   session_id?: any;
   user_id?: any;
-  /** What the provider answered. */
+  /** The provider's response. */
   raw?: any;
   [field: string]: any;
 }
@@ -66,7 +66,7 @@ export interface IntegrationCredentials {
 }
 /* eslint-enable @typescript-eslint/no-explicit-any */
 
-/** An integration as `svc.getIntegration` gives it. */
+/** An integration as `svc.getIntegration` returns it. */
 export interface Integration {
   unique_key: string;
   display_name: string;
@@ -80,7 +80,7 @@ export interface Integration {
   credentials?: IntegrationCredentials | null;
 }
 
-/** What the cache knows of a record. */
+/** Metadata of a record in the cache. */
 export interface SvcMetadata {
   deleted_at: string | null;
   last_action: 'ADDED' | 'UPDATED' | 'DELETED';

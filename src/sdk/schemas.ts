@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 
 /**
- * What a schema of zod has to show, by its parts: TypeScript compares a few properties for each definition,
- * where zod's own classes would have it compare all their methods.
+ * The structural part of a zod schema: TypeScript compares a few properties per definition, whereas with zod's own
+ * classes it would compare all their methods.
  */
 interface SchemaOf<Type extends string, Output> {
   readonly _zod: { readonly def: { readonly type: Type }; readonly output: Output };
 }
 
 export type Schema = SchemaOf<string, unknown>;
-/** Of which the output is known. */
+/** A schema whose output is known. */
 export type SchemaWith<Output> = SchemaOf<string, Output>;
 
 /** Schema of one model; every record has an `id`. */
@@ -24,7 +24,7 @@ type Flat = string | number | boolean;
 /** Shape of a checkpoint: a flat object of strings, numbers and booleans. */
 export type CheckpointSchema = SchemaOf<string, Readonly<Record<string, Flat | undefined>>>;
 
-/** What the metadata of a schema is in a function; anything, where no schema is given. */
+/** The metadata type of a schema in a function; anything without a schema. */
 export type MetadataOf<S extends MetadataSchema> = 'void' extends S['_zod']['def']['type']
   ? Record<string, unknown>
   : z.infer<S>;

@@ -5,7 +5,7 @@ import type { RouteAnswer } from '../../http/define-route.ts';
 import { jsonObject } from '../../http/fields.ts';
 import { callTool, listTools, type ToolCaller } from './tools.ts';
 
-/** The protocol is told where the client is at home; the rest of a request does not concern it. */
+/** The part of a request that the protocol needs. */
 interface Message {
   readonly body: unknown;
   readonly protocolVersion: string | undefined;
@@ -13,12 +13,12 @@ interface Message {
   readonly version: string;
 }
 
-/** Arguments as they were parsed: the library's own schema leaves out a key `__proto__`. */
+/** Arguments as they were parsed: the library's own schema drops a key `__proto__`. */
 const callRequest = CallToolRequestSchema.extend({
   params: CallToolRequestSchema.shape.params.extend({ arguments: jsonObject.optional() }),
 });
 
-/** Answers one JSON-RPC message, or a batch: nothing is kept from one request to the next. */
+/** Answers one JSON-RPC message or a batch. Stateless. */
 export async function answerMessage(caller: ToolCaller, message: Message): Promise<RouteAnswer> {
   const info = { name: 'svc', version: message.version };
   const { server } = new McpServer(info, { capabilities: { tools: {} } });
@@ -37,7 +37,7 @@ export async function answerMessage(caller: ToolCaller, message: Message): Promi
   }
 }
 
-/** Answers are JSON whatever the client would rather have. */
+/** Responses are JSON, whatever the client accepts. */
 function requestOf({ body, protocolVersion }: Message): Request {
   return new Request('http://localhost/mcp', {
     method: 'POST',

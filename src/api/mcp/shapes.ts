@@ -26,5 +26,5 @@ const rpcResult = z
 
 const one = z.union([rpcResult, rpcErrorShape]);
 
-/** To a message, or a batch of them. */
+/** The response to a message or a batch. */
 export const rpcAnswerShape = z.union([one, z.array(one)]);

@@ -6,7 +6,7 @@ import type { Connection } from '../../modules/connections/connections/state.ts'
 import { toolParameters } from '../../modules/functions/functions/presenter.ts';
 import { listFunctions } from '../../modules/functions/functions/queries.ts';
 
-/** For whom tools are listed and called. */
+/** The caller that lists and calls tools. */
 export interface ToolCaller {
   readonly services: Pick<Services, 'control' | 'runs'>;
   readonly connection: Connection;
@@ -15,10 +15,10 @@ export interface ToolCaller {
   readonly signal: AbortSignal;
 }
 
-/** Of JSON-RPC: a code that an implementation may give its own errors. */
+/** JSON-RPC error code, from the range for implementations. */
 const toolFailed = -32_000;
 
-/** The enabled actions of the integration, but for those whose input is no object (docs/reference/http.md#mcp). */
+/** The enabled actions of the integration, except those whose input is no object (docs/reference/http.md#mcp). */
 export function listTools({ services, connection }: ToolCaller): Tool[] {
   const { environmentUid, integrationKey } = connection;
   const found = listFunctions(services.control, environmentUid, { integrationKey, kind: 'action' });
@@ -26,7 +26,7 @@ export function listTools({ services, connection }: ToolCaller): Tool[] {
     const parameters = toolParameters(action);
     if (!action.isEnabled || parameters === null) return [];
     const { properties, required } = parameters;
-    // Properties are schemas: the function was compiled with them.
+    // Properties are schemas: the compiler checked them.
     const inputSchema = { type: 'object', properties, required } as Tool['inputSchema'];
     return [{ name: action.name, description: action.description, inputSchema }];
   });
@@ -44,7 +44,7 @@ export async function callTool(
   const { environmentUid, integrationKey, connectionId } = connection;
   const ref = { environmentUid, integrationKey, connectionId, actor };
   try {
-    // It came as JSON.
+    // It was parsed from JSON.
     const request = { ...ref, name, input: input as Json | undefined };
     const output = await services.runs.triggerAction(request, signal);
     return { content: [{ type: 'text', text: JSON.stringify(output ?? null) }] };
