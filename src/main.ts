@@ -5,18 +5,18 @@ import { readConfig, readShownSettings } from './app/config.ts';
 import { createLogger } from './app/logger.ts';
 import { CannotStart } from './kernel/cannot-start.ts';
 
-/** An orderly end takes no longer: what is not done by then is taken up by others, as after a crash. */
+/** Longest graceful stop: other processes take over unfinished work, as after a crash. */
 const stopWithinMs = 25_000;
 
-/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start or stop in time. */
+/** Serves until a signal. Exits 0 after a clean stop, 1 when it cannot start, or cannot stop in time. */
 async function main(): Promise<void> {
   const config = readConfig();
   const logger = createLogger(config.logLevel, 'main');
   logger.info({ settings: readShownSettings() }, 'starting');
   const die = dieWith(logger);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
-  const stopped = signaled();
-  // Nothing was accepted yet: a start that is called off has nothing to finish.
+  const stopped = signalled();
+  // Nothing was accepted yet: an interrupted start has nothing to finish.
   const running = await Promise.race([compose(config), stopped]).catch((error: unknown) => {
     if (error instanceof ThreadFailure) die(error);
     throw error;
@@ -40,8 +40,8 @@ function signaled(): Promise<null> {
 }
 
 /**
- * Ends the process at once, as a crash would: what was acknowledged is in the log, and an orderly end could wait
- * for ever for a thread in the middle of an insert.
+ * Ends the process at once, like a crash: what was acknowledged is in the log, and a graceful stop could wait
+ * indefinitely for a thread in the middle of an insert.
  */
 function dieWith(logger: Logger) {
   return (error: unknown): void => {

@@ -5,7 +5,7 @@ import { CannotStart } from '../kernel/cannot-start.ts';
 import type { Config } from './config.ts';
 
 /**
- * Looks whether the address can be listened on, before anything is opened that stands behind it.
+ * Checks that the address is free before anything is opened.
  * @throws CannotStart
  */
 export async function mustBeFree(address: Pick<Config, 'host' | 'port'>): Promise<void> {
@@ -19,7 +19,7 @@ export async function mustBeFree(address: Pick<Config, 'host' | 'port'>): Promis
   await once(server, 'close');
 }
 
-/** Why the address cannot be listened on, for who operates the process; null: that is not what went wrong. */
+/** Why the server cannot listen on the address, for the operator; null: the error has another cause. */
 export function addressProblem(
   cause: unknown,
   { host, port }: Pick<Config, 'host' | 'port'>,

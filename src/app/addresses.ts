@@ -1,7 +1,7 @@
 import { parseServerAddress } from '../adapters/projection-store/server-address.ts';
 import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
 
-/** Where a part of the service is kept: in this process, or by servers. The settings' URLs name it. */
+/** Whether a part of the service is in this process or on servers, as the URL of its setting says. */
 const embedded = { kind: 'embedded' } as const;
 type Embedded = typeof embedded;
 
@@ -86,7 +86,7 @@ function saslOf({ user, password, query }: Parts, isTls: boolean): Sasl | null {
   return { mechanism, username: decoded(user), password: decoded(password) };
 }
 
-/** @throws Error without the text, which may be a password */
+/** @throws Error without the text, which may contain a password */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -102,7 +102,7 @@ export function tablesAddress(text: string): ServerAddress {
   return address;
 }
 
-/** An http(s) URL to which paths are appended, without a slash at its end. */
+/** An http(s) URL to which paths are appended, without a trailing slash. */
 export function webAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
@@ -116,7 +116,7 @@ export function webAddress(text: string): string {
 
 const origin = /^https?:\/\/(\*\.)?[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i;
 
-/** A comma list of origins, of which the first label may be `*`; or `*` alone. */
+/** A comma-separated list of origins whose first label may be `*`; or `*` alone. */
 export function origins(text: string): readonly string[] {
   const names = text
     .split(',')
@@ -127,7 +127,7 @@ export function origins(text: string): readonly string[] {
   throw new Error(`expected origins such as https://app.example.com, got "${maskedUrl(wrong)}"`);
 }
 
-/** The text without the passwords that a URL holds, before its host and in its query; also where it is none. */
+/** The text without passwords in URLs, before the host and in the query; works for any text. */
 export function maskedUrl(text: string): string {
   const host = text.lastIndexOf('@') + 1;
   const scheme = text.lastIndexOf('//', host);

@@ -25,29 +25,29 @@ import { startReactors } from './reactors.ts';
 import { startThreads, type Threads } from './start-threads.ts';
 
 interface GeneratedKey {
-  /** Of the environment, or `account`. */
+  /** Name of the environment, or `account`. */
   readonly name: string;
   readonly secret: string;
 }
 
-/** The running service, closed in the opposite order of its opening. */
+/** The running service; parts are closed in reverse order. */
 export interface Running extends AsyncDisposable {
   /** Where the HTTP API listens; without the role api only `/health` and `/ready`. */
   readonly url: string;
-  /** What the first start generated, to be shown once: keys that the settings give are not among them. */
+  /** What the first start generated, to be shown once; keys from the settings are not included. */
   readonly generatedKeys: readonly GeneratedKey[];
-  /** Null where no role needs them: in owners and projectors. */
+  /** Null if no role needs them: in owners and projectors. */
   readonly services: Services | null;
   readonly log: OpenedLog['log'];
   readonly schemas: OpenedLog['schemas'];
   readonly maintenance: MainLog['maintenance'];
-  /** For questions to the tables beside those of the API; null in an owner. */
+  /** For queries to the tables besides those of the API; null in an owner. */
   readonly tables: TableQuestions | null;
-  /** Rejects when a part has ended that the service cannot do without. */
+  /** Rejects when an essential part has ended. */
   readonly failed: Promise<never>;
 }
 
-/** Opens everything that the roles of this process need, and nothing else. A failure half-way closes what was opened. */
+/** Opens exactly what the roles of this process need. A failure closes what was opened. */
 export async function compose(config: Config): Promise<Running> {
   const folders = foldersOf(config.dataDir);
   const corruption = new LogCorruption(folders);
@@ -64,7 +64,7 @@ async function open(
 ): Promise<Running> {
   const providers = usesServices(config) ? loadCatalogue({ overlayPath: config.providers }) : null;
   await mustBeFree(config);
-  // Nothing is written before this line: a start that fails for its settings leaves nothing behind.
+  // Nothing is written before this line: a start that fails because of its settings leaves nothing behind.
   await using stack = new AsyncDisposableStack();
   const context = await openProcessContext(stack, config, input);
   const threads = await startThreads(stack, context);
@@ -78,7 +78,7 @@ async function open(
     readiness,
     providers,
   });
-  // Closed beside the server: requests that wait for a run end with it.
+  // Closed concurrently with the server, so that requests that wait for a run end.
   const reactors = stack.use(new AsyncDisposableStack());
   if (opened !== null) await startReactors(reactors, context, opened);
   const scrape = () => scraped(context.metrics, threads.all);
@@ -89,7 +89,7 @@ async function open(
   stack.defer(async () => {
     await Promise.all([server[Symbol.asyncDispose](), reactors.disposeAsync()]);
   });
-  // Keys are shown once: none are made by a start that cannot have its address.
+  // Keys are shown once, so that none are generated before the address is bound.
   const generatedKeys = opened === null ? [] : await generatedKeysOf(context, opened);
   started();
   const { projection } = threads;
@@ -125,7 +125,7 @@ async function openForRoles(
   return openServices(stack, context, { ...threads, projection }, { ...input, providers });
 }
 
-/** Makes the first keys where there are none. Those that the settings give are known to who set them. */
+/** Generates the first keys if there are none. Keys from the settings are not returned. */
 async function generatedKeysOf(
   context: ProcessContext,
   opened: OpenedServices,

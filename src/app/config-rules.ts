@@ -26,7 +26,7 @@ const isKafka = ({ logUrl }: Ruled): boolean => logUrl.kind === 'kafka';
 const isEmbedded = ({ logUrl }: Ruled): boolean => logUrl.kind === 'embedded';
 const isSplit = ({ roles }: Ruled): boolean => roles.size < allRoles.length;
 
-/** Combinations of settings that make no sense. Each says how to fix it. */
+/** Invalid combinations of settings, each with its fix. */
 export const configRules: readonly Rule<Ruled>[] = [
   rule(
     ['logUrl', 'registryUrl'],
@@ -56,26 +56,26 @@ export const configRules: readonly Rule<Ruled>[] = [
   rule(
     ['bootstrapKeyDev', 'bootstrapKeyProd'],
     ({ bootstrapKeyDev: dev, bootstrapKeyProd: prod }) => dev !== null && dev === prod,
-    'SVC_BOOTSTRAP_KEY_PROD: it is that of SVC_BOOTSTRAP_KEY_DEV; give each environment a key of its own',
+    'SVC_BOOTSTRAP_KEY_PROD: the key equals SVC_BOOTSTRAP_KEY_DEV; give each environment a key of its own',
   ),
   rule(
     ['logUrl', 'roles'],
     (values) => isEmbedded(values) && !values.roles.has('owner'),
-    'SVC_ROLES: one process alone may open the embedded log, and without the role owner nothing is decided; add it',
+    'SVC_ROLES: only one process may open the embedded log, and without the role owner no command is decided; add it',
   ),
   rule(
     ['logUrl', 'redisUrl', 'roles'],
     (values) => isKafka(values) && isSplit(values) && values.redisUrl.kind === 'embedded',
-    'SVC_REDIS_URL: roles that are split over processes need Redis in common; name its redis:// URL',
+    'SVC_REDIS_URL: roles in several processes need a common Redis; name its redis:// URL',
   ),
   rule(
     ['logUrl', 'clickhouseUrl', 'roles'],
     (values) =>
       isKafka(values) && values.clickhouseUrl.kind === 'embedded' && isTablesAlone(values),
-    'SVC_CLICKHOUSE_URL: nobody could read the tables of this process; name the http(s) URL of a server, or add the role api',
+    'SVC_CLICKHOUSE_URL: no process could read the tables of this process; name the http(s) URL of a server, or add the role api',
   ),
 ];
 
-/** A projector whose embedded tables no part of its process reads. */
+/** A projector whose embedded tables are read by no part of its process. */
 const isTablesAlone = ({ roles }: Ruled): boolean =>
   roles.has('projector') && !roles.has('api') && !roles.has('runner');

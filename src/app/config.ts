@@ -214,7 +214,7 @@ export interface Config extends Omit<Settings<typeof settings>, 'partitions' | '
   readonly topicPrefix: string;
 }
 
-/** @throws CannotStart that lists every wrong variable and combination, not only the first. */
+/** @throws CannotStart that lists every wrong variable and combination, not only the first */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const values = parseSettings(settings, env, configRules);
   const partitions = values.partitions ?? defaultPartitions[values.logUrl.kind];
@@ -223,7 +223,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
 const defaultPartitions = { embedded: 4, kafka: 24 } as const;
 
-/** An API key of the form that the service makes: 32 random bytes. */
+/** An API key in the form that the service generates: 32 random bytes. */
 function keyOf(kind: keyof typeof keyPrefixes) {
   return (value: string): string => {
     if (isKeyOf(kind, value)) return value;
@@ -234,7 +234,7 @@ function keyOf(kind: keyof typeof keyPrefixes) {
   };
 }
 
-/** Entries that the egress policy takes. */
+/** Entries that the egress policy accepts. */
 function egressEntries(value: string): readonly string[] {
   const entries = list(value);
   createEgressPolicy(entries);
@@ -253,6 +253,6 @@ function topicPrefix(value: string): string {
 // eslint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readConfig = (): Config => loadConfig(process.env);
 
-/** What the start shows of the settings: every variable, secrets masked. */
+/** The settings to log at start: every variable, secrets masked. */
 // eslint-disable-next-line no-restricted-properties -- the one reader of the environment
 export const readShownSettings = () => shownSettings(settings, process.env);

@@ -2,7 +2,7 @@ import { loadConfig, settings } from './config.ts';
 
 type SettingName = keyof typeof settings;
 
-/** In the order of the page; each setting stands in one. */
+/** In the order of the page; each setting is in exactly one group. */
 const groups: Readonly<Record<string, readonly SettingName[]>> = {
   'HTTP API': [
     'host',
@@ -83,7 +83,7 @@ const examples: readonly Example[] = [
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
-/** @throws Error when a setting stands in no group, CannotStart when an example would not start */
+/** @throws Error when a setting is in no group, CannotStart when an example would not start */
 export function configurationPage(table: Table, hint: string): string {
   const grouped = Object.values(groups).flat();
   const left = Object.keys(settings).filter((name) => !grouped.includes(name as SettingName));

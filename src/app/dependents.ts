@@ -15,7 +15,7 @@ type Deps = Pick<
   'control' | 'vault' | 'clock' | 'logger' | 'providers' | 'publisher' | 'runs'
 > & { readonly records: Pick<Services['records'], 'writer'> };
 
-/** What later wings have to do with environments, integrations and connections. */
+/** What later wings do when an environment, an integration or a connection changes or is deleted. */
 export function createDependents(
   deps: Deps,
 ): Pick<

@@ -19,7 +19,7 @@ import { variableEntity } from '../modules/functions/variables/entity.ts';
 import { webhookEndpointEntity } from '../modules/webhooks/webhook-endpoints/entity.ts';
 import type { EntityDefinitions } from '../control-plane/entity.ts';
 
-/** How owners treat each kind: read this to see what the control plane holds. */
+/** Every entity kind of the control plane. */
 export const definitions = {
   environment: environmentEntity,
   'account-key': accountKeyEntity,

@@ -1,9 +1,9 @@
-/** Called where a crash test may want the process to die; does nothing in service. */
+/** Called where a crash test may kill the process; a no-op otherwise. */
 export type FaultPoint = (name: string) => void;
 
 /**
- * `name` or `name@nth`: the process kills itself with SIGKILL when it comes by the point for the nth
- * time (default the first). Null: no fault.
+ * `name` or `name@nth`: the process kills itself with SIGKILL when it reaches the point for the nth time (default:
+ * the first). Null: no fault.
  */
 export function createFaultPoint(spec: string | null): FaultPoint {
   if (spec === null) return () => undefined;

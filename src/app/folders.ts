@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { logFile } from '../adapters/event-log/embedded/tables.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 
-/** Where the embedded parts keep their files, under SVC_DATA_DIR. Only `log` and the root key are truth. */
+/** The folders of the embedded parts, under SVC_DATA_DIR. Only `log` and the root key are a source of truth. */
 export interface Folders {
   readonly log: string;
   readonly state: string;
@@ -24,23 +24,23 @@ export function foldersOf(dataDir: string): Folders {
 }
 
 /**
- * Makes the folders that are missing, for this user alone.
- * @throws CannotStart where that is not possible
+ * Creates the missing folders, accessible to this user only.
+ * @throws CannotStart if that is not possible
  */
 export function makeFolders({ rootKeyFile, log, state, views, tables }: Folders): void {
   for (const folder of [dirname(rootKeyFile), log, state, views, tables]) make(folder);
 }
 
 /**
- * A log that is gone would be rebuilt, and everything that is derived from it thrown away.
- * @throws CannotStart where the log is missing beside what was derived from one
+ * A start without the log would create an empty one and discard all data derived from the old one.
+ * @throws CannotStart if the log is missing but derived data exists
  */
 export function mustHaveItsLog({ log, state, views, tables }: Folders): void {
   const file = logFile(log);
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
   const full = [state, views, tables].filter(holdsFiles);
   if (full.length === 0) return;
-  const message = `SVC_DATA_DIR: the event log is missing. There is nothing in ${file}, while ${full.join(', ')} hold what a service has derived from its log. Restore the folder ${log} from its backup, or name an empty data folder to start a new service.`;
+  const message = `SVC_DATA_DIR: the event log is missing. ${file} does not exist or is empty, but ${full.join(', ')} hold data derived from a log. Restore the folder ${log} from its backup, or name an empty data folder to start a new service.`;
   throw new CannotStart(message);
 }
 
@@ -52,7 +52,7 @@ function make(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const message = `SVC_DATA_DIR: ${folder} cannot be made (${code}); name a folder that this user may write to.`;
+    const message = `SVC_DATA_DIR: ${folder} cannot be created (${code}); name a folder that this user may write to.`;
     throw new CannotStart(message, { cause });
   }
 }

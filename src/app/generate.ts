@@ -12,22 +12,22 @@ import { referenceBlocks } from './reference-blocks.ts';
 import { version } from './version.ts';
 
 /**
- * The pages of `docs/generated/`, and the tables of `docs/reference/`, made of the tables that the code itself uses.
- * `npm run generate` writes them; a test fails when they differ from what the code says.
+ * The pages of `docs/generated/` and the tables of `docs/reference/`, generated from the tables that the code uses.
+ * `npm run generate` writes them; a test fails when they differ.
  */
 
 const hint = 'Made by `npm run generate`; do not edit.';
 
 export const docsFolder = new URL('../../docs/', import.meta.url);
 
-/** Of the defaults: an installation serves its own at GET /asyncapi.json. */
+/** With default settings: an installation serves its own at GET /asyncapi.json. */
 function asyncapiPage(): string {
   const { partitions: ownedPartitions, topicPrefix: prefix } = loadConfig({});
   const document = asyncapiDocument({ version: version(), ownedPartitions, prefix });
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** The page as it stands, with its blocks rebuilt. */
+/** The current page with its blocks regenerated. */
 function referencePage(file: string, blocks: Readonly<Record<string, string>>): string {
   const page = readFileSync(new URL(`reference/${file}`, docsFolder), 'utf8');
   try {
@@ -37,7 +37,7 @@ function referencePage(file: string, blocks: Readonly<Record<string, string>>): 
   }
 }
 
-/** Every page with something generated, by its file in `docs`. */
+/** Every page with generated content, by its file in `docs`. */
 export const pages = (): Readonly<Record<string, string>> => ({
   'generated/asyncapi.json': asyncapiPage(),
   'generated/cli.md': cliPage(hint),

@@ -4,7 +4,7 @@ import { bytesText, durationText, table } from './markdown.ts';
 type LimitName = keyof typeof limits;
 type Meanings = Readonly<Partial<Record<LimitName, string>>>;
 
-/** In the order of docs/reference/limits.md; each limit stands in one group. */
+/** In the order of docs/reference/limits.md; each limit is in exactly one group. */
 const groups = {
   requests: {
     requestBytesMax:
@@ -122,7 +122,7 @@ function valueText(name: LimitName): string {
     .join(', ');
 }
 
-/** The unit is a part of the name. */
+/** The name ends in the unit. */
 function textOf(name: LimitName, value: number): string {
   if (name.endsWith('Ms')) return durationText(value);
   if (name.includes('Bytes')) return bytesText(value);
@@ -130,7 +130,7 @@ function textOf(name: LimitName, value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** A table for each group. @throws Error when a limit stands in no group */
+/** A table for each group. @throws Error when a limit is in no group */
 export function limitsBlocks(): Readonly<Record<string, string>> {
   const named = new Set(Object.values(groups).flatMap((group) => Object.keys(group)));
   const left = Object.keys(limits).filter((name) => !named.has(name));

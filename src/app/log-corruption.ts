@@ -3,7 +3,7 @@ import { logFile } from '../adapters/event-log/embedded/tables.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { Folders } from './folders.ts';
 
-/** Damage of the embedded log that any thread of this process has found. Nothing but a backup repairs it. */
+/** Corruption of the embedded log, found by any thread of this process. Only a backup repairs it. */
 export class LogCorruption {
   readonly #folders: Pick<Folders, 'log'>;
   #found: string | null = null;
@@ -16,12 +16,12 @@ export class LogCorruption {
     this.#found ??= message;
   }
 
-  /** Why this node cannot do all of its work; empty = nothing was found so far. */
+  /** Why this node is not ready; empty = no corruption was found. */
   reasons(): readonly string[] {
     return this.#found === null ? [] : [this.#text(this.#found)];
   }
 
-  /** Why the start failed: what else went wrong came of the damage, where there is some. */
+  /** The cause of a failed start: corruption, if any was found, explains the other errors. */
   causeOf(error: unknown): unknown {
     if (isLogCorruption(error)) this.found(error.message);
     return this.#found === null || CannotStart.is(error)

@@ -4,21 +4,21 @@ import type { Coordination } from '../ports/coordination.ts';
 import type { EventLog } from '../ports/event-log.ts';
 
 const askEveryMs = 2_000;
-/** A silence that long makes a node not ready: it would neither take writes nor hear of deleted keys. */
+/** A node without a response for this long is not ready: it could neither accept writes nor learn of deleted keys. */
 const silenceMaxMs = 10_000;
 
 interface Silent {
-  /** Since the last answer. */
+  /** Time since the last response. */
   silenceMs(): number;
 }
 
-/** Asks log and Coordination for a sign of life, and says what of them is missing. */
+/** Polls the log and Coordination and reports which of them does not respond. */
 export interface LogLiveness extends Disposable {
-  /** Why this node cannot do its work; empty = it can. */
+  /** Why this node is not ready; empty = ready. */
   reasons(): readonly string[];
 }
 
-/** @param coordination null in roles that do without */
+/** @param coordination null in roles that do not use it */
 export function watchLogLiveness(deps: {
   readonly log: Pick<EventLog, 'endOffset'>;
   readonly coordination: Pick<Coordination, 'get'> | null;

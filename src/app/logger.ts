@@ -1,6 +1,6 @@
 import { destination, pino, type Logger } from 'pino';
 
-/** Fields that are never written, wherever they stand in what is logged. */
+/** Fields that are never written, at any depth of a log entry. */
 const redacted = [
   'authorization',
   'credentials',

@@ -1,8 +1,8 @@
-/** Pieces of Markdown that generated pages are made of. */
+/** Building blocks of generated Markdown pages. */
 
 const dayMs = 86_400_000;
 
-/** What a cell may hold without ending it. */
+/** Escapes text for a table cell. */
 const cell = (text: string): string =>
   text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 
@@ -21,7 +21,7 @@ const units: readonly (readonly [number, string])[] = [
   [1, 'ms'],
 ];
 
-/** In the largest unit of which it is a whole number. */
+/** In the largest unit that gives a whole number. */
 export function durationText(ms: number): string {
   const [unitMs, unit] = units.find(([size]) => ms % size === 0) ?? [1, 'ms'];
   return `${ms / unitMs} ${unit}`;
@@ -43,8 +43,8 @@ const hint = 'made by `npm run generate`; do not edit';
 const beginning = /^<!-- begin ([\w-]+)[: ]/;
 
 /**
- * The page with each of its blocks, `<!-- begin name -->` to `<!-- end name -->`, rebuilt.
- * @throws Error when the page lacks a block, or has one that is not given or has no end
+ * The page with each of its blocks, `<!-- begin name -->` to `<!-- end name -->`, replaced.
+ * @throws Error when the page lacks a block, has an unknown block, or one without an end
  */
 export function withBlocks(page: string, blocks: Readonly<Record<string, string>>): string {
   const left = new Set(Object.keys(blocks));

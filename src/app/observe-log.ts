@@ -1,7 +1,7 @@
 import type { EventLog, TransactionalWriter } from '../ports/event-log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
-/** The log, with the time of each append and commit that succeeds observed. */
+/** The log, with the duration of each successful append and commit observed. */
 export function observeLog(log: EventLog, metrics: Metrics, thread: string): EventLog {
   const timed = async <T>(task: () => Promise<T>): Promise<T> => {
     const startedAt = performance.now();

@@ -1,7 +1,7 @@
 import type { Metrics } from '../ports/metrics.ts';
 import type { FailureKind, Sandbox } from '../ports/sandbox.ts';
 
-/** Ends that the sandbox brings about, whatever the function wanted. */
+/** Failures that the sandbox causes by ending a run. */
 const kills: ReadonlySet<FailureKind> = new Set<FailureKind>([
   'memory',
   'timeout',
@@ -11,7 +11,7 @@ const kills: ReadonlySet<FailureKind> = new Set<FailureKind>([
   'interrupted',
 ]);
 
-/** The sandbox, with the runs counted that it cut short. */
+/** The sandbox, with the runs that it ended counted. */
 export function observeSandbox(sandbox: Sandbox, metrics: Metrics): Sandbox {
   return {
     run: async (...input) => {

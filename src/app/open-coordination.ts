@@ -3,13 +3,13 @@ import { openInProcessCoordination } from '../adapters/coordination/in-process.t
 import type { Coordination } from '../ports/coordination.ts';
 import type { Config } from './config.ts';
 
-/** How another thread reaches Coordination; null = it is within the main thread of the only process. */
+/** How another thread reaches Coordination; null = it is inside the main thread of the only process. */
 export type CoordinationAccess = { readonly url: string; readonly prefix: string } | null;
 
 export const coordinationAccess = ({ redisUrl, topicPrefix }: Config): CoordinationAccess =>
   redisUrl.kind === 'embedded' ? null : { url: redisUrl.url, prefix: topicPrefix };
 
-/** Opens what SVC_REDIS_URL names; the client of Redis is loaded only where it names one. */
+/** Opens Coordination as SVC_REDIS_URL says; the Redis client is loaded only if it is set. */
 export async function openCoordination(
   stack: AsyncDisposableStack,
   access: CoordinationAccess,

@@ -18,7 +18,7 @@ import { topicSpecs } from './topics.ts';
 interface EmbeddedAccess {
   readonly kind: 'embedded';
   readonly directory: string;
-  /** To be transferred. */
+  /** Transferred to the other thread. */
   readonly port: MessagePort;
 }
 
@@ -28,16 +28,16 @@ interface ServerAccess extends KafkaAccess {
   readonly replication: number | null;
 }
 
-/** How another thread of this process reaches the log: data alone, so that it can be sent there. */
+/** How another thread of this process reaches the log: plain data, so that it can be sent there. */
 export type LogAccess = EmbeddedAccess | ServerAccess;
 
-/** The log and its schemas, as any thread has them. */
+/** The log and its schemas, the same in every thread. */
 export interface OpenedLog {
   readonly log: EventLog;
   readonly schemas: Schemas;
 }
 
-/** What a log on servers depends on, by the names that messages give them. */
+/** The servers that the log depends on, by their names in messages. */
 export interface Servers {
   readonly kafka: string;
   readonly registry: string;
@@ -52,9 +52,9 @@ export interface ServedLog extends OpenedLog {
 
 /** The log of the main thread. */
 export interface MainLog extends ServedLog {
-  /** One for each thread that needs the log. */
+  /** One per thread that needs the log. */
   access(): LogAccess;
-  /** What only the embedded log wants doing. */
+  /** Maintenance of the embedded log. */
   readonly maintenance: EmbeddedLog['maintenance'] | null;
 }
 
@@ -69,8 +69,8 @@ interface MainLogDeps extends LogDeps {
 }
 
 /**
- * Opens what SVC_LOG_URL and SVC_REGISTRY_URL name; servers are waited for.
- * @throws CannotStart naming the server that did not come, or that another process has the folder
+ * Opens the log and the registry of SVC_LOG_URL and SVC_REGISTRY_URL; waits for servers.
+ * @throws CannotStart that names the unreachable server, or when another process holds the folder
  */
 export async function openMainLog(
   stack: AsyncDisposableStack,
@@ -121,7 +121,7 @@ function serverAccess(config: Config): ServerAccess | null {
   return { ...logUrl, registryUrl: registryUrl.url, prefix, replication };
 }
 
-/** Waits for a broker. Loads the clients of the servers, which a service on the embedded log does without. */
+/** Waits for a broker. Loads the clients of the servers, which the embedded log does not need. */
 async function openServer(
   stack: AsyncDisposableStack,
   access: ServerAccess,
@@ -150,7 +150,7 @@ async function openServer(
   return { log: readWithSchemas(kafka.log, schemas, logger), schemas, servers };
 }
 
-/** Opens the log in a thread that was given access to it. */
+/** Opens the log in a thread from its access data. */
 export async function openThreadLog(
   stack: AsyncDisposableStack,
   access: LogAccess,
@@ -165,6 +165,6 @@ export async function openThreadLog(
   return { log, schemas, servers: null };
 }
 
-/** What of the access moves to the other thread instead of being copied. */
+/** The part of the access that is transferred instead of copied. */
 export const transferOf = (access: LogAccess): readonly MessagePort[] =>
   access.kind === 'embedded' ? [access.port] : [];

@@ -40,14 +40,14 @@ import type { Threads } from './start-threads.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 import { version } from './version.ts';
 
-/** What the roles api, runner and webhooks work with. */
+/** The services of the roles api, runner and webhooks. */
 export interface OpenedServices {
   readonly services: Services;
   readonly bodies: PayloadStore;
   readonly direct: DirectRuns;
 }
 
-/** Opens this node's view of the control plane and all that stands on it. */
+/** Opens this node's view of the control plane and the services based on it. */
 export async function openServices(
   stack: AsyncDisposableStack,
   base: ProcessContext,
@@ -173,7 +173,7 @@ async function openDeadLetterView(
   return stack.use(await openDeadLetters({ ...context.log, clock, logger, file }));
 }
 
-/** The way to providers, and what their webhooks are attributed and verified with. */
+/** The HTTP client for providers, and the attribution and verification of their webhooks. */
 function openWayOut(
   stack: AsyncDisposableStack,
   { egressAllow }: Config,

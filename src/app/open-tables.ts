@@ -5,13 +5,13 @@ import { UnusableServer } from '../adapters/projection-store/server-address.ts';
 import { CannotStart } from '../kernel/cannot-start.ts';
 import type { ProjectionStore } from '../ports/projection-store.ts';
 
-/** @throws CannotStart where the setting must be changed, or the folder cannot be used */
+/** @throws CannotStart if the setting must be changed, or the folder cannot be used */
 export async function openTables(
   clickhouse: { readonly url: string; readonly cluster: string | null },
   logger: Pick<Logger, 'warn'>,
 ): Promise<ProjectionStore> {
   const onDamaged = (corruption: object) =>
-    logger.warn(corruption, 'the tables are damaged: they are made again from the log');
+    logger.warn(corruption, 'the tables are corrupt: they are rebuilt from the log');
   try {
     return await openClickHouseStore({ ...clickhouse, onDamaged });
   } catch (error) {

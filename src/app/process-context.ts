@@ -29,11 +29,11 @@ export interface ProcessContext {
   readonly log: MainLog;
   readonly start: Pick<Start, 'run'>;
   readonly metrics: ThreadMetrics;
-  /** Name of this process among those of the service; another after a restart. */
+  /** Unique name of this process; another one after a restart. */
   readonly node: string;
 }
 
-/** Opens the log and makes its topics. */
+/** Opens the log and creates its topics. */
 export async function openProcessContext(
   stack: AsyncDisposableStack,
   config: Config,
@@ -71,11 +71,14 @@ const isConflict = (error: unknown): error is GatewayError =>
 
 function otherTopics(cause: GatewayError, { partitions, logUrl }: Config): CannotStart {
   const position = logUrl.kind === 'kafka' ? 'another SVC_TOPIC_PREFIX' : 'another SVC_DATA_DIR';
-  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Partitions are fixed when topics are made: set what they were made with, or use ${position}.`;
+  const message = `SVC_PARTITIONS is ${partitions}, or the topics of the log have other settings than this release gives them: ${cause.message} Partitions are fixed when topics are created: set the number that they were created with, or use ${position}.`;
   return new CannotStart(message, { cause });
 }
 
-/** Those in the file. It is made while the log is new: another one would not open what is sealed there. */
+/**
+ * The root keys in the file. It is created only while the log is new: a new key could not open what is sealed
+ * there.
+ */
 async function rootKeysOf(log: EventLog, file: string): Promise<readonly RootKey[]> {
   if ((await log.endOffset(keysTopic, 0)) === 0) makeRootKeyFile(file);
   return readRootKeys(file);

@@ -5,7 +5,7 @@ import { logs } from '../modules/operations/logs/projection.ts';
 import { records } from '../modules/records/projection/definition.ts';
 import { runs } from '../modules/functions/runs/projection.ts';
 
-/** Those of one row a message. */
+/** Projections with one row per message. */
 export const appendedProjections: readonly AnyAppendedProjection[] = [logs, runs, audit];
 
 /** Every projection of the service. */

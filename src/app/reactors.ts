@@ -29,7 +29,7 @@ import { version } from './version.ts';
 
 const resumeEveryMs = 60_000;
 
-/** Starts what happens after events: runs, webhooks, and the end of deletions that were interrupted. */
+/** Starts the reactors: runs, webhooks, and the completion of interrupted deletions. */
 export async function startReactors(
   stack: AsyncDisposableStack,
   { config, clock, logger, log: { log, schemas } }: ProcessContext,
@@ -66,7 +66,7 @@ type Common = Pick<
   'log' | 'schemas' | 'control' | 'vault' | 'publisher' | 'logs' | 'clock' | 'logger'
 >;
 
-/** Runs of functions, and what makes them. */
+/** Runs of functions, and what creates them. */
 async function startRuns(
   stack: AsyncDisposableStack,
   { services, bodies, direct }: OpenedServices,
@@ -98,7 +98,7 @@ async function startRuns(
   );
 }
 
-/** Makes the webhooks to the application and sends them. */
+/** Creates the webhooks to the application and sends them. */
 async function startWebhooks(
   stack: AsyncDisposableStack,
   services: Services,

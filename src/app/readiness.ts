@@ -3,13 +3,16 @@ import type { LogCorruption } from './log-corruption.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
 export interface Readiness {
-  /** Why this node cannot do its work: it starts, a thread has ended or waits, the log is silent or damaged. Empty = it can. */
+  /**
+   * Why this node is not ready: it is starting, a thread has ended or waits, the log is silent or corrupt. Empty =
+   * ready.
+   */
   readonly reasons: () => readonly string[];
-  /** The start has finished: from now on a request with a valid key succeeds. */
+  /** Call when the start has finished: from now on a request with a valid key succeeds. */
   readonly started: () => void;
 }
 
-/** A node that has not finished its start is not ready, though its address answers already. */
+/** A node that has not finished its start is not ready, although it already listens. */
 const starting = 'the start has not finished: the API keys of the service are not known here yet';
 
 export function createReadiness(

@@ -20,9 +20,10 @@ import { LogCorruption } from './log-corruption.ts';
 const actor = 'operator:keys-recover';
 
 /**
- * Makes a new key of the account for who holds the log and its root key, and appends that to the audit chain of the
- * account first: there is no key without its event.
- * @throws CannotStart where a process has the data folder, the root key is another one, or no service was here
+ * Creates a new account key for an operator who holds the log and its root key. The event is appended to the audit
+ * chain of the account first: there is no key without its event.
+ * @throws CannotStart if a process holds the data folder, the root key is another one, or the log belongs to no
+ *   service
  */
 export async function recoverAccountKey(config: Config): Promise<string> {
   const folders = foldersOf(config.dataDir);
@@ -73,5 +74,5 @@ function mustHoldAService(log: string): void {
 
 const noService = (): CannotStart =>
   new CannotStart(
-    'There is no service to recover a key of: SVC_DATA_DIR or SVC_LOG_URL names a log without a first start. Name the one that the service runs on.',
+    'There is no account key to recover: SVC_DATA_DIR or SVC_LOG_URL names a log that no service has used. Name the log of the service.',
   );

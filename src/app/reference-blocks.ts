@@ -14,7 +14,7 @@ import { code, durationText, table } from './markdown.ts';
 
 type Blocks = Readonly<Record<string, string>>;
 
-/** The tables of docs/reference that are made of the code, by page and by name of the block. */
+/** The generated tables of docs/reference, by page and name of the block. */
 export const referenceBlocks = (): Readonly<Record<string, Blocks>> => ({
   'errors.md': { codes: codesTable(), 'other-statuses': otherStatusesTable() },
   'http.md': { endpoints: endpointsTable(), scopes: scopesTable(), cors: corsTable() },
@@ -48,7 +48,7 @@ const endpoints: readonly Endpoint[] = [
   ...streamRoutes.map((route) => ({ name: `${route.methods.join(', ')} ${route.path}`, route })),
 ].sort((a, b) => a.route.path.localeCompare(b.route.path, 'en'));
 
-/** Codes that some endpoints answer with another status than the catalog's. */
+/** Codes that some endpoints return with another status than the catalog's. */
 function otherStatusesTable(): string {
   const found = new Map<string, { readonly code: ErrorCode; status: number; names: string[] }>();
   for (const { name, route } of endpoints) {

@@ -5,13 +5,13 @@ import { catalogue, GatewayError } from '../kernel/errors.ts';
 
 const waitFirstMs = 500;
 const waitMaxMs = 5_000;
-/** How long a start waits for a server that does not answer yet. */
+/** How long a start waits for a server that does not respond yet. */
 export const startWaitsMs = 120_000;
 
 /**
- * Repeats a step of the start while a server that it needs is away, and says so each time.
- * @throws CannotStart naming the server and the last reason, after `withinMs`; at once what is no outage, and any error
- *   once the signal has aborted
+ * Retries a step of the start while a server that it needs is away, and logs each retry.
+ * @throws CannotStart that names the server and the last reason, after `withinMs`; at once any error that is no
+ *   outage, or any error once the signal has aborted
  */
 export async function retryStartup<T>(
   what: string,

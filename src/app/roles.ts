@@ -1,8 +1,8 @@
-/** What a process may do (docs/architecture.md#several-processes). One image; `all` is every role in one process. */
+/** The tasks of a process (docs/architecture.md#several-processes). One image; `all` is every role in one process. */
 export const roles = ['api', 'owner', 'projector', 'runner', 'webhooks'] as const;
 export type Role = (typeof roles)[number];
 
-/** @throws Error naming the word that is no role. */
+/** @throws Error that names the unknown word */
 export function parseRoles(value: string): ReadonlySet<Role> {
   const words = value.split(',').map((word) => word.trim());
   if (words.includes('all')) return new Set(roles);

@@ -5,7 +5,7 @@ import {
 } from '../adapters/metrics/prometheus.ts';
 import type { RunningThread } from './threads/start-thread.ts';
 
-/** The figures of this thread and of the others as one text. */
+/** The metrics of this thread and of the others as one text. */
 export async function scraped(
   metrics: ThreadMetrics,
   threads: readonly RunningThread[],

@@ -1,15 +1,15 @@
 import { CannotStart } from '../kernel/cannot-start.ts';
 
-/** One setting: where it comes from, what it means, whether it is secret. */
+/** One setting: its variable, meaning, parser, and whether it is secret. */
 export interface Setting<T> {
   readonly variable: string;
   /** Text used when the variable is not set; null = no value. */
   readonly default: string | null;
   readonly doc: string;
   readonly isSecret?: boolean;
-  /** What may be shown of a text that holds a secret in part. */
+  /** The displayable part of a value that contains a secret. */
   readonly shown?: (text: string) => string;
-  /** @throws Error with what is expected. */
+  /** @throws Error that names the expected form */
   readonly parse: (text: string) => T;
 }
 
@@ -23,10 +23,10 @@ type AnySetting = Setting<any>;
 type AnyTable = Readonly<Record<string, AnySetting>>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What settings must have in common. It is asked only where each of `uses` is right by itself. */
+/** A rule across settings. Checked only if each of `uses` is valid by itself. */
 export interface Rule<Values> {
   readonly uses: readonly (keyof Values)[];
-  /** What is wrong and how to fix it, or null. */
+  /** The problem with its fix, or null. */
   readonly problem: (values: Values) => string | null;
 }
 
@@ -58,7 +58,7 @@ export function parseSettings<Table extends AnyTable>(
   return values;
 }
 
-/** Every setting by its variable as it may be shown: secrets are masked, null = not set. */
+/** The displayable value of every setting, by variable: secrets are masked, null = not set. */
 export function shownSettings(table: AnyTable, env: Environment): Record<string, string | null> {
   return Object.fromEntries(
     Object.values(table).map((setting) => {
@@ -85,7 +85,7 @@ export function integer(min: number, max: number) {
   };
 }
 
-/** A name that can stand in a statement or a path as it is. */
+/** A name that needs no escaping in a statement or a path. */
 export function plainName(value: string): string {
   if (!/^[A-Za-z_][\w.-]*$/.test(value)) {
     throw new Error(`expected letters, digits, "_", "." and "-", got "${value}"`);

@@ -7,15 +7,15 @@ import type { OpenedLog, ServedLog, Servers } from './open-log.ts';
 
 const lookEveryMs = 500;
 
-/** What a thread starts on. */
+/** The log for the start of a thread. */
 export interface Start extends OpenedLog {
-  /** @throws CannotStart when no broker answers for two minutes meanwhile */
+  /** @throws CannotStart when no broker responds for two minutes meanwhile */
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
 /**
- * The log for a thread that starts: until `run` has ended, questions that fail because a server is away are asked
- * again, and following, which waits by itself, does not wait for ever.
+ * The log for a starting thread: until `run` has ended, calls that fail because a server is away are retried, and
+ * `follow`, which retries by itself, fails after a limit.
  */
 export function startOnLog(
   { log, schemas, servers }: ServedLog,
@@ -59,7 +59,7 @@ function patientLog(log: EventLog, request: Execute): EventLog {
       request(() => log.offsetAt(topic, partition, timestamp)),
     follow: (from, options) => log.follow(from, options),
     async *read(from, options) {
-      // What is asked comes first; reading on waits by itself.
+      // The first batch is requested with retries; later reads retry by themselves.
       const { batches, first } = await request(async () => {
         const batches = log.read(from, options)[Symbol.asyncIterator]();
         return { batches, first: await batches.next() };
@@ -84,7 +84,7 @@ const patientSchemas = (schemas: Schemas, request: Execute): Schemas => ({
     request(() => schemas.codecOf<T>(topic, definition)),
 });
 
-/** Rejects when no broker has answered for this time. */
+/** Rejects once no broker has responded for this long. */
 async function lost(servers: Servers, withinMs: number, signal: AbortSignal): Promise<never> {
   for (;;) {
     await sleep(lookEveryMs, undefined, { signal });

@@ -6,14 +6,14 @@ import type { Projecting, ThreadData } from './threads/thread-context.ts';
 import { startThread, type RunningThread } from './threads/start-thread.ts';
 import { lowerPoolPriority } from './threads/thread-priority.ts';
 
-/** Steps of niceness: what is acknowledged waits for its decision, what is decided for the tables. */
+/** Steps of niceness. Acknowledged commands wait for the owners; decided changes wait for the tables. */
 const ownersStepsBack = 5;
 const tablesStepsBack = 10;
 
-/** The worker threads of this process; null where no role needs one. */
+/** The worker threads of this process; null if no role needs one. */
 export interface Threads {
   readonly owners: RunningThread | null;
-  /** The tables, and what projects into them. */
+  /** The tables and their projectors. */
   readonly projection: RunningThread | null;
   readonly all: readonly RunningThread[];
 }
@@ -57,10 +57,10 @@ export async function startThreads(
   return { owners, projection, all: present(owners, projection) };
 }
 
-/** Every role but the owners reads what is projected, or projects it. */
+/** Every role except the owner reads what is projected, or projects it. */
 const usesTables = ({ roles }: Config): boolean => [...roles].some((role) => role !== 'owner');
 
-/** Tables in this process have to be filled by it; those of a server by the role projector. */
+/** Tables in this process are filled by it; those of a server by the role projector. */
 function projectingOf({ clickhouseUrl, roles }: Config): Projecting {
   if (clickhouseUrl.kind === 'embedded') return 'all';
   return roles.has('projector') ? 'shared' : 'none';

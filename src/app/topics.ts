@@ -1,7 +1,7 @@
 import { partitionsOf, topics } from '../../streams/topics.ts';
 import type { TopicSpec } from '../ports/event-log.ts';
 
-/** The topics of `streams/topics.ts` with SVC_PARTITIONS filled in. */
+/** The topics of `streams/topics.ts` with SVC_PARTITIONS applied. */
 export function topicSpecs(ownedPartitions: number): TopicSpec[] {
   return Object.entries(topics).map(([name, topic]) => ({
     name,

@@ -17,7 +17,7 @@ export type Direction = keyof typeof directions;
 export const isDirection = (word: string | undefined): word is Direction =>
   word !== undefined && Object.hasOwn(directions, word);
 
-/** Writes the log of the settings into the folder, or fills it from there. No process of the service may run. */
+/** Exports the log of the settings to the folder, or imports it from there. No process of the service may run. */
 export async function transferLog(
   config: Config,
   direction: Direction,

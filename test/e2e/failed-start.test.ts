@@ -114,7 +114,7 @@ describe('a first start that fails', () => {
     const dataDir = join(fileURLToPath(import.meta.url), 'data');
     const { err, ...rest } = await failedStart({ SVC_DATA_DIR: dataDir });
     expect(err).toBe(
-      `SVC_DATA_DIR: ${dataDir} cannot be made (ENOTDIR); name a folder that this user may write to.\n`,
+      `SVC_DATA_DIR: ${dataDir} cannot be created (ENOTDIR); name a folder that this user may write to.\n`,
     );
     expect(rest).toEqual(nothing);
   });

@@ -7,7 +7,7 @@ import { startRecordOwners } from '../../modules/records/owner/start.ts';
 import { startSealing } from './sealing.ts';
 import { serveThread } from './serve-thread.ts';
 
-/** The partition owners: they decide what they are asked, and nothing else runs beside them. */
+/** The partition owners. Nothing else runs in this thread. */
 serveThread(async ({ log, schemas, vault, clock, logger, faultPoint }, stack, data) => {
   const { folders, snapshotDir, isStandby } = data;
   const ports = { log, schemas, clock, logger };

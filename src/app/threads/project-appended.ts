@@ -34,7 +34,7 @@ interface Ports {
   readonly metrics: Metrics;
 }
 
-/** Feeds the generations of every projection of one row a message, on `stack`. */
+/** Feeds the generations of every projection with one row per message, on `stack`. */
 export async function projectAllAppended(
   stack: AsyncDisposableStack,
   ports: Ports,
@@ -75,7 +75,7 @@ async function projectAppended(
       openSource: () => null,
       openActive: () => readByName,
       dropCopies: () => Promise.resolve(),
-      // A consumer that lags publishes nothing wrong; the metrics show the lag.
+      // Lag makes no answer wrong; the metrics report it.
       stalled: () => undefined,
       report: (fields) => report(projectionRef(name), { ...fields, name }, { actor: 'system' }),
       verify: (compared, signal) =>
@@ -83,7 +83,7 @@ async function projectAppended(
     }),
   );
   generations.stopped.catch((err: unknown) => {
-    logger.error({ err, projection: name }, 'a projection is not kept up to date any more');
+    logger.error({ err, projection: name }, 'a projection has stopped');
   });
 }
 
@@ -125,7 +125,7 @@ async function feed(
   };
 }
 
-/** Readers take the active generation from their view of the control plane. */
+/** Readers get the active generation from their view of the control plane. */
 const readByName: Active<null> = {
   switchTo: () => undefined,
   watch: () => undefined,

@@ -26,7 +26,7 @@ import type { ThreadContext, ThreadData } from './thread-context.ts';
 
 type Projecting = Pick<RecordGenerationsDeps, 'openReach' | 'openFeed'>;
 
-/** How long inserts of a former projector may still arrive: requests time out after half of it. */
+/** Inserts of a former projector may arrive within this time: requests time out after half of it. */
 const cleanupAfterMs = 10 * 60_000;
 
 type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'faultPoint'> & {
@@ -34,10 +34,10 @@ type Ports = Pick<ProjectorDeps, 'store' | 'codec' | 'clock' | 'partitions' | 'f
   readonly logger: Logger;
 };
 
-/** Makes the tables what they have to be. */
+/** Brings the tables to their current form. */
 type Prepare = (tables: ProjectorDeps['tables']) => Promise<void>;
 
-/** How this process projects the records, whatever the generation (see `Projecting` of thread-context.ts). */
+/** How this process projects the records, in any generation (see `Projecting` of thread-context.ts). */
 export function projectRecords(
   input: Omit<Ports, 'faultPoint'>,
   { faultPoint, metrics }: Pick<ThreadContext, 'faultPoint' | 'metrics'>,
@@ -104,7 +104,7 @@ async function stopped(opened: AsyncDisposable, stop: () => void): Promise<void>
 
 type Steered = ReturnType<typeof steered>;
 
-/** Counts what was read of each partition since the first that was told. */
+/** Counts what was read of each partition since the first report. */
 export function counted(
   advanced: FeedOptions['advanced'],
   metrics: Metrics,
@@ -119,7 +119,7 @@ export function counted(
   };
 }
 
-/** What changes here is told to those who read the same tables elsewhere. */
+/** Notifies readers of the same tables in other processes of changes. */
 function notifying(options: Steered, notifications: ProjectionNotifications): Steered {
   const { heads, advanced, tables } = options;
   return {
@@ -139,7 +139,7 @@ function notifying(options: Steered, notifications: ProjectionNotifications): St
   };
 }
 
-/** Into tables of its own: whatever other processes do, these hold what this one has projected. */
+/** Into tables of its own, which hold what this process has projected, independent of other processes. */
 function projectAll(
   ports: Ports,
   { log: access }: Pick<ThreadData, 'log'>,
@@ -153,7 +153,7 @@ function projectAll(
       await prepare(options.tables);
       const projector = await startProjector({ ...ports, ...steered(options, metrics) });
       const published: RecordReader['published'] = (...args) => projector.published(...args);
-      // Through Kafka other processes take writes, which are to be found here, too.
+      // With Kafka, other processes accept writes that must be readable here too.
       const isAlone = access.kind === 'embedded';
       const atEnd = isAlone ? () => Promise.resolve() : createReadAtEnd({ log, published });
       return {
@@ -171,7 +171,7 @@ function projectAll(
 }
 
 /**
- * A page of tables that are being filled again would end before records that could be read before.
+ * A page of tables that are being refilled would end before records that were readable earlier.
  * @throws GatewayError `projection_unavailable`
  */
 function refuseUnfinished(projector: Projector | null, partition: number): void {
@@ -187,7 +187,7 @@ function steered(options: FeedOptions, metrics: Metrics) {
   return { tables, heads: highWatermarks, advanced, lane: queryClass, pacePercent };
 }
 
-/** How far tables can be read that this process alone projects into. */
+/** How far tables can be read into which only this process projects. */
 export function reachOfOwn(): Reach {
   return {
     ...createPublication(),
@@ -196,7 +196,7 @@ export function reachOfOwn(): Reach {
   };
 }
 
-/** Others project, this process reads. */
+/** Other processes project, this one reads. */
 export const nothingFed = (): Feed => ({
   holds: () => false,
   readable: () => Promise.resolve(),

@@ -23,7 +23,10 @@ import { serveThread } from './serve-thread.ts';
 import { joined } from './readiness-reasons.ts';
 import { readableWhenPublished, watchTables } from './watch-tables.ts';
 
-/** The tables, their reader, and what this process projects into them: ClickHouse in process belongs to one thread. */
+/**
+ * The tables, their reader, and the projectors of this process. One thread holds them because ClickHouse in process
+ * requires it.
+ */
 serveThread(async (context, stack, data, main) => {
   const { log, schemas, vault, clock, logger, metrics } = context;
   const { clickhouse, partitions } = data;
@@ -33,7 +36,7 @@ serveThread(async (context, stack, data, main) => {
   const readiness = joined((reason) => main.emit('unready', reason));
   const notify = (reason: string | null): void => {
     readiness('tables', reason);
-    // What was read ahead must not outlive the server that it came from.
+    // Pages that were read ahead must not outlive the server from which they came.
     if (reason !== null) forget();
   };
   const isServer = !clickhouse.url.startsWith('embedded:');
@@ -46,7 +49,7 @@ serveThread(async (context, stack, data, main) => {
   const notifications = stack.use(
     await openProjectionNotifications({ coordination, node: data.node, logger }),
   );
-  // Replicated tables take one insert at a time from all processes together.
+  // Replicated tables take one insert at a time across all processes.
   const filled =
     clickhouse.cluster === null ? store : serializeInserts(store, { coordination, logger });
   const prepare = (tables: TableSet) => migrate(store, tables.migrations);
@@ -74,8 +77,8 @@ serveThread(async (context, stack, data, main) => {
   );
   forget = () => generations.forget();
   generations.stopped.catch((err: unknown) => {
-    logger.fatal({ err }, 'the records projector cannot go on');
-    main.emit('fatal', 'the records projector cannot go on');
+    logger.fatal({ err }, 'the records projector cannot continue');
+    main.emit('fatal', 'the records projector cannot continue');
   });
   await projectAllAppended(stack, { ...ports, schemas, metrics, store: filled }, data);
   announceDropped(generations.source, main);

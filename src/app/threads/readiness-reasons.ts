@@ -1,7 +1,7 @@
-/** Why a thread is not ready, from several parts of it: null takes the reason of the part back. */
+/** Why a thread is not ready, from several of its parts: null withdraws the part's reason. */
 export type ReadinessReasons = (part: string, reason: string | null) => void;
 
-/** Tells the reasons of all parts as one; null when there is none any more. */
+/** Reports the reasons of all parts as one; null when there is none. */
 export function joined(report: (reason: string | null) => void): ReadinessReasons {
   const reasons = new Map<string, string>();
   return (part, reason) => {

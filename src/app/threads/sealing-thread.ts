@@ -8,7 +8,7 @@ import type { Cipher } from '../../ports/cipher.ts';
 
 export interface ToSeal extends UnsealedPayloads {
   readonly owner: PayloadOwner;
-  /** Of the connection. It comes with each call and is not kept: one that was destroyed is of no use here. */
+  /** The key of the connection. Passed with each call and not retained, so that a destroyed key is of no use here. */
   readonly dataKey: Uint8Array;
 }
 

@@ -3,7 +3,10 @@ import type { Vault } from '../../modules/access/vault/vault.ts';
 import type { JoinedPayloads, PayloadSealing } from '../../modules/records/payload-sealing.ts';
 import type { ToSeal } from './sealing-thread.ts';
 
-/** Seals in a thread of its own, which starts with the first payload: where all are plain there is none. */
+/**
+ * Seals in a thread of its own, which starts with the first payload: without sealed environments there is no
+ * thread.
+ */
 export function startSealing(vault: Pick<Vault, 'dataKey'>): PayloadSealing & AsyncDisposable {
   let thread: PeerThread | null = null;
   return {

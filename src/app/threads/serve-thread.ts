@@ -7,7 +7,10 @@ import { startOnLog } from '../start-on-log.ts';
 import { openThreadContext, type ThreadContext, type ThreadData } from './thread-context.ts';
 import { lowerThreadPriority } from './thread-priority.ts';
 
-/** The part of a role that a thread runs: opens what it needs on the stack and says what it answers. */
+/**
+ * The part of a role that runs in a thread: opens its resources on the stack and returns the methods that it
+ * serves.
+ */
 export type ThreadWork = (
   context: ThreadContext,
   stack: AsyncDisposableStack,
@@ -15,7 +18,7 @@ export type ThreadWork = (
   main: Peer,
 ) => Promise<Methods>;
 
-/** The body of every worker thread: `open` starts its work, `close` ends it in reverse. */
+/** The main function of every worker thread: `open` starts its task, `close` ends it in reverse. */
 export function serveThread(task: ThreadWork): void {
   const data = workerData as ThreadData;
   lowerThreadPriority(data.stepsBack);

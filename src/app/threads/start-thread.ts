@@ -6,15 +6,15 @@ import type { ThreadData } from './thread-context.ts';
 
 export interface RunningThread extends AsyncDisposable {
   readonly peer: Peer;
-  /** Rejects when the thread ends without being asked to, or says that it cannot go on. */
+  /** Rejects when the thread ends unexpectedly, or reports that it cannot continue. */
   readonly failed: Promise<never>;
-  /** Told what the thread waits for that is outside of this process; null = nothing any more. */
+  /** Called with the external dependency that the thread waits for; null = none. */
   onReadiness(listener: (reason: string | null) => void): void;
 }
 
 type Given = Omit<ThreadData, 'port'>;
 
-/** Starts `<name>-thread` of this folder and resolves when its work runs. */
+/** Starts `<name>-thread` of this folder and resolves when its task runs. */
 export async function startThread(
   input: Given,
   onCorruption: (message: string) => void,
@@ -52,7 +52,7 @@ export async function startThread(
   };
 }
 
-/** What the thread has told last is told to who listens later, too. */
+/** Replays the thread's last report to later listeners. */
 function keepLast(peer: Peer) {
   const listeners: ((reason: string | null) => void)[] = [];
   let last: string | null = null;

@@ -15,25 +15,25 @@ import type { LogAccess } from '../open-log.ts';
 import type { Start } from '../start-on-log.ts';
 
 /**
- * Which partitions of the records a process projects: all for itself (embedded tables), those that the group
- * of projectors gives it, or none (others project, it reads).
+ * Which partitions of the records a process projects: all for itself (embedded tables), those that the group of
+ * projectors assigns to it, or none (others project, it reads).
  */
 export type Projecting = 'all' | 'shared' | 'none';
 
-/** What the main thread starts another one with: data alone, the thread opens its own adapters. */
+/** What the main thread passes to a new thread: plain data; the thread opens its own adapters. */
 export interface ThreadData extends PeerData {
   readonly name: 'owners' | 'projection';
-  /** Niceness over the main thread's: while the processors are busy, the threads that answer requests go first. */
+  /** Niceness relative to the main thread: while processors are busy, threads with waiting callers go first. */
   readonly stepsBack: number;
   readonly log: LogAccess;
   readonly coordination: CoordinationAccess;
-  /** Name of this process among those of the service. */
+  /** Unique name of this process. */
   readonly node: string;
   /** Where the projection keeps its tables, as `openClickHouseStore` takes it. */
   readonly clickhouse: { readonly url: string; readonly cluster: string | null };
   readonly projecting: Projecting;
   readonly folders: Folders;
-  /** Where state stores are copied to; null = they are not. */
+  /** Where state stores are copied to; null = no copies. */
   readonly snapshotDir: string | null;
   /** Whether the owners keep stores of partitions that other processes own. */
   readonly isStandby: boolean;
@@ -43,7 +43,7 @@ export interface ThreadData extends PeerData {
   readonly rootKeys: readonly { readonly id: string; readonly bytes: Uint8Array }[];
 }
 
-/** What every thread stands on: the same ports as the main thread. */
+/** What every thread works with: the same ports as the main thread. */
 export interface ThreadContext {
   readonly log: EventLog;
   readonly schemas: Schemas;

@@ -7,8 +7,8 @@ const nicenessMax = 19;
 const tasks = '/proc/self/task';
 
 /**
- * Has the calling thread go after the main thread of the process when processors are short, by so many steps
- * of niceness. Only Linux has a priority for each thread: elsewhere nothing happens.
+ * Lowers the priority of the calling thread below the main thread of the process by this many steps of niceness.
+ * Only Linux has a priority per thread: elsewhere a no-op.
  */
 export function lowerThreadPriority(steps: number): void {
   if (platform() === 'linux') lower(0, steps);
@@ -16,16 +16,16 @@ export function lowerThreadPriority(steps: number): void {
 
 /**
  * The same for the threads of libuv's pool. ClickHouse in process runs its queries and inserts there, and its own
- * threads, which merge, take over the niceness of the thread that starts them. To be called before it is opened.
+ * threads, which merge, inherit the niceness of the thread that starts them. Call it before opening ClickHouse.
  */
 export async function lowerPoolPriority(steps: number): Promise<void> {
   if (platform() !== 'linux') return;
-  // The pool begins with the first work for it.
+  // The pool starts with its first task.
   await stat(tasks);
   for (const id of readdirSync(tasks)) if (nameOf(id) === 'libuv-worker') lower(Number(id), steps);
 }
 
-/** Counted from the main thread, so that it may be done again; never up, which takes privileges. */
+/** Relative to the main thread, so that it is idempotent; never raises the priority, which requires privileges. */
 function lower(thread: number, steps: number): void {
   const niceness = Math.min(nicenessMax, getPriority(process.pid) + steps);
   if (niceness > getPriority(thread)) setPriority(thread, niceness);

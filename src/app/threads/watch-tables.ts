@@ -8,15 +8,15 @@ const lookEveryMs = 2_000;
 const lookEveryAwayMs = 500;
 
 export interface TablesWatch extends AsyncDisposable {
-  /** @throws GatewayError `projection_unavailable` while the server is known not to answer */
+  /** @throws GatewayError `projection_unavailable` while the server is known to be away */
   refuseAway(): void;
-  /** Resolves when the server is not known to be away any more; rejects on abort. */
+  /** Resolves when the server is no longer known to be away; rejects on abort. */
   untilAnswers(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Looks whether the tables' server answers, and tells when that changes: null = it does, otherwise the reason. Said
- * once in the log, however long it lasts.
+ * Polls the tables' server and reports changes: null = it responds, otherwise the reason. Each outage is logged
+ * once, however long it lasts.
  */
 export function watchTables(deps: {
   readonly store: Pick<ProjectionStore, 'queryRows'>;
@@ -34,7 +34,10 @@ export function watchTables(deps: {
     deps.report(reason);
     if (reason === null) deps.logger.info('ClickHouse answers again');
     else
-      deps.logger.warn({ reason }, 'records cannot be read until ClickHouse answers; saves go on');
+      deps.logger.warn(
+        { reason },
+        'records cannot be read until ClickHouse answers; saves continue',
+      );
   };
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
@@ -62,7 +65,7 @@ export function watchTables(deps: {
   };
 }
 
-/** What it says is published it does not refuse: by what was known of the server before, say. */
+/** Lets reads through that follow a publication, even if the server was last known to be away. */
 export function readableWhenPublished(
   source: RecordSource,
   watch: TablesWatch | null,
@@ -90,7 +93,7 @@ async function reasonOf(store: Pick<ProjectionStore, 'queryRows'>): Promise<stri
   }
 }
 
-/** A refused connection to a name of several addresses has no message of its own. */
+/** A refused connection to a name with several addresses has no message of its own. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join(', ');
   return error instanceof Error ? error.message : String(error);

@@ -120,7 +120,7 @@ describe('the settings', () => {
     const key = `svc_env_${'a'.repeat(43)}`;
     const env = { SVC_BOOTSTRAP_KEY_DEV: key, SVC_BOOTSTRAP_KEY_PROD: key };
     expect(linesOf(() => loadConfig(env))).toEqual([
-      'SVC_BOOTSTRAP_KEY_PROD: it is that of SVC_BOOTSTRAP_KEY_DEV; give each environment a key of its own',
+      'SVC_BOOTSTRAP_KEY_PROD: the key equals SVC_BOOTSTRAP_KEY_DEV; give each environment a key of its own',
     ]);
   });
 
