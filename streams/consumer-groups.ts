@@ -4,19 +4,19 @@ interface ConsumerGroup {
   readonly topic: TopicName;
   readonly why: string;
   /**
-   * What reading messages again leads to; `fixed` says why the group's position can't be moved.
-   * `canRepeat`: finished work can be done once more when an operator asks for it.
+   * The effect of reading messages again; `fixed` is the reason why the group's position can't be moved.
+   * `canRepeat`: an operator may have finished work repeated.
    */
   readonly replay:
     { readonly fixed: string } | { readonly effect: string; readonly canRepeat?: true };
-  /** Why a message that it set aside can't be given to it again. */
+  /** Why a message that it parked can't be retried. */
   readonly noRetry?: string;
 }
 
 const decidedOnce =
   'The position that counts stands in what the owner has written: the one of the group is only a hint, and what was decided is never decided again.';
 
-/** Every consumer group of the service, beside the projectors. */
+/** Every consumer group of the service, besides the projectors. */
 export const consumerGroups = {
   'svc.record-owners': {
     topic: 'svc.internal.record-commands.v1',
@@ -99,5 +99,5 @@ export type ConsumerGroupName = keyof typeof consumerGroups;
 export const isConsumerGroup = (name: string): name is ConsumerGroupName =>
   Object.hasOwn(consumerGroups, name);
 
-/** The group as data of one shape, whichever it is. */
+/** The group in a uniform shape. */
 export const consumerGroup = (name: ConsumerGroupName): ConsumerGroup => consumerGroups[name];

@@ -2,13 +2,13 @@ import { limits } from '../src/kernel/limits.ts';
 import type { Cleanup } from '../src/ports/event-log.ts';
 
 /**
- * How many partitions: `owned` topics have SVC_PARTITIONS, for life; `quarter` is a fourth of them, rounded up; the
- * others keep their own number.
+ * Number of partitions: `owned` topics have SVC_PARTITIONS, permanently; `quarter` is a fourth of them, rounded up;
+ * others have a fixed number.
  */
 type Partitions = 'owned' | 'quarter' | number;
 
 export interface Topic {
-  /** What the message key is made of, by `joinKey`. */
+  /** The parts of the message key, joined by `joinKey`. */
   readonly key: string;
   readonly partitions: Partitions;
   readonly cleanup: Cleanup;
@@ -30,7 +30,7 @@ const keep = (days: number) =>
   ({ policy: 'delete' as const, retentionMs: days * dayMs }) satisfies Cleanup;
 const untilDecided: Cleanup = { policy: 'none' };
 
-/** Every topic of the service: read this first. docs/reference/topics.md is made of it. */
+/** Every topic of the service. docs/reference/topics.md is generated from it. */
 export const topics = {
   'svc.records.v1': {
     key: 'environment/connection uid/model/variant/record',
@@ -166,7 +166,7 @@ export const topics = {
     why: 'Which generation of the tables is read, built or kept; projectors and readers follow it.',
   },
   'svc.dead-letters.v1': {
-    key: 'original key', // of what becomes of a letter, too: all of it has one order
+    key: 'original key', // also of later steps of a dead letter, so that they have one order
     partitions: 'quarter',
     cleanup: keep(30),
     schema: 'control/dead-letter.v1.avsc',
@@ -174,15 +174,15 @@ export const topics = {
   },
 } as const satisfies Record<string, Topic>;
 
-/** Cleanup of typed topics, `svc.cdc.<environment>.<integration>.<model>.v<major>`, which are made at run time. */
+/** Cleanup of typed topics, `svc.cdc.<environment>.<integration>.<model>.v<major>`, which are created at run time. */
 export const typedTopicCleanup = keep(29);
 
 export type TopicName = keyof typeof topics;
 
-/** Whether data teams may read it: what is `internal` changes without notice. */
+/** Whether data teams may read it: an `internal` topic changes without notice. */
 export const isPublicTopic = (name: string): boolean => !name.startsWith('svc.internal.');
 
-/** How many partitions the topic has where owned ones have `owned`. */
+/** The number of partitions of the topic, if owned ones have `owned`. */
 export function partitionsOf({ partitions }: Pick<Topic, 'partitions'>, owned: number): number {
   if (partitions === 'owned') return owned;
   return partitions === 'quarter' ? Math.ceil(owned / 4) : partitions;

@@ -1,6 +1,6 @@
 import type { PublicFields } from '../../src/kernel/public-fields.ts';
 
-/** What a message of the topic says. The first one is the letter; the others name it. */
+/** Types of messages of the topic. The first one is the dead letter itself; the others refer to it. */
 export type DeadLetterType =
   | 'svc.dead-letter.added'
   | 'svc.dead-letter.retried'
@@ -8,22 +8,25 @@ export type DeadLetterType =
   | 'svc.dead-letter.retry_failed'
   | 'svc.dead-letter.dropped';
 
-/** A value of `svc.dead-letters.v1` after the common fields. Mirrors schemas/control/dead-letter.v1.avsc. */
+/**
+ * A value of `svc.dead-letters.v1` after the common fields.
+ * @see schemas/control/dead-letter.v1.avsc
+ */
 export interface DeadLetterStep {
-  /** Consumer group that gave up, and the message that it gave up. */
+  /** Consumer group that gave up, and the message. */
   readonly consumer: string;
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
   readonly attempts: number;
-  /** Empty on `resolved` when the consumer had nothing against the message any more. */
+  /** Empty on `resolved` when the retry succeeded. */
   readonly error_code: string;
   readonly error_message: string;
-  /** The letter that this is about; null on the letter itself. */
+  /** The dead letter that this step refers to; null on the dead letter itself. */
   readonly letter_id: string | null;
-  /** Of an order: the same key orders once. */
+  /** Idempotency key of an operator's request. */
   readonly order_key: string | null;
-  /** The message, on the letter only. */
+  /** The message, on the dead letter only. */
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
   readonly headers: Readonly<Record<string, Uint8Array>>;
@@ -32,5 +35,5 @@ export interface DeadLetterStep {
 /** The whole value. */
 export type DeadLetterValue = PublicFields & DeadLetterStep;
 
-/** Header of a command that is given to its owner again: the id of its letter. */
+/** Header of a command that is returned to its owner: the id of its dead letter. */
 export const deadLetterHeader = 'svc-dead-letter';

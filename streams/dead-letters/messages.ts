@@ -3,7 +3,7 @@ import { deadLettersTopic } from '../../src/control-plane/message-codec.ts';
 import type { DeadLetterStep, DeadLetterType } from './events.ts';
 import type { DeadLetter } from './state.ts';
 
-/** What a message is about, as far as its consumer knows. */
+/** The subject of a message, as far as its consumer knows it. */
 interface About {
   readonly key: string;
   readonly environmentUid: string;
@@ -12,7 +12,7 @@ interface About {
   readonly runId?: string;
 }
 
-/** A message that is set aside, whole. */
+/** A message with its whole content, parked. */
 export function deadLetterStepMessage(
   about: About,
   deadLetter: Omit<DeadLetterStep, 'letter_id' | 'order_key'>,
@@ -21,7 +21,7 @@ export function deadLetterStepMessage(
   return { ...about, topic: deadLettersTopic, type: 'svc.dead-letter.added', value };
 }
 
-/** What is asked, or has become, of a letter. It goes where the letter is: both have its key. */
+/** A request or an outcome for a dead letter. It has the key of the dead letter, so that both are in one partition. */
 export function stepMessage(
   about: About,
   ref: Pick<DeadLetterStep, 'consumer' | 'topic' | 'partition' | 'offset'> & {
@@ -54,7 +54,7 @@ export function stepMessage(
   return { ...about, topic: deadLettersTopic, type, value: { ...value } };
 }
 
-/** The names of a letter, for messages about it. */
+/** The names of a dead letter, for messages about it. */
 export const aboutDeadLetter = (deadLetter: DeadLetter): About => ({
   key: deadLetter.key,
   environmentUid: deadLetter.environmentUid,

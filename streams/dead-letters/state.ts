@@ -3,13 +3,13 @@ import type { DeadLetterValue } from './events.ts';
 
 export type DeadLetterState = 'parked' | 'retrying' | 'resolved' | 'dropped';
 
-/** What is known of a letter, without the message itself. */
+/** The state of a dead letter, without the message itself. */
 export interface DeadLetter {
   readonly id: string;
   readonly state: DeadLetterState;
-  /** Where the letter lies on `svc.dead-letters.v1`. */
+  /** Position of the dead letter on `svc.dead-letters.v1`. */
   readonly place: { readonly partition: number; readonly offset: number };
-  /** The message: its consumer group and where it is from. */
+  /** The origin of the message: consumer group, topic, partition, offset. */
   readonly consumer: string;
   readonly topic: string;
   readonly partition: number;
@@ -19,22 +19,22 @@ export interface DeadLetter {
   readonly integration: string | null;
   readonly connectionId: string | null;
   readonly runId: string | null;
-  /** In all, with those of retries. */
+  /** In total, including retries. */
   readonly attempts: number;
-  /** Of the last try; empty when it went well. */
+  /** Of the last attempt; empty after success. */
   readonly errorCode: string;
   readonly errorMessage: string;
   readonly parkedAt: Micros;
   readonly changedAt: Micros;
   readonly changedBy: string;
   readonly retries: number;
-  /** The last order that counted: where it lies, and its key. */
+  /** The last accepted request: its offset and its key. */
   readonly order: { readonly offset: number; readonly key: string | null } | null;
 }
 
 type At = { readonly partition: number; readonly offset: number };
 
-/** The letter that the message brings. */
+/** The new dead letter that the message contains. */
 export function parked(value: DeadLetterValue, at: At): DeadLetter {
   return {
     id: value.event_id,
@@ -60,7 +60,7 @@ export function parked(value: DeadLetterValue, at: At): DeadLetter {
   };
 }
 
-/** The letter after the message at the offset. One that does not fit its state changes nothing. */
+/** The dead letter after the message at the offset. A message that does not fit its state changes nothing. */
 export function evolve(deadLetter: DeadLetter, value: DeadLetterValue, offset: number): DeadLetter {
   const changed = { ...deadLetter, changedAt: value.occurred_at, changedBy: value.actor };
   const order = { offset, key: value.order_key };

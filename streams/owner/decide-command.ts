@@ -35,8 +35,8 @@ export type Answer =
   | { readonly outcome: 'refused'; readonly error: GatewayError };
 
 /**
- * Decides one command as part of the round; the messages it leads to, its reply among them. Never throws: a
- * command that fails five times is set aside as a dead letter and refused.
+ * Decides one command as part of the round; returns its messages, including its reply. Never throws: a command that
+ * fails five times is parked as a dead letter and refused.
  */
 export function decideCommand(
   room: CommandRoom,
@@ -55,7 +55,7 @@ export function decideCommand(
       return [...said, ...retried(room, message, { refusal }, at)];
     } catch (error) {
       if (tries < triesMax) continue;
-      room.logger.error({ err: error, command: command?.id }, 'a command was set aside');
+      room.logger.error({ err: error, command: command?.id }, 'a command was parked');
       const isRetry = deadLetterOf(message) !== null;
       const parked = isRetry
         ? retried(room, message, { failure: error }, at)
@@ -68,8 +68,9 @@ export function decideCommand(
 }
 
 /**
- * Decides a command that came past the log, as part of the round: its messages, without a reply among them. Null: it
- * could not be decided, and the round is as it was; over the log it is tried again, and set aside.
+ * Decides a command that arrived past the log, as part of the round; returns its messages, without a reply. Null:
+ * it could not be decided, and the round is unchanged; the command is retried over the log, and parked there if it
+ * keeps failing.
  */
 export function decideInProcess(
   room: CommandRoom,
@@ -80,7 +81,7 @@ export function decideInProcess(
   try {
     return answered(room, round, { ...command, replyTo: null }, at, 0);
   } catch (err) {
-    room.logger.warn({ err, command: command.id }, 'a command is decided over the log');
+    room.logger.warn({ err, command: command.id }, 'a command is retried over the log');
     return null;
   }
 }
@@ -120,7 +121,7 @@ function answered(
   }
 }
 
-/** The place of a reply is the decision that its answer holds from. */
+/** The position of a reply is the first decision at which its answer is valid. */
 function replyTo(
   room: CommandRoom,
   command: ControlCommand,
@@ -129,7 +130,7 @@ function replyTo(
 ): Addressed[] {
   if (command.replyTo === null) return [];
   const position = { partition: room.partition, offset: decision };
-  // The answer to several commands would be large: the asking node reads it from its view.
+  // The answer to several commands would be large: the sender reads it from its view.
   const body = answer.outcome === 'done' && answer.isSingle ? answer.state : undefined;
   const fields = answer.outcome === 'done' ? ({ outcome: 'done', body } as const) : answer;
   return [
@@ -142,7 +143,7 @@ function replyTo(
   ];
 }
 
-/** The answer that the same Idempotency-Key got before; null = decide. */
+/** The reply that the same Idempotency-Key got before; null = decide. */
 function keptAnswer(round: Round, command: ControlCommand, at: Instant): Answer | null {
   const key = answerKey(command);
   const kept = key === null ? null : round.keptAnswer(key);
@@ -173,7 +174,7 @@ const scopeOf = (command: ControlCommand): string => command.items[0]?.ref.scope
 function answerKey(command: ControlCommand): string | null {
   const { idempotencyKey, actor, items } = command;
   if (idempotencyKey === null) return null;
-  // The kind keeps apart what one request makes in one scope, such as an environment and its first key.
+  // The kind separates entities that one request creates in one scope, such as an environment and its first key.
   return joinKey(answerKind, scopeOf(command), actor, items[0]?.ref.kind ?? '', idempotencyKey);
 }
 
@@ -211,7 +212,7 @@ function deadLetter(
 
 const deadLetterOf = ({ headers }: ReadMessage): string | null => headers[deadLetterHeader] ?? null;
 
-/** What operators are told of a command that they have had decided once more; nothing of any other. */
+/** Messages to operators about a command that they retried; none for other commands. */
 function retried(
   room: CommandRoom,
   message: ReadMessage,
@@ -240,7 +241,7 @@ function retried(
 
 const errorOf = (error: unknown) => ({
   error_code: error instanceof GatewayError ? error.code : 'server_error',
-  // The name only: a message of a bug may quote values.
+  // The name only: the message of a bug may quote values.
   error_message: error instanceof Error ? error.name : 'unknown',
 });
 

@@ -1,17 +1,17 @@
 import type { ControlCommand } from '../../src/control-plane/entity.ts';
 import type { Reply } from '../../src/control-plane/replies.ts';
 
-/** A command that somebody in this process waits for, and how it is answered; null = not decided here. */
+/** A command whose sender waits in this process, and how to reply; null = not decided here. */
 export interface InProcessCommand {
   readonly command: ControlCommand;
   readonly trace: string;
   readonly answer: PromiseWithResolvers<Reply<object> | null>;
 }
 
-/** Beyond so many the log, which has room, is the queue. */
+/** Beyond this number the log, which has room, is the queue. */
 const waitingMax = 1024;
 
-/** Commands for one partition that came past the log. It takes none until it is opened, and none once it is closed. */
+/** Commands for one partition that arrived past the log. Accepts none before it is opened or after it is closed. */
 export class InProcessCommands {
   #waiting: InProcessCommand[] = [];
   #came = Promise.withResolvers<undefined>();
@@ -29,7 +29,7 @@ export class InProcessCommands {
     return answer.promise;
   }
 
-  /** Resolves when there is something to take, or the signal has come. */
+  /** Resolves when a command is available, or the signal has aborted. */
   async came(signal: AbortSignal): Promise<void> {
     const ring = (): void => this.#came.resolve(undefined);
     signal.addEventListener('abort', ring, { once: true });
@@ -44,7 +44,7 @@ export class InProcessCommands {
     return taken;
   }
 
-  /** What was not taken is not decided here. */
+  /** Rejects the remaining commands as not decided here. */
   close(): void {
     this.#isOpen = false;
     for (const { answer } of this.#waiting.splice(0)) answer.resolve(null);

@@ -35,13 +35,16 @@ import {
 } from './state-store.ts';
 import { placed, type Addressed, type TopicWriters } from './topic-writers.ts';
 
-/** A saved state goes on only if it was at the end so recently: else it may have missed tombstones. */
+/**
+ * A saved state resumes only if it was at the end of the log this recently: an older one may have missed
+ * tombstones.
+ */
 const resumeWithinMs = 3 * 86_400_000;
 const commandsPerRoundMax = 256;
 const dueAtOnceMax = 256;
-/** Due times are looked at so often at least, so that a stepped clock is noticed. */
+/** Due times are checked at least this often, so that a stepped clock is noticed. */
 const dueLookEveryMs = 1_000;
-/** An entity that stays due after its tick is asked again no sooner. */
+/** Pause before the next tick of an entity that stays due. */
 const dueAgainAfterMs = 1_000;
 const readBytesMax = 1024 * 1024;
 
@@ -57,8 +60,8 @@ export interface OwnerDeps {
 }
 
 /**
- * The only writer of one partition of the control plane, from taking it over until the signal aborts or
- * another fences it. Decisions are made one round after the other.
+ * The only writer of one partition of the control plane, from taking it over until the signal aborts or another
+ * owner fences it. Rounds are sequential.
  */
 export class PartitionOwner {
   readonly #deps: OwnerDeps;
@@ -69,7 +72,7 @@ export class PartitionOwner {
   readonly #notBefore = new Map<string, Instant>();
   #progress: OwnerProgress = freshProgress;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Ends the pause of the look at due times. */
+  /** Ends the pause before the next check of due times. */
   #wake = new AbortController();
 
   constructor(
@@ -85,12 +88,12 @@ export class PartitionOwner {
   }
 
   /**
-   * @throws GatewayError `writer_fenced`: another owns the partition; other errors: take over again from
-   *   oneself
+   * @throws GatewayError `writer_fenced`: another owner has the partition; other errors: take the partition over
+   *   again
    */
   async own(signal: AbortSignal): Promise<void> {
     await this.#restore();
-    // Raises the epoch, and proves that this is still the writer.
+    // Raises the epoch, and proves that this is still the only writer.
     await this.#commit(this.#newRound(), [], null);
     const ending = new AbortController();
     const both = AbortSignal.any([signal, ending.signal]);
@@ -107,9 +110,9 @@ export class PartitionOwner {
   }
 
   /**
-   * Decides what somebody in this process asks, without its being on the log. Null: not while the partition is not
-   * owned, and nothing was written.
-   * @throws GatewayError as `DirectOwners`
+   * Decides a command of this process that is not on the log. Null: the partition is not owned, and nothing was
+   * written.
+   * @throws GatewayError as `InProcessOwners`
    */
   decide(command: ControlCommand, trace: string): Promise<Reply<object> | null> {
     return this.#inProcess.add(command, trace);
@@ -196,7 +199,7 @@ export class PartitionOwner {
     }
   }
 
-  /** All that waits, in one transaction. Each is answered when that is durable. */
+  /** Decides all waiting commands in one transaction. Each gets its reply when that is durable. */
   async #decideTogether(request: readonly InProcessCommand[]): Promise<void> {
     const room = this.#room;
     const round = this.#newRound();
@@ -237,14 +240,14 @@ export class PartitionOwner {
       this.#wake = new AbortController();
       const now = this.#deps.clock.now();
       const due = this.#store.nextDue() ?? Number.POSITIVE_INFINITY;
-      // What is due still was asked just now.
+      // What is still due had its tick just now.
       const inMs = due <= now ? dueAgainAfterMs : Math.min(due - now, dueLookEveryMs);
       const ended = AbortSignal.any([signal, this.#wake.signal]);
       await delay(inMs, undefined, { signal: ended, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Asks due entities what their time means; resolves with how many. One that stays due is asked later again. */
+  /** Sends a tick to due entities; resolves with their number. One that stays due gets its next tick later. */
   async #decideDue(): Promise<number> {
     const now = this.#deps.clock.now();
     for (const [key, at] of this.#notBefore) if (at <= now) this.#notBefore.delete(key);
@@ -288,7 +291,7 @@ export class PartitionOwner {
     return new Round(this.#store, definitions, { supplied: numbers, numberOf });
   }
 
-  /** The round in one transaction of the log, then in the store. */
+  /** Commits the round in one transaction of the log, then to the store. */
   async #commit(
     round: Round,
     fields: readonly Addressed[],
@@ -330,7 +333,7 @@ export class PartitionOwner {
     return this.#deps.writers.entity(this.#partition, key, value, epoch);
   }
 
-  /** One round after the other; after an error none. */
+  /** Serializes rounds; none starts after an error. */
   #inTurn(task: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(task);
     this.#turn = turn;
@@ -338,7 +341,7 @@ export class PartitionOwner {
     return turn;
   }
 
-  /** Where deletion of decided commands may go up to. */
+  /** The limit for the deletion of decided commands. */
   get nextCommand(): number {
     return this.#progress.note.nextCommand;
   }

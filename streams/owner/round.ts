@@ -19,20 +19,17 @@ interface Known {
   readonly state: object | null;
 }
 
-/** What one command, or one list of them, led to. */
+/** The outcome of one command, or of one list of commands. */
 export interface Decision {
   readonly changed: ReadonlyMap<string, Known>;
   readonly published: readonly { readonly message: PublicMessage; readonly meta: DecisionMeta }[];
   /** The entity's state after the last command. */
   readonly state: object | null;
-  /** How many numeric ids were given out. */
+  /** How many numeric ids were assigned. */
   readonly numbers: number;
 }
 
-/**
- * Decisions that are committed together: each sees what the ones before it decided. Nothing is written
- * here.
- */
+/** Decisions that are committed together: each sees the ones before it. Nothing is written here. */
 export class Round {
   readonly #store: ControlStateStore;
   readonly #definitions: EntityDefinitions;
@@ -40,7 +37,7 @@ export class Round {
   readonly #accepted = new Map<string, Known>();
   numbers: number;
 
-  /** `numberOf` makes the nth number of this partition unique among all partitions. */
+  /** `numberOf` makes the nth number of this partition unique across all partitions. */
   constructor(
     store: ControlStateStore,
     definitions: EntityDefinitions,
@@ -53,7 +50,7 @@ export class Round {
   }
 
   /**
-   * Decides the commands in their order, without accepting the outcome.
+   * Decides the commands in order, without accepting the outcome.
    * @throws GatewayError the first refusal
    */
   decide(
@@ -94,7 +91,7 @@ export class Round {
     this.numbers += decision.numbers;
   }
 
-  /** A note of the owner itself. */
+  /** Sets a note of the owner itself. */
   putNote(key: string, scope: string, state: object | null): void {
     this.#accepted.set(key, { scope, state });
   }
@@ -103,7 +100,7 @@ export class Round {
     return this.#stateOf(key, new Map()) as KeptAnswer | null;
   }
 
-  /** What the accepted decisions changed, with the time at which each is due next. */
+  /** The changes of the accepted decisions, with the next due time of each. */
   *changes(): Generator<EntityChange & { readonly kind: string }> {
     for (const [key, { scope, state }] of this.#accepted) {
       const kind = key.slice(0, key.includes('/') ? key.indexOf('/') : undefined);
@@ -149,17 +146,17 @@ export class Round {
   }
 }
 
-/** How long the first answer to an Idempotency-Key is kept; also in its note. */
+/** How long the first reply to an Idempotency-Key is kept; also in its note. */
 export interface KeptAnswer {
   readonly requestHash: string;
   readonly outcome: 'done' | 'refused';
-  /** Of a refusal, as `GatewayError.toJSON` gives it. */
+  /** Of a refusal, in the form of `GatewayError.toJSON`. */
   readonly error: ReturnType<GatewayError['toJSON']> | null;
   readonly state: object | null;
   readonly until: Instant;
 }
 
-/** When the owner must look at an entity or at a note of its own; null = never. */
+/** When the owner must process an entity or a note of its own; null = never. */
 export function dueOf(
   definitions: EntityDefinitions,
   kind: string,

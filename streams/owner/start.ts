@@ -30,14 +30,14 @@ export interface ControlOwnersDeps {
   readonly schemas: Schemas;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** For the state stores, one file per partition; may be wiped at any time while stopped. */
+  /** For the state stores, one file per partition; may be deleted while stopped. */
   readonly folder: string;
-  /** Every kind whose commands may come. */
+  /** Every kind whose commands may arrive. */
   readonly definitions: EntityDefinitions;
 }
 
 /**
- * Owns the partitions of the control plane that the group gives this node: decides their commands until
+ * Owns the partitions of the control plane that the group assigns to this node: decides their commands until
  * disposed of.
  */
 export async function startControlOwners(
@@ -95,7 +95,7 @@ export async function startControlOwners(
   };
 }
 
-/** A partition, the file of its state, and where its owner is found while it has one. */
+/** A partition, its state file, and the registry of running owners. */
 interface Held {
   readonly partition: number;
   readonly file: string;
@@ -150,8 +150,8 @@ async function holdOnce(
 }
 
 /**
- * Has the group's position follow the owner, for who looks at its lag. What counts is the owner's own note, in the
- * transaction of each decision: there this one would cost Kafka two more requests.
+ * Commits the group's position, for displays of its lag. Authoritative is the owner's own note, in the transaction
+ * of each decision; committing the position there would cost Kafka two more requests.
  */
 function positionPublisher(
   { log, logger }: OwnerDeps,
@@ -167,12 +167,12 @@ function positionPublisher(
       await log.commit({ group: ownersGroup, positions });
       published = offset;
     } catch (err) {
-      logger.warn({ err, partition }, 'the position of an owner could not be told yet');
+      logger.warn({ err, partition }, 'the position of an owner could not be committed yet');
     }
   };
 }
 
-/** Deletes what was decided and is older than a day. */
+/** Deletes decided commands that are older than a day. */
 async function trim({ log, clock }: OwnerDeps, partition: number, decided: number): Promise<void> {
   const old = await log.offsetAt(commandsTopic, partition, clock.now() - commandsKeptMs);
   const offset = Math.min(old, decided);

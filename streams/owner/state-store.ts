@@ -23,7 +23,7 @@ export interface StoredEntity {
   readonly state: string;
 }
 
-/** What an owner keeps of an entity; null state = gone. */
+/** The state that an owner keeps of an entity; null = gone. */
 export interface EntityChange {
   readonly key: string;
   readonly scope: string;
@@ -32,7 +32,7 @@ export interface EntityChange {
 }
 
 export interface OwnerProgress {
-  /** Offset of the control topic to go on from. */
+  /** Offset of the control topic to continue from. */
   readonly next: number;
   readonly note: OwnerNote;
   /** When the store was last at the end of the control topic; 0 = never. */
@@ -101,7 +101,7 @@ export class ControlStateStore {
     return { next: Number(row['next']), note, atEnd: Number(row['at_end']) };
   }
 
-  /** The changes and the progress: all or nothing. */
+  /** Saves the changes and the progress atomically. */
   apply(changes: Iterable<EntityChange>, { next, note, atEnd }: OwnerProgress): void {
     this.#database.exec('BEGIN IMMEDIATE');
     try {

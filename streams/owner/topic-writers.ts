@@ -15,7 +15,7 @@ import type { EventLog, Message, Placed } from '../../src/ports/event-log.ts';
 import type { Schemas } from '../../src/ports/schemas.ts';
 import type { TopicName } from '../topics.ts';
 
-/** Where entities publish: a kind that needs another topic adds it here. */
+/** The topics to which entities publish: a kind that needs another topic adds it here. */
 const publicTopics = [
   'svc.config.v1',
   'svc.connections.v1',
@@ -33,7 +33,7 @@ interface Target {
   readonly partitions: number;
 }
 
-/** A message and where it goes. */
+/** A message and its destination. */
 export interface Addressed {
   readonly topic: string;
   readonly partition: number;

@@ -2,11 +2,11 @@ import type { Instant } from '../../src/kernel/time.ts';
 import { TabWriter } from '../../src/ports/rows.ts';
 import type { AnyAppendedProjection } from './appended.ts';
 
-/** What a batch holds of one partition. */
+/** The range of one partition in a batch. */
 interface Range {
   readonly first: number;
   last: number;
-  /** The offset to go on from. */
+  /** The offset to continue from. */
   next: number;
   /** Time of the last message, ms. */
   lastAt: Instant;
@@ -19,7 +19,7 @@ export interface Entry {
   readonly event: unknown;
 }
 
-/** Messages of any partitions on their way into the table with one insert. */
+/** Messages of any partitions, inserted into the table at once. */
 export class AppendedBatch {
   readonly ranges = new Map<number, Range>();
   readonly entries: Entry[] = [];
@@ -44,7 +44,7 @@ export class AppendedBatch {
     return `${this.#projection.topic}:${parts.join(',')}`;
   }
 
-  /** Notes that the partition was read up to the offset. */
+  /** Records that the partition was read up to the offset. */
   reach(partition: number, first: number, next: number, at: Instant): void {
     const range = this.ranges.get(partition);
     if (range === undefined) {
@@ -56,7 +56,7 @@ export class AppendedBatch {
     range.lastAt = Math.max(range.lastAt, at);
   }
 
-  /** @throws RangeError for an event with impossible numbers; the batch is as before. */
+  /** @throws RangeError for an event with impossible numbers; the batch is unchanged. */
   add(entry: Entry): void {
     this.#rows.begin();
     try {

@@ -11,17 +11,20 @@ import type { TableSet } from './define.ts';
 import { isOutage, pause, throttle, retrying } from './throttle.ts';
 import { Positions, startPositions, type StoredPosition } from './positions.ts';
 
-/** One insert. */
+/** Rows of one insert. */
 const rowsMax = 20_000;
 const bytesMax = 16 * 1024 ** 2;
-/** Rows of this time are inserted together: no reader waits for them, and each insert has a fixed cost. */
+/** Rows of this period are inserted together: no reader waits for them, and each insert has a fixed cost. */
 const gatherMs = 400;
-/** So many rows at that time are a rush, of which more goes together: an insert costs by its partitions, hardly by row. */
+/**
+ * This many rows at that time are a burst, of which more are inserted together: an insert costs by its partitions,
+ * hardly by row.
+ */
 const rushRows = 400;
 const rushGatherMs = 2_000;
 /** Not that of the records: readers wait for those. */
 const queryClass = 'build';
-/** A position that is written later than its rows only costs reading them again. */
+/** A position that is saved later than its rows only costs reading them again. */
 const positionEveryMs = 2_000;
 
 export interface AppendedProjectorDeps {
@@ -32,24 +35,24 @@ export interface AppendedProjectorDeps {
   readonly codec: Codec<unknown>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Of the topic. */
+  /** Partitions of the topic. */
   readonly partitions: number;
-  /** Numbers of the partitions that it projects; all when absent. */
+  /** Numbers of the partitions to project; default: all. */
   readonly held?: readonly number[];
-  /** Told up to where a partition can be read, each time that it grows. */
+  /** Called with the offset up to which a partition can be read, each time that it grows. */
   readonly advanced: (partition: number, next: number) => void;
-  /** Share of the time that its inserts may take, in percent, asked after each. */
+  /** Share of the time that its inserts may take, in percent, evaluated after each. */
   readonly pacePercent: () => number;
 }
 
 export interface AppendedProjector extends AsyncDisposable {
-  /** Rejects when it could not go on. */
+  /** Rejects when the projector cannot continue. */
   readonly stopped: Promise<void>;
 }
 
 /**
  * Starts to write the messages of the topic into the table, from the stored positions on. A message that cannot be
- * read or that the table refuses is left out, and the service's log says which.
+ * read or that the table refuses is skipped and logged.
  * @throws GatewayError `projection_unavailable`, `log_unavailable`
  */
 export async function startAppendedProjector(
@@ -79,7 +82,7 @@ class RunningAppended implements AppendedProjector {
       deps.advanced(position.partition, position.next);
     }
     this.stopped = this.#run();
-    // Handled by the awaiter of `stopped`; until then a failure must not end the process.
+    // The caller awaits `stopped`; until then a failure must not end the process.
     this.stopped.catch(() => undefined);
   }
 
@@ -128,14 +131,17 @@ class RunningAppended implements AppendedProjector {
       try {
         this.#batches.open.add({ partition, offset, event: codec.decode(value) });
       } catch (error) {
-        logger.error({ err: error, topic: projection.topic, partition, offset }, 'not projected');
+        logger.error(
+          { err: error, topic: projection.topic, partition, offset },
+          'a message could not be projected',
+        );
       }
     }
     this.#batches.open.reach(partition, first, next, messages.at(-1)?.timestamp ?? 0);
     this.#batches.noteFilled();
   }
 
-  /** Waits while the open batch is full; not beyond the stop, after which nobody empties it. */
+  /** Waits while the open batch is full, but not after the stop: then it is never emptied. */
   async #room(): Promise<void> {
     while (this.#isFull() && !this.#isStopped()) await this.#batches.swapped;
   }
@@ -145,7 +151,7 @@ class RunningAppended implements AppendedProjector {
     return entries.length >= rowsMax || bytes >= bytesMax;
   }
 
-  /** The writing side: gathered batch to table, one after the other. */
+  /** The writing side: gathered batch to table, sequentially. */
   async #write(): Promise<void> {
     const { signal } = this.#stop;
     signal.addEventListener('abort', () => this.#batches.wake(), { once: true });
@@ -162,7 +168,7 @@ class RunningAppended implements AppendedProjector {
       this.#batches.giveBack(batch);
       await throttle(performance.now() - startedAt, this.#deps.pacePercent(), signal);
     }
-    // What was inserted is not read again after an orderly stop.
+    // Inserted messages are not read again after a graceful stop.
     if (!this.#isSaved) await this.#save().catch(() => undefined);
   }
 
@@ -190,7 +196,7 @@ class RunningAppended implements AppendedProjector {
     if (this.#deps.clock.now() - this.#savedAt >= positionEveryMs) await this.#save();
   }
 
-  /** A failed insert may have been written: the same rows under the same token until it succeeds. */
+  /** A failed insert may have been written: it is repeated with the same rows and token until it succeeds. */
   async #insert(rows: Uint8Array, entries: readonly Entry[], token: string): Promise<void> {
     const { store, tables, projection } = this.#deps;
     const [table] = tables.tables;
@@ -205,7 +211,7 @@ class RunningAppended implements AppendedProjector {
     }
   }
 
-  /** Finds the messages that the table refuses by halving, and leaves them out. */
+  /** Finds the messages that the table refuses by bisection, and skips them. */
   async #insertParts(entries: readonly Entry[], token: string, refusal: unknown): Promise<void> {
     const { logger, projection } = this.#deps;
     const [first] = entries;
@@ -234,11 +240,11 @@ class RunningAppended implements AppendedProjector {
     return retrying(task, {
       signal: this.#stop.signal,
       isRetryable: isOutage,
-      failed: (err) => this.#deps.logger.warn({ err }, 'log or tables failed; trying again'),
+      failed: (err) => this.#deps.logger.warn({ err }, 'log or tables failed; retrying'),
     });
   }
 
-  /** A call, because the answer changes while others are awaited. */
+  /** A function, because the value changes during an await. */
   #isStopped(): boolean {
     return this.#stop.signal.aborted;
   }

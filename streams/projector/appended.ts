@@ -4,12 +4,10 @@ import type { TopicName } from '../topics.ts';
 import type { ProjectionTables, TableSet } from './define.ts';
 import { positionsTable } from './positions-table.ts';
 
-/** A projection with one row for each message, which nothing changes later: rows go when they are old. */
+/** A projection with one immutable row per message; rows expire. */
 export interface AppendedProjection<E> extends ProjectionTables {
   readonly columns: readonly string[];
-  /**
-   * Writes the values of `columns` of one message, without ending the row. A throw leaves the message out.
-   */
+  /** Writes the values of `columns` of one message, without ending the row. A throw skips the message. */
   write(rows: TabWriter, event: E): void;
 }
 
@@ -21,13 +19,13 @@ interface Defined<E> {
   readonly name: string;
   readonly topic: TopicName;
   readonly schemaVersion: number;
-  /** Each with its type; a row has the place of its message in the log besides. */
+  /** Each with its type; a row also has the position of its message in the log. */
   readonly columns: readonly (readonly [name: string, type: string])[];
-  /** Indexes beside the order, as in a CREATE statement. */
+  /** Indexes in addition to the sort order, as in a CREATE statement. */
   readonly indexes?: readonly string[];
-  /** The question that this order answers begins with equalities and ends with the time. */
+  /** The query that this order serves begins with equalities and ends with the time. */
   readonly orderBy: readonly string[];
-  /** The column of the time that a row is kept from. */
+  /** The column with the time that determines when a row expires. */
   readonly keptFrom: string;
   readonly keepDays: number;
   readonly write: (rows: TabWriter, event: E) => void;
@@ -36,8 +34,8 @@ interface Defined<E> {
 const tokensKept = 1000;
 
 /**
- * The place in the log ends the sort key, so that a message that is read again is the same row. Until they are merged
- * both can be read: questions group, or take `LIMIT 1 BY log_partition, log_offset`.
+ * The log position ends the sort key, so that a message that is read again gives the same row. Until a merge both
+ * can be read: queries group, or use `LIMIT 1 BY log_partition, log_offset`.
  */
 export function defineAppended<E>() {
   return ({ name, columns, indexes = [], orderBy, keptFrom, keepDays, ...ref }: Defined<E>) => {

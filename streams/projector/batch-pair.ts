@@ -1,4 +1,4 @@
-/** Two batches in turns: one is filled by the reading side of a projector while the other one is inserted. */
+/** Two alternating batches: the reading side of a projector fills one while the other one is inserted. */
 export class BatchPair<B extends { clear(): void }> {
   #open: B;
   #spare: B;
@@ -10,17 +10,17 @@ export class BatchPair<B extends { clear(): void }> {
     this.#spare = make();
   }
 
-  /** The one that is filled. */
+  /** The batch that is being filled. */
   get open(): B {
     return this.#open;
   }
 
-  /** Resolves when there is something in the open batch: `noteFilled`. */
+  /** Resolves when the open batch is not empty: `noteFilled`. */
   get filled(): Promise<undefined> {
     return this.#opened.promise;
   }
 
-  /** Resolves when the open batch of this moment is swapped. */
+  /** Resolves when the current open batch is swapped. */
   get swapped(): Promise<undefined> {
     return this.#taken.promise;
   }
@@ -29,7 +29,7 @@ export class BatchPair<B extends { clear(): void }> {
     this.#opened.resolve(undefined);
   }
 
-  /** The batch that was filled. It comes back with `giveBack` before the next swap. */
+  /** Returns the filled batch. Return it with `giveBack` before the next swap. */
   swap(): B {
     const batch = this.#open;
     this.#open = this.#spare;
@@ -44,7 +44,7 @@ export class BatchPair<B extends { clear(): void }> {
     this.#spare = batch;
   }
 
-  /** Ends all waiting, so that who waits can see that it is over. */
+  /** Ends all waits, so that waiters check whether they must stop. */
   wake(): void {
     this.#opened.resolve(undefined);
     this.#taken.resolve(undefined);

@@ -10,7 +10,7 @@ import {
 } from './projection-message.ts';
 import { untouched } from './projection-state.ts';
 
-/** What is decided about a projection, as this thread knows it. */
+/** The decided state of a projection, as this thread knows it. */
 export interface FollowedProjection extends AsyncDisposable {
   readonly current: PublishedProjection;
   /** Called after each change. */
@@ -44,7 +44,7 @@ export async function followProjection(
   for await (const batch of log.read({ ...position, offset: 0 })) apply(batch);
   const following = consume(log, [{ ...position, offset: next }], apply, {
     signal: ending.signal,
-    failed: (err) => logger.error({ err }, 'following the projections failed'),
+    failed: (err) => logger.error({ err }, 'consuming the projections failed'),
   });
 
   return {

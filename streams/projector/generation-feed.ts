@@ -1,28 +1,28 @@
 import type { TableSet } from './define.ts';
 import type { Publication } from './publication.ts';
 
-/** What this process does to keep the tables of one generation up to date. */
+/** Keeps the tables of one generation up to date in this process. */
 export interface Feed extends AsyncDisposable {
-  /** Whether this process projects the partition at this moment: nobody else writes its rows. */
+  /** Whether this process currently projects the partition: no other writes its rows. */
   holds(partition: number): boolean;
   /**
-   * Whether this process alone inserts rows of the partition, and knows of all that were inserted before: then what it
-   * keeps of the tables in memory is right. Default: never.
+   * Whether only this process inserts rows of the partition and knows all earlier ones: then its cached knowledge
+   * of the tables is correct. Default: never.
    */
   readonly isCurrent?: (partition: number) => boolean;
   /**
-   * Resolves when what is known of the partition here may be told.
+   * Resolves when readers may rely on what is known of the partition here.
    * @throws GatewayError `projection_unavailable`
    */
   readable(partition: number): Promise<void>;
-  /** Rejects when it cannot go on. */
+  /** Rejects when it cannot continue. */
   readonly stopped: Promise<void>;
 }
 
 export interface FeedOptions<T extends TableSet = TableSet> {
   readonly tables: T;
   readonly advanced: (partition: number, next: number) => void;
-  /** Whether it is being built, which gives way to others. */
+  /** Whether the generation is being built, at lower priority. */
   readonly isBuilding: () => boolean;
   readonly pacePercent: () => number;
 }
@@ -31,17 +31,17 @@ export interface FeedOptions<T extends TableSet = TableSet> {
 export interface Reach extends AsyncDisposable {
   readonly advance: (partition: number, next: number) => void;
   readonly published: Publication['published'];
-  /** The next offset that cannot be read yet, as far as is known here. */
+  /** The next offset that is not readable yet, as far as is known here. */
   readonly next: (partition: number) => number;
-  /** Brings `next` up to date. */
+  /** Updates `next`. */
   readonly refresh: () => Promise<void>;
 }
 
-/** What who reads a generation is given. */
+/** What the reader of a generation receives. */
 export interface SourceContext<T extends TableSet> {
   readonly tables: T;
   readonly published: Reach['published'];
-  /** By partition, the first offset that cannot be read yet. @throws GatewayError `projection_unavailable` */
+  /** By partition, the first offset that is not readable yet. @throws GatewayError `projection_unavailable` */
   readonly reached: () => Promise<number[]>;
   /** As `Feed.isCurrent`. */
   readonly isCurrent: (partition: number) => boolean;
@@ -49,20 +49,20 @@ export interface SourceContext<T extends TableSet> {
   readonly beforeReading: (partition: number) => Promise<void>;
 }
 
-/** `S`: what reads a generation. */
+/** `S`: the reader of a generation. */
 export interface FeedDeps<S, T extends TableSet = TableSet> {
   readonly tableSet: (generation: number) => T;
-  /** Of the topic. */
+  /** Partitions of the topic. */
   readonly partitions: number;
   readonly openReach: (tables: T) => Reach;
-  /** Makes the tables where they are missing, and starts to feed them. */
+  /** Creates missing tables, and starts to feed them. */
   readonly openFeed: (options: FeedOptions<T>) => Promise<Feed>;
   readonly openSource: (sourceContext: SourceContext<T>) => S;
-  /** Told when the feed of a generation cannot go on. */
+  /** Called when the feed of a generation cannot continue. */
   readonly failed: (generation: number, error: unknown) => void;
 }
 
-/** One generation on this node: its tables, what feeds them, and who reads them. */
+/** One generation on this node: its tables, feed and reader. */
 export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDisposable {
   readonly number: number;
   readonly tables: T;
@@ -112,7 +112,7 @@ export class GenerationFeed<S, T extends TableSet = TableSet> implements AsyncDi
     });
   }
 
-  /** Its tables stay as they are; they can be read on. */
+  /** The tables remain and stay readable. */
   async stop(): Promise<void> {
     const feed = this.#feed;
     this.#feed = null;

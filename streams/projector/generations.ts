@@ -13,20 +13,20 @@ import { dropTables } from './drop-tables.ts';
 import { GenerationFeed, type FeedDeps } from './generation-feed.ts';
 import { isOutage } from './throttle.ts';
 
-/** How long readers of other nodes may take to notice a switch; their read-ahead lives shorter. */
+/** Readers of other nodes may learn of a switch this late; what they had read ahead has a shorter lifetime. */
 const readersLeaveMs = 10_000;
 const levelEveryMs = 10;
 const retryMs = 1_000;
 const tickMs = 1_000;
-/** A position that has not moved for this time counts as stalled. */
+/** A partition without progress for this long is stalled. */
 const stalledMs = 60_000;
 const leadWatchedEveryMs = 100;
-/** A comparison is given up when it came to nothing so often on one node. */
+/** A comparison is given up after this many attempts on one node. */
 const comparisonsMax = 10;
-/** While it is built, the state is told every so many ticks, and when it has caught up. */
+/** While a generation is built, its state is reported every so many ticks, and when it has caught up. */
 const ticksPerReport = 5;
 
-/** What a projector says of its generation; becomes a command (`src/modules/operations/projections/decider.ts`). */
+/** A projector's report about its generation; becomes a command (`src/modules/operations/projections/decider.ts`). */
 export type Report = { readonly generation: number } & (
   | {
       readonly type: 'ReportProgress';
@@ -43,12 +43,12 @@ export type Report = { readonly generation: number } & (
   | { readonly type: 'ReportRetired' }
 );
 
-/** Reads the generation that is active, and goes over to another. */
+/** Reads the active generation, and switches to another one. */
 export interface Active<S> {
   switchTo(source: S): void;
-  /** Told of each generation that may be read. */
+  /** Called with each generation that becomes readable. */
   watch(source: S): void;
-  /** Told of each that is read no more. */
+  /** Called with each generation that is no longer read. */
   leave(source: S): void;
 }
 
@@ -63,13 +63,16 @@ export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> ext
   readonly clock: Clock;
   readonly logger: Logger;
   readonly openActive: (first: S) => A;
-  /** Removes what a comparison left of the generation. */
+  /** Removes the remains of a comparison of the generation. */
   readonly dropCopies: (generation: number) => Promise<void>;
-  /** Told when what is read stands still though there is more to take in, and null when it moves again. */
+  /**
+   * Called with a reason when the active generation stalls although there is more to read, and with null when it
+   * moves again.
+   */
   readonly stalled: (reason: string | null) => void;
-  /** Time without progress; default 60 s. */
+  /** Time without progress until it counts as stalled; default 60 s. */
   readonly stalledAfterMs?: number;
-  /** What is decided. */
+  /** The decided state. */
   readonly projection: FollowedProjection;
   readonly report: (report: Report) => Promise<void>;
   readonly verify: (
@@ -79,13 +82,13 @@ export interface GenerationsDeps<S, A extends Active<S>, T extends TableSet> ext
 }
 
 export interface Generations<A> extends AsyncDisposable {
-  /** Reads whatever generation is active. */
+  /** Reads the active generation. */
   readonly source: A;
   /** Rejects when the active generation cannot be kept up to date. */
   readonly stopped: Promise<void>;
 }
 
-/** Feeds every generation of a projection that is decided to be there, and reads the active one. */
+/** Feeds every decided generation of a projection, and reads the active one. */
 export async function startGenerations<S, A extends Active<S>, T extends TableSet>(
   deps: GenerationsDeps<S, A, T>,
 ): Promise<Generations<A>> {
@@ -109,13 +112,13 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   #active: GenerationFeed<S, T>;
   #work: Promise<void> = Promise.resolve();
   #ticks = 0;
-  /** By partition, where the topic ended at the last tick. */
+  /** By partition, the end of the topic at the last tick. */
   #ends = new Map<number, number>();
   #verification: { readonly id: string; readonly done: Promise<void> } | null = null;
-  /** By partition of the active generation, where it stood and since when. */
+  /** By partition of the active generation, its position and since when. */
   readonly #standing = new Map<number, { readonly next: number; readonly since: number }>();
   #isStalled = false;
-  /** How often the comparison came to nothing here. */
+  /** Unsuccessful attempts of the comparison here. */
   #unfinished = { id: '', times: 0 };
 
   constructor(deps: GenerationsDeps<S, A, T>) {
@@ -145,12 +148,13 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     for (const fed of this.#fed.values()) await fed[Symbol.asyncDispose]();
   }
 
-  /** One thing after the other. What fails is done again with the next change or tick. */
+  /** Serializes tasks. A failed one is repeated with the next change or tick. */
   #then(task: () => Promise<void>): void {
     this.#work = this.#work
       .then(() => (this.#isStopped() ? undefined : task()))
       .catch((err: unknown) => {
-        if (!this.#isStopped()) this.#deps.logger.warn({ err }, 'generations of the projection');
+        if (!this.#isStopped())
+          this.#deps.logger.warn({ err }, 'a task of the generations failed; it is retried');
       });
   }
 
@@ -159,8 +163,8 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   }
 
   /**
-   * Among those that share tables, one speaks and drops for all: who writes the first partition of the first
-   * generation. Each generation shares out its partitions by itself.
+   * Of the processes that share tables, one reports and drops for all: the one that writes the first partition of
+   * the first generation. Each generation distributes its partitions by itself.
    */
   get #isLeading(): boolean {
     const fed = [...this.#fed.values()].filter(({ isFed }) => isFed);
@@ -186,7 +190,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
   }
 
   #fail(generation: number, error: unknown): void {
-    this.#deps.logger.error({ err: error, generation }, 'a generation cannot be fed any more');
+    this.#deps.logger.error({ err: error, generation }, 'a generation can no longer be fed');
     if (generation === this.#deps.projection.current.active_generation) {
       this.#failed.reject(error instanceof Error ? error : new Error(String(error)));
       return;
@@ -196,11 +200,14 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
 
   #notify(report: Report): void {
     this.#deps.report(report).catch((err: unknown) => {
-      this.#deps.logger.warn({ err, report: report.type }, 'the owner could not be told');
+      this.#deps.logger.warn(
+        { err, report: report.type },
+        'a report could not be sent to the owner',
+      );
     });
   }
 
-  /** Makes this node what is decided. */
+  /** Brings this node to the decided state. */
   async #follow(published: PublishedProjection): Promise<void> {
     for (const one of published.generations) await this.#feed(one);
     if (published.active_generation !== this.#active.number) {
@@ -226,7 +233,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     else await fed.start();
   }
 
-  /** At a moment at which the other generation shows all that this one does. */
+  /** Switches when the other generation has everything that this one has. */
   async #switchTo(number: number): Promise<void> {
     const { logger, partitions } = this.#deps;
     const from = this.#active;
@@ -247,7 +254,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     logger.info({ from: from.number, to: number }, 'switched to another generation');
   }
 
-  /** Drops the tables once nobody can read them any more. */
+  /** Drops the tables once they can no longer be read. */
   async #retire({ generation, switched_at: switchedAt }: PublishedGeneration): Promise<void> {
     const { store, clock, tableSet } = this.#deps;
     const fed = this.#fed.get(generation);
@@ -271,7 +278,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     if (id === null || this.#verification !== null || !this.#isLeading) return;
     if (this.#unfinished.id !== id) this.#unfinished = { id, times: 0 };
     const done = this.#compare({ expected, found: generation }, id).finally(() => {
-      // Its report may not have come back yet: the same comparison is not begun again.
+      // Its report may not have returned yet: the same comparison is not started again.
       setTimeout(() => {
         if (this.#verification?.id === id) this.#verification = null;
       }, retryMs).unref();
@@ -279,7 +286,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     this.#verification = { id, done };
   }
 
-  /** One that another node must make now, or that failed for a reason that passes, is begun again by a later tick. */
+  /** A comparison that another node must run, or that failed temporarily, is started again by a later tick. */
   async #compare(
     compared: { readonly expected: number; readonly found: number },
     id: string,
@@ -299,7 +306,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
       const unfinished = { id, times: this.#unfinished.times + 1 };
       this.#unfinished = unfinished;
       if (!this.#isLeading || (isOutage(error) && unfinished.times < comparisonsMax)) {
-        logger.warn({ err: error, ...compared }, 'a comparison of generations is begun again');
+        logger.warn({ err: error, ...compared }, 'a comparison of generations is retried');
         return;
       }
       logger.error({ err: error, ...compared }, 'generations could not be compared');
@@ -316,7 +323,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     const building = generations.find(({ state }) => state === 'building');
     if (building !== undefined && !building.is_paused && this.#isLeading)
       await this.#progress(building.generation);
-    // What waits for its time, or failed before.
+    // Waiting for its time, or failed before.
     const isUnsettled = projection.current.active_generation !== this.#active.number;
     const isWaiting = generations.some(
       ({ state, verification_id: id }) => state === 'retiring' || id !== null,
@@ -325,7 +332,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     await this.#watchProgress();
   }
 
-  /** Whether every partition that this node projects moves, or has nothing to take in. */
+  /** Whether every partition that this node projects makes progress, or has nothing to read. */
   async #watchProgress(): Promise<void> {
     const { log, topic, partitions, projection, stalled } = this.#deps;
     const { stalledAfterMs = stalledMs } = this.#deps;
@@ -347,7 +354,7 @@ class RunningGenerations<S, A extends Active<S>, T extends TableSet> implements 
     stalled(stuck === null ? null : `partition ${stuck} of ${topic} is not projected any more`);
   }
 
-  /** A partition has caught up when it has passed where the topic ended a tick ago. */
+  /** A partition has caught up when it has passed the end of the topic at the previous tick. */
   async #progress(generation: number): Promise<void> {
     const { log, partitions, topic } = this.#deps;
     const fed = this.#fed.get(generation);

@@ -1,21 +1,21 @@
 import { GatewayError } from '../../src/kernel/errors.ts';
 
-/** An insert that takes longer holds up what was saved since: readers must not be told that there is nothing new. */
+/** A slower insert delays what was saved since: readers must not conclude that there is nothing new. */
 const slowMs = 5_000;
 
-/** Whether inserts come through, as known from the inserts themselves. */
+/** Whether inserts succeed, derived from the inserts themselves. */
 export class InsertWatch {
   readonly #heldUp: () => void;
   readonly #slowMs: number;
   #isHeldUp = false;
 
-  /** `heldUp` is called each time that inserts stop coming through. */
+  /** `heldUp` is called each time that inserts stop succeeding. */
   constructor(heldUp: () => void, { slowMs: slow = slowMs }: { readonly slowMs?: number } = {}) {
     this.#heldUp = heldUp;
     this.#slowMs = slow;
   }
 
-  /** From the first failed insert, or one that takes too long, to the next that succeeds. */
+  /** From the first failed or slow insert to the next that succeeds. */
   get isHeldUp(): boolean {
     return this.#isHeldUp;
   }
@@ -26,7 +26,7 @@ export class InsertWatch {
       await insert();
       this.#isHeldUp = false;
     } catch (error) {
-      // Rows that are refused hold up nothing: they are written in another way.
+      // Refused rows delay nothing: they are written in another way.
       if (isOutage(error)) this.#hold();
       throw error;
     } finally {
@@ -34,7 +34,7 @@ export class InsertWatch {
     }
   }
 
-  /** The store was found to answer; what was held up is read from the log again. */
+  /** The store responded; delayed rows are read from the log again. */
   reset(): void {
     this.#isHeldUp = false;
   }

@@ -1,6 +1,6 @@
 import type { TableDefinition } from '../../src/ports/projection-store.ts';
 
-/** How far a projector has come; written after the rows. The highest revision counts. */
+/** Progress of a projector; written after the rows. The highest revision applies. */
 export const positionsTable: TableDefinition = {
   name: 'projector_positions',
   columns: [

@@ -6,16 +6,16 @@ import type { TopicName } from '../topics.ts';
 import type { TableSet } from './define.ts';
 
 /**
- * A position may be resumed only while it was at the end of the log less than 3 days ago, half the
- * shortest delete retention: after that it has missed tombstones.
+ * A position may be resumed only if it was at the end of the log less than 3 days ago, half the shortest delete
+ * retention: later it has missed tombstones.
  */
 export const resumableMs = 3 * 86_400_000;
 
 export interface StoredPosition {
   readonly partition: number;
-  /** The offset to go on from: what lies before it is in the tables. */
+  /** The offset to continue from: everything before it is in the tables. */
   readonly next: number;
-  /** The highest epoch of an owner that was seen; changes of a lower one are ignored. */
+  /** The highest epoch of an owner seen; changes of a lower one are ignored. */
   readonly ownerEpoch: number;
   /** When the position was last known to be the end of the log, ms. */
   readonly atEndAt: Instant;
@@ -70,7 +70,7 @@ export class Positions {
     return positions;
   }
 
-  /** Up to which offset each partition can be read; one that is being emptied is left out. */
+  /** Up to which offset each partition can be read; one that is being emptied is omitted. */
   async readable(): Promise<[partition: number, next: number][]> {
     const stored = [...(await this.load()).values()];
     const whole = stored.filter(({ next }) => next !== beingEmptied);
@@ -103,13 +103,16 @@ export interface Start {
   readonly positions: readonly StoredPosition[];
   /** Partitions whose tables were emptied, to be read from the start of the log. */
   readonly rebuilt: readonly number[];
-  /** Messages that the log has for those, at most. */
+  /** Upper bound of the messages to read for those. */
   readonly toRead: number;
-  /** By partition, where the log ended. */
+  /** By partition, the end of the log. */
   readonly ends: ReadonlyMap<number, number>;
 }
 
-/** Decides per partition whether the stored position still holds, and empties what must be rebuilt. */
+/**
+ * Decides per partition whether the stored position is still valid, and empties the tables of partitions to
+ * rebuild.
+ */
 export async function startPositions(
   deps: {
     readonly log: Pick<EventLog, 'startOffset' | 'endOffset'>;
@@ -117,7 +120,7 @@ export async function startPositions(
     readonly clock: Clock;
     /** SVC_PARTITIONS. */
     readonly partitions: number;
-    /** Numbers of the partitions to begin; all when absent. */
+    /** Numbers of the partitions to start; default: all. */
     readonly held?: readonly number[];
   },
   topic: TopicName,
@@ -138,7 +141,7 @@ export async function startPositions(
     const position = stored.get(partition);
     if (
       position !== undefined &&
-      // Beyond the end: the position is of another log.
+      // Beyond the end: the position belongs to another log.
       position.next <= end &&
       (position.next === end || clock.now() - position.atEndAt < resumableMs) &&
       (filled.length > 0 || position.next <= start)
@@ -157,7 +160,7 @@ export async function startPositions(
 const allOf = (partitions: number): number[] =>
   Array.from({ length: partitions }, (_, partition) => partition);
 
-/** No log is that long: this position marks an unfinished rebuild, which the reader starts again. */
+/** Beyond any real offset: a start that finds this position restarts an interrupted rebuild. */
 const beingEmptied = Number.MAX_SAFE_INTEGER;
 
 async function empty(

@@ -4,7 +4,7 @@ import { verificationState } from './projection-state.ts';
 
 export const projectionsTopic = 'svc.projections.v1';
 
-/** A generation as projectors and readers need to know it. */
+/** A generation, with what projectors and readers need. */
 export interface PublishedGeneration {
   readonly generation: number;
   readonly schema_version: number;
@@ -12,13 +12,16 @@ export interface PublishedGeneration {
   readonly state: string;
   readonly is_paused: boolean;
   readonly pace_percent: number;
-  /** When it last began or ceased to be read, µs. */
+  /** When it was last activated or deactivated, µs. */
   readonly switched_at: number | null;
-  /** Set while it is to be compared with `active_generation`. */
+  /** Set while it must be compared with `active_generation`. */
   readonly verification_id: string | null;
 }
 
-/** What a value of `svc.projections.v1` has beside the common fields: the full state, for the topic is compacted. */
+/**
+ * Fields of a value of `svc.projections.v1` besides the common ones: the full state, because the topic is
+ * compacted.
+ */
 export interface PublishedProjection {
   readonly action: string;
   readonly schema_version: number;

@@ -2,14 +2,14 @@ import type { Instant } from '../../src/kernel/time.ts';
 
 /**
  * `building`: reads the topic from its start. `ready`: has caught up and is fed. `active`: is read. `kept`: was
- * read before, and is fed so that it can be again. `failed`: its projector could not go on. `retiring`: its
+ * active before, and is fed so that it can be again. `failed`: its projector could not continue. `retiring`: its
  * tables are being dropped.
  */
 export type GenerationState = 'building' | 'ready' | 'active' | 'kept' | 'failed' | 'retiring';
 
-/** How far a projector is in one partition. Offsets. */
+/** Progress of a projector in one partition. Offsets. */
 export interface Place {
-  /** Where the topic began when the building did. */
+  /** Start of the topic when the build began. */
   readonly start: number;
   readonly next: number;
   readonly end: number;
@@ -29,22 +29,22 @@ export interface Difference {
   readonly foundLast: number;
 }
 
-/** What the comparison of one partition found. */
+/** Result of the comparison of one partition. */
 export interface VerifiedPart {
-  /** Offset up to which both generations were read when they were compared. */
+  /** Offset up to which both generations were read for the comparison. */
   readonly position: number;
   readonly streams: number;
-  /** Live records of the generation that is read, and of the other one. */
+  /** Live records of the active generation, and of the other one. */
   readonly expectedRows: number;
   readonly foundRows: number;
   readonly differences: number;
-  /** The first of them. */
+  /** The first differences. */
   readonly examples: readonly Difference[];
 }
 
 export interface Verification {
   readonly id: string;
-  /** The generation it is compared with. */
+  /** The generation to compare with. */
   readonly against: number;
   readonly requestedAt: Instant;
   /** By partition. */
@@ -59,13 +59,13 @@ export interface Generation {
   readonly schemaVersion: number;
   readonly state: GenerationState;
   readonly isPaused: boolean;
-  /** Share of the time that the building may take, in percent. */
+  /** Share of the time that the build may take, in percent. */
   readonly pacePercent: number;
   readonly requestedAt: Instant;
   readonly readyAt: Instant | null;
-  /** When it last began or ceased to be read. */
+  /** When it was last activated or deactivated. */
   readonly switchedAt: Instant | null;
-  /** By partition, as last reported while it was built. */
+  /** By partition, as last reported during the build. */
   readonly places: Readonly<Record<string, Place>>;
   readonly rows: number;
   /** Code of the error that stopped its projector. */
@@ -76,16 +76,16 @@ export interface Generation {
 /** Scope: `projections`. Path: [name]. Absent until the first command: `untouched`. */
 export interface Projection {
   readonly name: string;
-  /** The generation that is read. */
+  /** The active generation. */
   readonly active: number;
-  /** The highest number so far: none is used again. */
+  /** The highest number so far; none is reused. */
   readonly last: number;
   readonly partitions: number;
   readonly generations: readonly Generation[];
   readonly updatedAt: Instant;
 }
 
-/** A projection of which nobody has asked anything: its tables are the first generation. */
+/** A projection without commands: its tables are the first generation. */
 export function untouched(name: string): Projection {
   const generation: Generation = {
     number: 1,

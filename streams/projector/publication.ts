@@ -3,12 +3,12 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Up to which offset of each partition changes can be read, and who waits for it. */
+/** Up to which offset of each partition changes are readable, with the waits for it. */
 export interface Publication {
-  /** The next offset whose changes cannot be read yet. */
+  /** The next offset whose changes are not readable yet. */
   next(partition: number): number;
   advance(partition: number, next: number): void;
-  /** Resolves when everything before the offset can be read; rejects with the reason of the abort. */
+  /** Resolves when everything before the offset is readable; rejects with the reason of the abort. */
   published(partition: number, offset: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -10,9 +10,9 @@ const extendEveryMs = 5_000;
 const askAgainMs = 20;
 
 /**
- * The store of one of several projectors whose tables are replicated. Such a table takes one insert at a time
- * from all nodes together and refuses a second one, so they take turns; what comes meanwhile goes with the next
- * insert. Without Coordination they insert when they like, and a refused insert is tried again.
+ * The store of one of several projectors with replicated tables. Such a table takes one insert at a time across all
+ * nodes and refuses a second one, so that inserts are serialized by a lease; rows that arrive meanwhile go with the
+ * next insert. Without Coordination inserts are not serialized, and a refused one is retried.
  */
 export function serializeInserts(
   store: ProjectionStore,
@@ -37,14 +37,14 @@ export function serializeInserts(
 
 type Deps = Parameters<typeof serializeInserts>[1];
 
-/** Resolves when the turn has come; it lasts until it is disposed. */
+/** Resolves when the lease is held; it is held until disposed. */
 async function turnOf(name: string, deps: Deps): Promise<AsyncDisposable> {
   const lease = await acquired(name, deps);
   if (lease === null) return { [Symbol.asyncDispose]: () => Promise.resolve() };
   const { coordination, logger } = deps;
   const extend = (): void => {
     coordination.acquire(name, { ttlMs: leaseMs, token: lease.token }).catch((err: unknown) => {
-      logger.debug({ err }, 'a turn to insert could not be extended');
+      logger.debug({ err }, 'the lease for inserts could not be extended');
     });
   };
   const timer = setInterval(extend, extendEveryMs);
@@ -64,7 +64,7 @@ async function acquired(name: string, { coordination, logger }: Deps): Promise<L
       if (lease !== null) return lease;
     } catch (err) {
       if (!(err instanceof GatewayError && err.code === 'coordination_unavailable')) throw err;
-      logger.debug({ err }, 'inserting without a turn');
+      logger.debug({ err }, 'inserting without a lease');
       return null;
     }
     await sleep(askAgainMs);

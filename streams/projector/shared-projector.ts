@@ -8,18 +8,18 @@ import type { ProjectionTables, TableSet } from './define.ts';
 import { InsertWatch } from './insert-watch.ts';
 import { isOutage } from './throttle.ts';
 
-/** Each generation is projected by a group of its own. */
+/** Each generation has a consumer group of its own. */
 export const projectorGroup = ({ name }: ProjectionTables, { generation }: TableSet): string =>
   generation === 1 ? `svc.${name}-projection` : `svc.${name}-projection-g${generation}`;
 
-/** How often this process shows itself that it runs, and after what silence it was stopped and replaced. */
+/** Interval of the process's own heartbeat; after a longer silence the process must assume that it was replaced. */
 const tickMs = 500;
 const silenceMaxMs = 5_000;
 const retryMs = 500;
 
 /** Projects some partitions. */
 export interface HeldProjector extends AsyncDisposable {
-  /** Rejects when it cannot go on. */
+  /** Rejects when it cannot continue. */
   readonly stopped: Promise<void>;
 }
 
@@ -28,31 +28,31 @@ export interface SharedProjectorDeps {
   readonly store: ProjectionStore;
   readonly logger: Pick<Logger, 'warn'>;
   readonly topic: TopicName;
-  /** The group that shares the partitions out. */
+  /** The group that distributes the partitions. */
   readonly group: string;
   /** Starts to project the partitions from their stored positions on, into this store. */
   readonly begin: (held: readonly number[], store: ProjectionStore) => Promise<HeldProjector>;
-  /** Told when what is known of the tables here may be behind what others have written. */
+  /** Called when cached knowledge of the tables may be older than what others have written. */
   readonly forget: () => void;
-  /** Makes the tables what they have to be; asked again until it succeeds. */
+  /** Brings the tables to their current form; retried until it succeeds. */
   readonly prepare: () => Promise<void>;
 }
 
 export interface SharedProjector extends AsyncDisposable {
-  /** Whether this process projects the partition at this moment: nobody else writes its rows. */
+  /** Whether this process currently projects the partition: no other writes its rows. */
   holds(partition: number): boolean;
   /**
-   * Resolves when what is known of the partition here may be told.
+   * Resolves when readers may rely on what is known of the partition here.
    * @throws GatewayError `projection_unavailable` while what was saved cannot be inserted
    */
   readable(partition: number): Promise<void>;
-  /** Rejects when the projector cannot go on. */
+  /** Rejects when the projector cannot continue. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Projects the partitions that the group of projectors gives this process. A partition goes on from its
- * stored position; it is given away when the last insert has ended and its position is stored.
+ * Projects the partitions that the group of projectors assigns to this process. A partition resumes at its stored
+ * position; it is released when the last insert has ended and its position is stored.
  */
 export async function startSharedProjector(deps: SharedProjectorDeps): Promise<SharedProjector> {
   const shared = new Shared(deps);
@@ -69,7 +69,7 @@ class Shared implements SharedProjector {
   readonly #timer: NodeJS.Timeout;
   #membership: Promise<Membership> | null = null;
   #assigned = new Set<number>();
-  /** Those that the running projector has begun with. */
+  /** The partitions of the running projector. */
   #held = new Set<number>();
   #ending = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -79,7 +79,7 @@ class Shared implements SharedProjector {
   constructor(deps: SharedProjectorDeps) {
     this.#deps = deps;
     this.#store = this.#guarded(deps.store);
-    // What was read ahead is older than what waits to be inserted.
+    // What was read ahead is older than the rows that wait to be inserted.
     this.#inserts = new InsertWatch(() => deps.forget());
     this.stopped = this.#failed.promise;
     this.stopped.catch(() => undefined);
@@ -116,7 +116,7 @@ class Shared implements SharedProjector {
     await this.#leave();
   }
 
-  /** Resolves when what was held before has ended; the next projector starts by itself. */
+  /** Resolves when the former projector has ended; the next one starts by itself. */
   #restart(): Promise<void> {
     const before = this.#running;
     this.#ending.abort();
@@ -144,7 +144,7 @@ class Shared implements SharedProjector {
     }
   }
 
-  /** Null when the signal came first: an outage is waited out. */
+  /** Null when the signal aborted first; an outage is waited out. */
   async #start(held: readonly number[], signal: AbortSignal): Promise<HeldProjector | null> {
     const { logger, forget, begin } = this.#deps;
     while (!isOver(signal)) {
@@ -168,7 +168,7 @@ class Shared implements SharedProjector {
     const wasSilent = this.#isSilent();
     this.#tickedAt = performance.now();
     if (!wasSilent || this.#isClosed) return;
-    this.#deps.logger.warn('this process stood still; its partitions are projected anew');
+    this.#deps.logger.warn('this process was suspended; its partitions are started again');
     this.#ending.abort();
     this.#held.clear();
     this.#leave()
@@ -176,7 +176,7 @@ class Shared implements SharedProjector {
       .catch((error: unknown) => this.#failed.reject(error));
   }
 
-  /** This process was suspended long enough that others may project its partitions. */
+  /** Whether this process was suspended for so long that others may project its partitions. */
   #isSilent(): boolean {
     return performance.now() - this.#tickedAt > silenceMaxMs;
   }
@@ -187,7 +187,7 @@ class Shared implements SharedProjector {
     await this.#running;
   }
 
-  /** Right after it stood still this process must not write: it does not know yet that it was replaced. */
+  /** Right after a suspension this process must not write: it does not know yet that it was replaced. */
   #guarded(store: ProjectionStore): ProjectionStore {
     return {
       create: (definition) => store.create(definition),
@@ -204,5 +204,5 @@ class Shared implements SharedProjector {
   }
 }
 
-/** A signal that may have ended while something was awaited. */
+/** Not constant: the signal may abort during an await. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;

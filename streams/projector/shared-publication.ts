@@ -4,27 +4,27 @@ import type { ProjectionStore } from '../../src/ports/projection-store.ts';
 import { Positions } from './positions.ts';
 import { createPublication } from './publication.ts';
 
-/** How often the table of positions is asked while somebody waits and nobody tells. */
+/** How often the table of positions is queried while a caller waits and no notification arrives. */
 const askEveryMs = 500;
 
 export interface SharedPublication extends AsyncDisposable {
-  /** Heard from a projector, of this process or another. */
+  /** Called with the progress of a projector, of this process or another. */
   readonly advance: (partition: number, next: number) => void;
-  /** Resolves when changes up to the offset (exclusive) can be read; rejects on abort. */
+  /** Resolves when changes up to the offset (exclusive) are readable; rejects on abort. */
   readonly published: (partition: number, offset: number, signal: AbortSignal) => Promise<void>;
-  /** The next offset that cannot be read yet, as far as is known here. */
+  /** The next offset that is not readable yet, as far as is known here. */
   readonly next: (partition: number) => number;
-  /** Asks the table of positions. @throws GatewayError `projection_unavailable` */
+  /** Queries the table of positions. @throws GatewayError `projection_unavailable` */
   readonly refresh: () => Promise<void>;
 }
 
 /**
- * Up to where the projectors of all processes have come: what they tell, and what the table of positions
- * says where their word is lost.
+ * Progress of the projectors of all processes: from their notifications, and from the table of positions where
+ * notifications are lost.
  */
 export function createSharedPublication(deps: {
   readonly store: ProjectionStore;
-  /** Of the projection, as its positions are stored under it. */
+  /** Of the projection, as in its stored positions. */
   readonly name: string;
   readonly logger: Pick<Logger, 'debug'>;
 }): SharedPublication {

@@ -9,7 +9,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
-/** After work of `tookMs`: leaves the rest of the time to others, where only a share of it (percent) may be taken. */
+/** After work of `tookMs`: pauses so that the work takes only its share (percent) of the time. */
 export async function throttle(
   tookMs: number,
   percent: number,
@@ -18,11 +18,14 @@ export async function throttle(
   if (percent < 100) await pause((tookMs * (100 - percent)) / percent, signal);
 }
 
-/** What passes by itself: log or tables are away. */
+/** A temporary failure: log or tables are away. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 
-/** Tries again until it succeeds, with longer and longer pauses. @throws what is not to be tried again, or came after the signal */
+/**
+ * Retries until it succeeds, with growing pauses. @throws an error that is not retried, or that occurred after the
+ * signal
+ */
 export async function retrying<T>(
   task: () => Promise<T>,
   {

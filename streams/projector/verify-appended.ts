@@ -7,9 +7,9 @@ import { Positions } from './positions.ts';
 const examplesMax = 10;
 
 /**
- * Compares two generations row by row, over the offsets that both have read and the log still holds. Rows are never
- * changed, so that both can be fed meanwhile.
- * @throws GatewayError `projection_unavailable`, `log_unavailable`: may be done again
+ * Compares two generations row by row, over the offsets that both have read and the log still holds. Rows never
+ * change, so that both can be fed meanwhile.
+ * @throws GatewayError `projection_unavailable`, `log_unavailable`: may be retried
  */
 export async function verifyAppended(
   { log, store, partitions }: VerifyDeps,
@@ -34,7 +34,7 @@ export async function verifyAppended(
 interface VerifyDeps {
   readonly log: Pick<EventLog, 'startOffset'>;
   readonly store: ProjectionStore;
-  /** Of the topic. */
+  /** Partitions of the topic. */
   readonly partitions: number;
 }
 
@@ -78,7 +78,7 @@ async function compare(
   };
 }
 
-/** Here a stream is the partition, and a place its offset. */
+/** Here a stream is the partition, and a position its offset. */
 const exampleOf = (one: Differing, table: string, partition: number): Difference => ({
   table,
   stream: String(partition),

@@ -4,8 +4,8 @@ import { isOutage, pause } from './retry-message.ts';
 import type { ReactorOptions } from './reactor.ts';
 
 /**
- * Takes the letters of the partition that operators want to be tried again, one after the other, until the
- * signal. What is unfinished then is tried by the next holder.
+ * Processes the dead letters of the partition that operators want retried, sequentially, until the signal aborts.
+ * The next holder processes unfinished ones.
  */
 export async function retryDeadLetters(
   options: ReactorOptions,
@@ -21,7 +21,7 @@ export async function retryDeadLetters(
     for (let failures = 0; !signal.aborted;) {
       const changed = new Promise<void>((resolve) => (wake = resolve));
       try {
-        // What the holder before has tried must be known first.
+        // The outcomes of the former holder must be known first.
         if (!isCurrent) await orders.current();
         isCurrent = true;
         const deadLetter = orders.nextRetry(partition);
@@ -30,7 +30,7 @@ export async function retryDeadLetters(
         failures = 0;
       } catch (err) {
         if (isOver(signal)) return;
-        logger.warn({ err, group, partition }, 'a dead letter could not be tried again yet');
+        logger.warn({ err, group, partition }, 'a dead letter could not be retried yet');
         await pause(options, failures++, signal);
       }
     }
@@ -39,7 +39,7 @@ export async function retryDeadLetters(
   }
 }
 
-/** @throws what an outage fails with: the letter is tried again */
+/** @throws the error of an outage: the dead letter is retried */
 async function retryOnce(
   options: ReactorOptions,
   deadLetter: DeadLetter,

@@ -3,42 +3,42 @@ import type { PartitionReset } from './reset-state.ts';
 import type { DeadLetter } from '../dead-letters/state.ts';
 import type { EventLog, ReadMessage } from '../../src/ports/event-log.ts';
 
-/** Messages that an operator has a consumer read once more. */
+/** Messages that an operator has a consumer read again. */
 export interface Replay {
-  /** Offset at which what is new begins. */
+  /** First offset after the replay. */
   readonly until: number;
-  /** Whether finished work is to be done again; otherwise only what is missing. */
+  /** Whether finished work is repeated; otherwise only missing work is done. */
   readonly isRepeat: boolean;
 }
 
-/** A message with where it lies. */
+/** A message with its position. */
 export interface Taken {
   readonly topic: string;
   readonly partition: number;
   readonly message: ReadMessage;
-  /** Set while the message is one of a replay. */
+  /** Set while the message is part of a replay. */
   readonly replay: Replay | null;
 }
 
-/** What operators and one consumer group have to say to each other. */
+/** Requests of operators to one consumer group, and their outcomes. */
 export interface OperatorRequests {
-  /** Sets a message aside that failed so often, with its cause: it is passed over when this resolves. */
+  /** Parks a message that failed repeatedly, with its cause: it is skipped once this resolves. */
   park(taken: Taken, error: unknown, attempts: number): Promise<void>;
-  /** Resolves when what was ordered before the call is known here. */
+  /** Resolves when requests made before the call are known here. */
   current(): Promise<void>;
-  /** A move of the group's position that was asked for and is not made yet; null = none. */
+  /** A requested move of the group's position that is still pending; null = none. */
   pendingReset(partition: number): PartitionReset | null;
-  /** The position has moved there; nothing may be taken before this resolves. */
+  /** Reports that the position has moved; no message may be processed before this resolves. */
   applied(partition: number, reset: PartitionReset): Promise<void>;
   /** The replay that a message at the offset belongs to; null = none. */
   replayAt(partition: number, offset: number): Replay | null;
-  /** The oldest letter of the partition that is to be tried again; null = none. */
+  /** The oldest dead letter of the partition that is to be retried; null = none. */
   nextRetry(partition: number): DeadLetter | null;
-  /** The message of the letter; null when the log has let go of it. */
+  /** The message of the dead letter; null when the log has deleted it. */
   retryMessage(deadLetter: DeadLetter): Promise<Taken | null>;
-  /** Says what came of the retry; resolves when this node knows of it as well. */
+  /** Reports the outcome of the retry; resolves when this node knows it too. */
   retried(letter: DeadLetter, outcome: 'done' | { readonly error: unknown }): Promise<void>;
-  /** Called when there may be a new order. Returns what ends it. */
+  /** Called when there may be a new request. Returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
 }
 
@@ -49,22 +49,22 @@ export interface ReactorOptions {
   readonly logger: Logger;
   readonly orders: OperatorRequests;
   /**
-   * Resolves when nothing remains to be done for the message. Messages are taken in order and worked on
-   * beside one another. `signal` ends when the partition or the process goes, or the position is moved:
-   * what is unfinished then is taken again by the next holder.
+   * Resolves when nothing remains to be done for the message. Messages start in order and run concurrently.
+   * `signal` aborts when the partition or the process goes, or the position is moved: the next holder then
+   * processes unfinished messages again.
    */
   handle(taken: Taken, signal: AbortSignal): Promise<void>;
-  /** Before the first message of a partition: `from` is where the reading begins. */
+  /** Called before the first message of a partition: `from` is where reading begins. */
   prepare?(
     partition: number,
     from: number,
     signal: AbortSignal,
     replay: Replay | null,
   ): Promise<void>;
-  /** Messages of one partition being worked on; reading pauses at it. Default 1000. */
+  /** Concurrent messages of one partition, at which reading pauses. Default 1000. */
   readonly inFlightMax?: number;
-  /** Wait before a failed message is tried again; doubles each time, up to 10 s. Default 200. */
+  /** Wait before a failed message is retried; doubles each time, up to 10 s. Default 200. */
   readonly retryWaitMs?: number;
-  /** Where a group that has never committed begins. Default `start`. */
+  /** Where a group without a committed position begins. Default `start`. */
   readonly begin?: 'start' | 'end';
 }

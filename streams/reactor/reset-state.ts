@@ -1,19 +1,19 @@
 import type { Instant } from '../../src/kernel/time.ts';
 
-/** A move of the group's position in one partition, asked for by an operator. */
+/** A move of the group's position in one partition, requested by an operator. */
 export interface PartitionReset {
   /** The same in all partitions of one request. */
   readonly id: string;
-  /** Where the group stood when it was asked for. */
+  /** Position of the group at the request. */
   readonly from: number;
-  /** The next message to take. */
+  /** The next message to read. */
   readonly to: number;
-  /** End of the partition when it was asked for: messages before it count as replayed. */
+  /** End of the partition at the request: messages before it count as replayed. */
   readonly until: number;
-  /** Whether finished work is done once more, where the consumer can. */
+  /** Whether finished work is repeated, if the consumer can. */
   readonly isRepeat: boolean;
   readonly by: string;
   readonly at: Instant;
-  /** When the holder of the partition moved there; null = it has not yet. */
+  /** When the holder of the partition moved there; null = not yet. */
   readonly appliedAt: Instant | null;
 }

@@ -6,7 +6,7 @@ const attemptsMax = 5;
 const retryFirstWaitMs = 200;
 const retryWaitMaxMs = 10_000;
 
-/** True when the message is finished; false when the signal came first. */
+/** True when the message is finished; false when the signal aborted first. */
 export async function retryMessage(
   options: ReactorOptions,
   taken: Taken,
@@ -41,15 +41,15 @@ async function parked(
     await options.orders.park(taken, error, attempts);
     return true;
   } catch (failure) {
-    options.logger.warn({ err: failure, group: options.group }, 'a message could not be set aside');
+    options.logger.warn({ err: failure, group: options.group }, 'a message could not be parked');
     return false;
   }
 }
 
-/** A signal that may have ended while something was awaited. */
+/** Not constant: the signal may abort during an await. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
-/** The message is not to blame: it is tried for as long as it takes. */
+/** The message is not to blame: it is retried without limit. */
 export function isOutage(error: unknown): boolean {
   return error instanceof GatewayError && 'isRetryable' in catalogue[error.code];
 }

@@ -56,8 +56,8 @@ function hold(options: ReactorOptions, partition: number): Holder {
 }
 
 /**
- * Works until the signal; a failure of the log is waited out. A reset that an operator asks for ends the
- * turn: what is under way is let go, the position moves, and the next turn begins there.
+ * Runs until the signal aborts; waits out failures of the log. An operator's reset ends the pass: running work is
+ * aborted, the position moves, and the next pass begins there.
  */
 async function runTasks(
   options: ReactorOptions,
@@ -131,7 +131,7 @@ async function consume(
   await options.prepare?.(partition, offset, signal, replay);
   for await (const batch of log.follow([{ topic, partition, offset }], { signal })) {
     await take(options, batch, tracker, signal);
-    // What comes later lies beyond messages that were left alone.
+    // Later messages come after unfinished ones.
     if (isOver(signal)) return;
   }
 }
@@ -161,5 +161,5 @@ async function take(
   tracker.readTo(batch.next);
 }
 
-/** A signal that may have ended while something was awaited. */
+/** Not constant: the signal may abort during an await. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -5,13 +5,13 @@ const commitEveryMs = 250;
 
 type Committing = Pick<ReactorOptions, 'log' | 'group' | 'topic' | 'logger'>;
 
-/** Knows the lowest offset that is not finished, and commits it while it moves. */
+/** Tracks the lowest unfinished offset, and commits it while it moves. */
 export class Watermark {
   readonly #options: Committing;
   readonly #partition: number;
-  /** Unfinished offsets, in ascending order: they are opened in that order. */
+  /** Unfinished offsets, ascending: they are opened in that order. */
   readonly #open = new Set<number>();
-  /** Offsets given up on a stop: the position must not pass them. */
+  /** Offset abandoned on a stop: the position must not pass it. */
   #stuckAt: number | null = null;
   #next = 0;
   #committed = 0;
