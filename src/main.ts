@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   logger.info({ settings: readShownSettings() }, 'starting');
   const die = dieWith(logger);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, die);
-  const stopped = signalled();
+  const stopped = signaled();
   // Nothing was accepted yet: an interrupted start has nothing to finish.
   const running = await Promise.race([compose(config), stopped]).catch((error: unknown) => {
     if (error instanceof ThreadFailure) die(error);
