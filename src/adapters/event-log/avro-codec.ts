@@ -5,11 +5,11 @@ import { GatewayError } from '../../kernel/errors.ts';
 import type { Codec, Schemas } from '../../ports/schemas.ts';
 import { topics } from '../../../streams/topics.ts';
 
-/** Where schemas get their ids: the embedded log's table, or a registry. */
+/** The source of schema ids: the embedded log's table, or a registry. */
 export interface Registry {
   /** The id of the definition (JSON text) within the subject. @throws GatewayError `incompatible_schema` */
   register(subject: string, definition: string): Promise<number>;
-  /** The definition of an id, or null. Decoding waits for nothing: what it may need must be at hand. */
+  /** The definition of an id, or null. Synchronous: a decoder never waits for a schema. */
   definition(id: number): string | null;
 }
 
@@ -38,7 +38,7 @@ export function openSchemas(registry: Registry, folder: URL = schemasFolder): Sc
       if (codec === undefined) {
         codec = openCodec(registry, topic, folder);
         codecs.set(topic, codec);
-        // A failure, of the log say, is not for ever.
+        // Not cached: a failure, for example of the log, is temporary.
         codec.catch(() => codecs.delete(topic));
       }
       return codec as Promise<Codec<T>>;
@@ -52,7 +52,7 @@ async function openCodec(registry: Registry, topic: string, folder: URL): Promis
   return register(registry, topic, JSON.parse(text) as object);
 }
 
-/** The id comes first: a registry says better than the parser what is wrong with a schema. */
+/** The id comes first: a registry describes a schema's problem better than the parser. */
 async function register<T>(registry: Registry, topic: string, schema: object): Promise<Codec<T>> {
   const text = JSON.stringify(schema);
   const id = await registry.register(`${topic}-value`, text);
@@ -66,7 +66,7 @@ function schemaFile(topic: string, folder: URL = schemasFolder): URL {
   throw new GatewayError('unknown_topic', { message: `streams/topics.ts has no topic ${topic}.` });
 }
 
-/** The schema of a topic as its file has it, without a registry: for tests of encoded samples. */
+/** The schema of a topic from its file, without a registry: for tests of encoded samples. */
 export function schemaText(topic: string): string {
   return readFileSync(schemaFile(topic), 'utf8');
 }
@@ -75,17 +75,17 @@ export function schemaType(topic: string): Type {
   return parseType(JSON.parse(schemaText(topic)));
 }
 
-/** The memory that values are encoded into before they are cut out; grows to the largest. */
+/** Values are encoded into this memory and then copied out; grows to the largest. */
 let scratch = Buffer.alloc(64 * 1024);
 
 export class AvroCodec<T> implements Codec<T> {
-  /** Parsed when the first value is encoded or decoded: most threads open more topics than they use. */
+  /** Parsed on first use: most threads open more topics than they use. */
   private parsed: Type | undefined;
   readonly schemaId: number;
-  /** As an Avro file has it. */
+  /** In the form of an Avro file. */
   readonly schema: string;
   private readonly definition: (id: number) => string | null;
-  /** Readers of other versions, by their id. */
+  /** Resolvers for other versions, by id. */
   private readonly resolvers = new Map<number, (bytes: Buffer) => unknown>();
 
   constructor(schema: string, id: number, definition: (id: number) => string | null) {
@@ -101,7 +101,7 @@ export class AvroCodec<T> implements Codec<T> {
   encode(value: T): Buffer {
     let end = this.type.encode(value, scratch, frameBytes);
     if (end < 0) {
-      // Minus the bytes that did not fit.
+      // Negative: the number of bytes that did not fit.
       scratch = Buffer.alloc(Math.max(scratch.length * 2, scratch.length - end));
       end = this.type.encode(value, scratch, frameBytes);
     }

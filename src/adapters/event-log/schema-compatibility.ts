@@ -4,17 +4,16 @@ import avro, { type Schema, type Type } from 'avsc';
 import { GatewayError } from '../../kernel/errors.ts';
 
 /**
- * FULL_TRANSITIVE: every version of a subject reads what every other version wrote. A new field has a
- * default, a field that goes had one, and no type changes. That holds also where Avro lets it pass: bytes
- * read as text and microseconds read as milliseconds are no error to Avro.
- *
- * Run as a script it checks every file of `schemas/` against the versions of it that were released:
- * `schemas/released/<path without .avsc>/<release>.avsc`.
+ * FULL_TRANSITIVE: every version of a subject reads what every other version wrote. A new field has a default, a
+ * removed field had one, and no type changes. Stricter than Avro, which accepts reading bytes as text and
+ * microseconds as milliseconds.
+ * Run as a script, it checks every file of `schemas/` against its released versions: `schemas/released/<path
+ * without .avsc>/<release>.avsc`.
  */
 
 const parse = (definition: string): Type => avro.Type.forSchema(JSON.parse(definition) as Schema);
 
-/** What speaks against two versions living together; empty when nothing does. */
+/** Incompatibilities of two versions; empty when they are compatible. */
 export function incompatibilities(definition: string, other: string): string[] {
   return [
     ...unreadable('the new version cannot read the earlier one', definition, other),
@@ -23,7 +22,7 @@ export function incompatibilities(definition: string, other: string): string[] {
   ];
 }
 
-/** @throws GatewayError `incompatible_schema` that names every reason. */
+/** @throws GatewayError `incompatible_schema` that names every reason */
 export function mustBeCompatible(
   subject: string,
   definition: string,
@@ -85,7 +84,7 @@ function leafTypes(schema: unknown, path = '', found = new Map<string, string>()
   return found;
 }
 
-/** Faults of the schema files of a folder, one line each. */
+/** Errors in the schema files of a folder, one line each. */
 export function checkSchemas(folder: URL): string[] {
   const root = fileURLToPath(folder);
   const files = globSync('**/*.avsc', { cwd: root }).filter((file) => !file.startsWith('released'));

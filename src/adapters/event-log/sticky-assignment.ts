@@ -1,6 +1,6 @@
 /**
- * Spreads partitions over members: numbers differ by at most one, and a partition stays with its holder
- * wherever that allows. `holders[p]` is the present holder of p, or null; so is the answer, with members.
+ * Distributes partitions over members: numbers differ by at most one, and a partition stays with its holder if
+ * possible. `holders[p]` is the current holder of p, or null; the result has the same form, with members.
  */
 export function assignSticky(
   holders: readonly (string | null)[],
@@ -11,7 +11,7 @@ export function assignSticky(
   for (const holder of holders) {
     if (holder !== null && held.has(holder)) held.set(holder, (held.get(holder) ?? 0) + 1);
   }
-  // The members that hold most keep the odd ones out, which moves the fewest partitions.
+  // Members that hold most get the remainder, which moves the fewest partitions.
   const ranked = [...members].sort((a, b) => (held.get(b) ?? 0) - (held.get(a) ?? 0));
   const share = Math.floor(holders.length / members.length);
   const odd = holders.length % members.length;

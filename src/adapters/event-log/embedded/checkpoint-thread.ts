@@ -4,7 +4,7 @@ import type { PeerData } from '../../threads/start-peer.ts';
 import { checkpoint } from './checkpoint.ts';
 import { openCheckpointConnection } from './tables.ts';
 
-/** What `Checkpointer` starts this thread with. */
+/** Start data of the thread, from `Checkpointer`. */
 export interface CheckpointThreadData extends PeerData {
   readonly directory: string;
 }

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { asLogFailure } from './sqlite-failure.ts';
 
 /**
- * Moves what the write-ahead log holds into the tables, as far as readers allow it, and returns how many pages the
- * write-ahead log has. For want of space all stays there, and the next one moves it.
+ * Moves the content of the write-ahead log into the tables, as far as readers allow, and returns the number of
+ * pages of the write-ahead log. Without disk space everything stays there, and the next checkpoint moves it.
  */
 export function checkpoint(db: DatabaseSync): number {
   try {

@@ -3,18 +3,20 @@ import { startPeer, type PeerThread } from '../../threads/start-peer.ts';
 import { checkpoint } from './checkpoint.ts';
 import type { CheckpointThreadData } from './checkpoint-thread.ts';
 
-/** Bytes written between two checkpoints: while the log is idle, and in any case. */
+/** Bytes written between two checkpoints: while the log is idle, and at most. */
 const idleBytes = 4 * 1024 ** 2;
 const busyBytes = 16 * 1024 ** 2;
-/** A process that writes less than this in its life is better off without another thread (20 MB, 80 ms to start). */
+/**
+ * A process that writes less than this in its lifetime is better off without another thread (20 MB, 80 ms to
+ * start).
+ */
 const threadFromBytes = 24 * 1024 ** 2;
-/** From so many pages (of 8 KiB) on the write-ahead log is to start over. */
+/** From this number of pages (of 8 KiB) on, the write-ahead log must be reset. */
 const pagesMax = 2048;
 
 /**
- * Has checkpoints made in a thread of their own, on another connection: commits go on meanwhile. What they add keeps
- * the write-ahead log from beginning again; the little that is left is moved by the caller's thread, once the log is
- * long.
+ * Runs checkpoints in a thread of its own, on another connection, while commits continue. Concurrent commits keep
+ * the write-ahead log from being reset; once it is long, the caller's thread moves the small remainder.
  */
 export class Checkpointer {
   private readonly db: DatabaseSync;
@@ -25,19 +27,19 @@ export class Checkpointer {
   private isClosing = false;
   private thread: PeerThread | null = null;
 
-  /** @param db the connection that writes */
+  /** @param db the write connection */
   constructor(db: DatabaseSync, directory: string) {
     this.db = db;
     this.directory = directory;
   }
 
-  /** About how much a transaction has written. */
+  /** Call with the approximate bytes of a transaction. */
   wrote(bytes: number): void {
     this.written += bytes;
     this.writtenInAll += bytes;
   }
 
-  /** To be called once answers are out. The connection must be open. */
+  /** Call after the replies are sent. The connection must be open. */
   startWhenDue(isIdle: boolean): void {
     if (this.isClosing || this.running !== null) return;
     if (this.written < (isIdle ? idleBytes : busyBytes)) return;

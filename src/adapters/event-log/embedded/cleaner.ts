@@ -7,9 +7,9 @@ import { TimeBudget } from './time-budget.ts';
 import { Vacuum } from './vacuum.ts';
 
 /**
- * Removes what may go: messages before the start of a partition, those past the retention of their topic
- * unless a registered group has yet to read them, and superseded ones of compacted topics. Works in short
- * transactions between those of the clients.
+ * Removes expired messages: those before the start of a partition, those past the retention of their topic unless a
+ * registered group has yet to read them, and superseded ones of compacted topics. Works in short transactions
+ * between those of the clients.
  */
 export class Cleaner {
   private readonly state: LogState;
@@ -36,14 +36,14 @@ export class Cleaner {
       WHERE g.topic = ?`);
   }
 
-  /** One pass over all partitions, ages judged at `now` (ms). Passes follow one another. */
+  /** One pass over all partitions; `now` (ms) is the reference for ages. Passes are sequential. */
   clean(now: number): Promise<void> {
     const pass = this.running.then(() => this.pass(now));
     this.running = pass.catch(() => undefined);
     return pass;
   }
 
-  /** Resolves when the pass under way has stopped at its next slice. */
+  /** Resolves when the current pass has stopped at its next slice. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.compactor.stop();
@@ -105,7 +105,7 @@ export class Cleaner {
     this.state.touch(partition);
   }
 
-  /** Looked up for each slice: a failed transaction loads all partitions again. */
+  /** Looked up for each slice: a failed transaction reloads all partitions. */
   private find(topic: string, number: number): Partition | null {
     try {
       return this.state.partition(topic, number);

@@ -30,9 +30,9 @@ export interface EmbeddedLogClientOptions {
   readonly directory: string;
   /** From `connectPort()` of the log that the main thread opened. */
   readonly port: MessagePort;
-  /** Gives messages without a timestamp theirs. */
+  /** Timestamps messages that have none. */
   readonly clock?: Clock;
-  /** Where the Avro files are. Default: those of this package. */
+  /** Folder of the Avro files. Default: those of this package. */
   readonly schemasFolder?: URL;
   /** Called for each corruption that a read or a write finds; the caller gets `log_corrupt`. */
   readonly onCorruption?: OnCorruption;
@@ -207,7 +207,7 @@ class ClientLog implements EventLog {
     );
   }
 
-  /** The reader, while there is one. */
+  /** The reader, if open. */
   private open(): LogReader {
     if (this.closed) throw logClosed();
     return this.reader;

@@ -4,7 +4,7 @@ import type { Checkpointer } from './checkpointer.ts';
 import type { LogState, Partition } from './log-state.ts';
 import { asLogFailure, isBusy } from './sqlite-failure.ts';
 
-/** One request of a client. `apply` refuses with a GatewayError before it has written anything. */
+/** One request of a client. `apply` throws a refusal as a GatewayError before it has written anything. */
 interface Operation {
   readonly bytes: number;
   readonly apply: () => unknown;
@@ -13,21 +13,21 @@ interface Operation {
 
 type Outcome = { readonly value: unknown } | { readonly refusal: GatewayError };
 
-/** Data of one transaction, so that the write-ahead log stays small; a single request may exceed it. */
+/** Bytes of one transaction, to keep the write-ahead log small; a single request may exceed it. */
 const groupBytesMax = 16 * 1024 ** 2;
 
 /**
- * With less space than this the log takes nothing more. What follows it on the same disk, views and stores, can then
- * still store decided commands, and a caller gets the cause at once instead of waiting.
+ * With less free space the log refuses writes. Views and stores on the same disk can then still store decided
+ * commands, and callers get the cause at once instead of a timeout.
  */
 const reserveBytes = 32 * 1024 ** 2;
-/** What a transaction writes about, beside the data of its requests. */
+/** Approximate bytes of a transaction besides the data of its requests. */
 const transactionBytes = 48 * 1024;
 
 /**
- * Group commit: whatever has arrived becomes one transaction of the database, and everyone is answered
- * when it is on disk. A request that is refused does not touch the others; when the transaction itself
- * fails, each request is tried alone, so that only those without room fail.
+ * Group commit: all pending requests become one transaction of the database, and get their replies when it is on
+ * disk. A refused request does not affect the others. When the transaction itself fails, each request is retried
+ * alone, so that only those without space fail.
  */
 export class Committer {
   private readonly db: DatabaseSync;
@@ -38,7 +38,7 @@ export class Committer {
   private queue: Operation[] = [];
   private scheduled = false;
 
-  /** @param freeBytes what the disk of the log has left */
+  /** @param freeBytes returns the free space of the log's disk */
   constructor(
     db: DatabaseSync,
     state: LogState,
@@ -53,7 +53,7 @@ export class Committer {
     this.onCommitted = onCommitted;
   }
 
-  /** Resolves when what `apply` wrote is durable. */
+  /** Resolves when the writes of `apply` are durable. */
   submit<T>(apply: () => T, bytes = 0): Promise<T> {
     const promise = Promise.withResolvers<unknown>();
     this.queue.push({ bytes, apply, promise });
@@ -61,7 +61,7 @@ export class Committer {
     return promise.promise as Promise<T>;
   }
 
-  /** A transaction of its own, now: for slices of maintenance. */
+  /** Runs a transaction of its own at once: for slices of maintenance. */
   runNow<T>(apply: () => T): T {
     try {
       const value = this.transaction(apply);
@@ -72,7 +72,7 @@ export class Committer {
     }
   }
 
-  /** Commits what is still queued. */
+  /** Commits all queued requests. */
   flush(): void {
     while (this.queue.length > 0) this.commitGroup(this.takeGroup());
   }
@@ -80,12 +80,12 @@ export class Committer {
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    // After the pending messages of all ports have been taken in: they form one group.
+    // After the pending messages of all ports were received: they form one group.
     setImmediate(() => {
       this.scheduled = false;
       this.commitGroup(this.takeGroup());
       if (this.queue.length > 0) this.schedule();
-      // Once the answers are out: their askers prepare what comes next meanwhile.
+      // After the replies: clients prepare their next requests meanwhile.
       setImmediate(() => {
         if (this.db.isOpen) this.checkpointer.startWhenDue(this.queue.length === 0);
       });
@@ -128,7 +128,7 @@ export class Committer {
       else group[i]?.promise.reject(outcome.refusal);
     });
     const touched = this.state.takeTouched();
-    // Once the answers are out: to wake the threads of all followers takes longer than to answer.
+    // After the replies: waking the threads of all followers takes longer than replying.
     setImmediate(() => this.onCommitted(touched));
   }
 

@@ -20,15 +20,15 @@ interface Row {
   readonly directory: Uint8Array;
 }
 
-/** A partition is compacted when this part of what may be compacted is new, or when `maxLagMs` demands it. */
+/** A partition is compacted when this share of its compactable part is new, or when `maxLagMs` requires it. */
 const dirtyShareMin = 0.5;
-/** Keys looked at between two looks at the clock. */
+/** Keys processed between two checks of the clock. */
 const keysPerCheck = 100;
 
 /**
- * Compaction of one partition at a time, in the manner of Kafka: messages younger than `minLagMs` are
- * neither removed nor do they supersede. Rows keep their place; a row without messages goes. A tombstone
- * stays for `tombstoneMs` after the pass that removed what it deletes, so that a reader on its way sees it.
+ * Compacts one partition at a time, as Kafka does: messages younger than `minLagMs` are neither removed nor do they
+ * supersede. Rows keep their position; an empty row is deleted. A tombstone stays for `tombstoneMs` after the pass
+ * that removed the deleted messages, so that a lagging reader sees it.
  */
 export class Compactor {
   private readonly directory: string;
@@ -85,7 +85,7 @@ export class Compactor {
     });
   }
 
-  /** Where the first row begins that may hold a message younger than the cutoff, or the end. */
+  /** Start of the first row that may hold a message younger than the cutoff, or the end. */
   private cleanableEnd(partition: Partition, cutoff: number): number {
     const from = Math.max(partition.cleaned, partition.start);
     const rowAfter = (position: number): Row | undefined =>
@@ -103,7 +103,7 @@ export class Compactor {
     return first !== null && first.newest <= demanded;
   }
 
-  /** The newest offset of each key in what was not compacted before. */
+  /** The newest offset of each key in the part that was not compacted before. */
   private async collect(partition: Partition, end: number, newest: KeyOffsets, budget: TimeBudget) {
     let position = Math.max(partition.cleaned, partition.start);
     for (;;) {
@@ -118,7 +118,7 @@ export class Compactor {
     }
   }
 
-  /** Returns how many messages are left before `end`. */
+  /** Returns the number of messages left before `end`. */
   private async removeSuperseded(
     partition: Partition,
     end: number,

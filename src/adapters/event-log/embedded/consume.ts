@@ -22,8 +22,8 @@ const openCursor = ({ place, offset }: Followed): Cursor => ({
 });
 
 /**
- * Merges the partitions, one batch of each that has something in turn; reads only when asked for more.
- * Between batches other work of the thread gets its turn.
+ * Merges the partitions round robin, one batch of each that has messages; reads only on demand. Yields to other
+ * work of the thread between batches.
  */
 export async function* followPlaces(
   from: readonly Followed[],
@@ -32,7 +32,7 @@ export async function* followPlaces(
 ): AsyncGenerator<Batch> {
   const ends = await watcher.watch(from.map(({ place }) => place.id));
   using bell = watcher.bell(signal);
-  // Round robin: a partition that got a batch goes to the end of the queue.
+  // Round robin: a partition that returned a batch goes to the end of the queue.
   const cursors = from.map(openCursor);
   while (!signal.aborted) {
     bell.reset();
@@ -44,7 +44,7 @@ export async function* followPlaces(
     const [cursor] = cursors.splice(index, 1) as [Cursor];
     cursors.push(cursor);
     await breathe();
-    // The signal may have come during the pause.
+    // The signal may have aborted during the pause.
     if ((signal as { aborted: boolean }).aborted) return;
     const batch = reader.fetch(cursor, maxBytes);
     if (batch !== null) yield batch;
@@ -54,7 +54,7 @@ export async function* followPlaces(
 const hasMore = (cursor: Cursor, end = 0): boolean =>
   cursor.pending.length > 0 || cursor.position < end;
 
-/** From the offset to `end`, which was the end when the caller asked. */
+/** Reads from the offset to `end`, the end at the time of the call. */
 export async function* readPlace(
   from: Followed,
   end: number,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 
-/** @throws GatewayError `log_unavailable` when the answer has not come in time; a later one is ignored. */
+/** @throws GatewayError `log_unavailable` when the reply does not arrive in time; a later one is ignored. */
 export function withDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => {

@@ -4,15 +4,15 @@ import type { Placed } from '../../../ports/event-log.ts';
 import type { EncodedPlaced } from './protocol.ts';
 import { encodeRow, type EncodedRow } from './row-format.ts';
 
-/** Bounds of one row: what a reader decodes at once. A single larger message gets a row of its own. */
+/** Bounds of one row, which a reader decodes at once. A single larger message gets a row of its own. */
 const rowMessagesMax = 1000;
 const rowBytesMax = 1024 ** 2;
 
 type Send<T> = (placed: readonly EncodedPlaced[], transfer: readonly ArrayBuffer[]) => Promise<T>;
 
 /**
- * Encodes in the calling thread and sends in the order of the calls. More than a row's worth of bytes is
- * encoded in steps, so that a large call does not hold up the thread.
+ * Encodes in the calling thread and sends in the order of the calls. More than one row is encoded in steps, so that
+ * a large call does not block the thread.
  */
 export class EncodeQueue {
   private readonly clock: Clock;
@@ -20,7 +20,7 @@ export class EncodeQueue {
   private waiting = 0;
   private last: Promise<unknown> = Promise.resolve();
 
-  /** `isKept`: whether messages of the topic stay long enough to be worth compressing. */
+  /** `isKept`: whether messages of the topic are retained long enough to be worth compressing. */
   constructor(clock: Clock, isKept: (topic: string) => boolean) {
     this.clock = clock;
     this.isKept = isKept;
@@ -39,7 +39,7 @@ export class EncodeQueue {
     const turn = this.last.then(async () => {
       try {
         const placed = await this.inSteps(batch);
-        // Wrapped, so that the next call is encoded while this one is on its way.
+        // Wrapped, so that the next call is encoded while this one is in flight.
         return { sent: send(placed, buffersOf(placed)) };
       } finally {
         this.waiting--;

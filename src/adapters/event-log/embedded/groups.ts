@@ -2,10 +2,10 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Assigned, JoinRequest, Revoked } from './protocol.ts';
 import { assignSticky } from '../sticky-assignment.ts';
 
-/** How long a member may take to end its work on a partition (ports/event-log.ts). */
+/** How long a member may take to release a partition (ports/event-log.ts). */
 export const releaseTimeoutMs = 10_000;
 
-/** The way to the thread that the members of one client live in. */
+/** The connection to the thread of one client's members. */
 export interface MemberLink {
   assigned(event: Assigned): void;
   revoked(event: Revoked): void;
@@ -14,7 +14,7 @@ export interface MemberLink {
 interface Member {
   readonly id: string;
   readonly link: MemberLink;
-  /** Revocations under way: the partitions and the timer that ends the wait. */
+  /** Pending revocations: the partitions and the timer that ends the wait. */
   readonly releasing: Map<
     number,
     { readonly partitions: number[]; readonly timer: NodeJS.Timeout }
@@ -41,7 +41,7 @@ class Group {
     this.rebalance();
   }
 
-  /** What the member held is free at once: it has ended its work, or its thread is gone. */
+  /** The member's partitions are free at once: it has ended its work, or its thread is gone. */
   leave(id: string): void {
     const member = this.members.get(id);
     if (member === undefined) return;
@@ -110,7 +110,7 @@ export class Groups {
   private readonly groups = new Map<string, Group>();
   private readonly groupOf = new Map<string, Group>();
 
-  /** @throws GatewayError `conflict` when the group is about other topics. */
+  /** @throws GatewayError `conflict` when the group has other topics. */
   join(request: JoinRequest, partitions: number, link: MemberLink): void {
     const topics = [...request.topics].sort().join(' ');
     let group = this.groups.get(request.group);

@@ -1,7 +1,7 @@
-/** Below 128, so that its length is a varint of one byte. */
+/** Below 128, so that the length is a one-byte varint. */
 const asciiMax = 100;
 
-/** Bytes written one after the other into memory that is kept for the next use. */
+/** An append-only buffer whose memory is reused. */
 export class GrowingBuffer {
   private memory: Buffer<ArrayBuffer>;
   length = 0;
@@ -10,18 +10,18 @@ export class GrowingBuffer {
     this.memory = Buffer.from(new ArrayBuffer(capacity));
   }
 
-  /** What was written since `clear`; valid until the next write. */
+  /** The content since `clear`; valid until the next write. */
   get bytes(): Buffer<ArrayBuffer> {
     return this.memory.subarray(0, this.length);
   }
 
-  /** Forgets the content, and the memory too where an unusually large message made it grow. */
+  /** Discards the content, and also the memory if an unusually large message made it grow. */
   clear(keepBytes = 8 * 1024 ** 2): void {
     this.length = 0;
     if (this.memory.length > keepBytes) this.memory = Buffer.from(new ArrayBuffer(keepBytes));
   }
 
-  /** Leaves room for `length` bytes, to be filled through the view, and returns where they begin. */
+  /** Reserves `length` bytes, to be filled through the view, and returns their start. */
   skip(length: number): number {
     this.reserve(length);
     const at = this.length;
@@ -57,7 +57,7 @@ export class GrowingBuffer {
     this.text(text);
   }
 
-  /** Appends a short text of ASCII, for which a call into the platform costs more; otherwise nothing. */
+  /** Appends short ASCII text without a call into the platform, which would cost more; otherwise does nothing. */
   private ascii(text: string): boolean {
     const { length } = text;
     if (length > asciiMax) return false;

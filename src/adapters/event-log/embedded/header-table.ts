@@ -1,13 +1,12 @@
 import type { Headers } from '../../../ports/event-log.ts';
 import type { GrowingBuffer } from './growing-buffer.ts';
 
-/** Names of headers that came together, and the values of the first message that had them. */
+/** Names of headers that occur together, and the values of the first message that had them. */
 type Shape = readonly (readonly [name: string, value: string])[];
 
 /**
- * Headers of one batch. Names and constant values are written once, as shapes; a message says only which
- * shape it has and the values that differ from the shape's. A message of the first shape without
- * differences takes no bytes.
+ * Headers of one batch. Names and constant values are written once, as shapes; a message only stores its shape and
+ * the values that differ. A message of the first shape without differences takes no bytes.
  */
 export class HeaderTableWriter {
   private readonly names: (readonly string[])[] = [];
@@ -60,7 +59,7 @@ export class HeaderTableWriter {
   }
 }
 
-/** Reads what `HeaderTableWriter` wrote; the shapes are parsed when the first header is asked for. */
+/** Reads what `HeaderTableWriter` wrote; the shapes are parsed on first access. */
 export class HeaderTable {
   private readonly text: Uint8Array;
   private readonly blocks: Buffer;

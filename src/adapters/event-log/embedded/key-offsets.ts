@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 /**
- * The newest offset of each key while a partition is compacted. In a scratch file beyond 16 MiB, so that
- * the number of keys does not bound what can be compacted.
+ * The newest offset of each key during the compaction of a partition. Beyond 16 MiB in a scratch file, so that
+ * memory does not limit the number of keys.
  */
 export class KeyOffsets {
   private readonly file: string;

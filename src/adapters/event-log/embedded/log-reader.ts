@@ -9,21 +9,21 @@ import { isSealed, openRow, slotOf } from './sealed-row.ts';
 import { asLogFailure } from './sqlite-failure.ts';
 import { openReadConnection } from './tables.ts';
 
-/** A partition as a reader addresses it. */
+/** A partition in the form that a reader uses. */
 export interface Place {
   readonly id: number;
   readonly topic: string;
   readonly partition: number;
-  /** False for messages that are deleted soon: once consumed. */
+  /** False for messages that are deleted once consumed. */
   readonly isKept: boolean;
 }
 
-/** A reader's place in a partition. `pending` are messages of a decoded row that did not fit the last batch. */
+/** A reader's position in a partition. `pending` are messages of a decoded row that did not fit the last batch. */
 export interface Cursor {
   readonly place: Place;
   position: number;
   pending: readonly ReadMessage[];
-  /** Where to go on after `pending`. */
+  /** Offset to continue from after `pending`. */
   afterPending: number;
 }
 
@@ -34,7 +34,7 @@ interface Bounds {
 
 type Row = StoredRow & { readonly bytes: number };
 
-/** One fetch works at most about this long, so that a thread with other duties stays responsive. */
+/** Approximate limit of one fetch, so that a thread with other work stays responsive. */
 const fetchMs = 3;
 
 /** Reads the committed part of the log in the calling thread, in short transactions. */
@@ -94,8 +94,8 @@ export class LogReader {
   }
 
   /**
-   * Whether messages of the topic stay long enough to be worth compressing. Commands do not: compressing them
-   * takes their saver 1.3 µs a record, reading them another half. @throws GatewayError `unknown_topic`
+   * Whether messages of the topic are retained long enough to be worth compressing. Commands are not: compression
+   * takes their saver 1.3 µs per record, and reading another half. @throws GatewayError `unknown_topic`
    */
   isKept(topic: string): boolean {
     return this.topic(topic)[0]?.isKept ?? true;
@@ -109,7 +109,7 @@ export class LogReader {
     return this.boundsOf(id).next;
   }
 
-  /** Offset of the oldest message left, or the end. */
+  /** Offset of the oldest retained message, or the end. */
   startOffset(place: Place): number {
     const { start, next } = this.boundsOf(place.id);
     const row = this.after(place, start);
@@ -121,7 +121,7 @@ export class LogReader {
     const after = (position: number): PeakedRow | undefined =>
       this.peakAfter.get(place.id, position) as unknown as PeakedRow | undefined;
     const first = searchByPeak(after, start, next, (peak) => peak >= timestamp);
-    // What gave a row its peak may be compacted away: look on from there.
+    // The message that gave a row its peak may be compacted away: continue from there.
     let position = first === null ? next : Math.max(first.base, start);
     for (;;) {
       const row = this.after(place, position);
@@ -149,7 +149,7 @@ export class LogReader {
   }
 
   /**
-   * What follows the cursor, which moves on; null at the end. Reads no row that begins at `until` or later.
+   * The messages after the cursor, which moves on; null at the end. Reads no row that begins at `until` or later.
    * @throws GatewayError `log_corrupt`
    */
   fetch(cursor: Cursor, maxBytes: number, until = Infinity): Batch | null {
@@ -166,7 +166,7 @@ export class LogReader {
       cursor.position = cursor.pending[0]?.offset ?? cursor.afterPending;
     }
     if (batch.isEmpty) {
-      // No message is left before the end as it was when this began: a hole.
+      // No message is left before the end as of the start of this call: a gap.
       const target = Math.min(end, until);
       if (cursor.position >= target) return null;
       cursor.position = target;
@@ -175,7 +175,7 @@ export class LogReader {
     return { topic, partition, messages: batch.messages, next: cursor.position };
   }
 
-  /** Like `load`; a failure waits for the next fetch when there is something to hand out before it. */
+  /** Like `load`; a failure is deferred to the next fetch when there are messages to return before it. */
   private loadAfter(batch: BatchBuilder, cursor: Cursor, start: number, until: number): boolean {
     try {
       return this.load(cursor, start, until);
@@ -201,7 +201,7 @@ export class LogReader {
       for (let former: Row | null = null; ;) {
         const row = this.rowAfter.get(id, position) as unknown as Row | undefined;
         if (row === undefined) return null;
-        // Its key is destroyed once another row, or none, has replaced it.
+        // Its key is destroyed once another row has replaced it, or it was deleted.
         const isWhole = isIntact(row, id) && row.crc !== former?.crc;
         if (!isWhole) throw corrupted(`${topic}/${partition}`, row.base);
         const opened = this.opened(row, id);
@@ -226,7 +226,7 @@ export class LogReader {
   }
 }
 
-/** Takes messages until their values reach the limit; one message may exceed it. */
+/** Collects messages until their values reach the limit; one message may exceed it. */
 class BatchBuilder {
   readonly messages: ReadMessage[] = [];
   isFull = false;
@@ -241,7 +241,7 @@ class BatchBuilder {
     return this.messages.length === 0;
   }
 
-  /** Returns what did not fit. */
+  /** Returns the messages that did not fit. */
   take(pending: readonly ReadMessage[]): readonly ReadMessage[] {
     for (let i = 0; i < pending.length; i++) {
       const message = pending[i] as ReadMessage;

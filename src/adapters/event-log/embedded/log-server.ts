@@ -9,7 +9,7 @@ import type { ClientMethods, EncodedPlaced, Ends, JoinRequest } from './protocol
 import { registerSchema } from './schema-table.ts';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** What the thread knows of one client. */
+/** The state of one client. */
 interface Client {
   readonly peer: Peer;
   readonly watched: Set<number>;
@@ -104,7 +104,7 @@ export class LogServer {
         };
         this.groups.join(request, partitions, link);
         members.add(request.member);
-        // The thread that asked may have ended meanwhile: then nobody would ever leave.
+        // The thread of the caller may have ended meanwhile: then the member would never leave.
         if (!this.clients.has(client())) this.groups.leave(request.member);
       },
       leave: (member) => {
@@ -115,7 +115,7 @@ export class LogServer {
     };
   }
 
-  /** The number of partitions that all topics of the group have. */
+  /** The number of partitions common to all topics of the group. */
   private register({ group, topics }: JoinRequest): number {
     const found = topics.map((name) => this.state.topic(name));
     const counts = new Set(found.map((topic) => topic.partitions.length));

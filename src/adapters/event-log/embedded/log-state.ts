@@ -20,7 +20,7 @@ export interface Partition {
   next: number;
   /** Newest timestamp so far. */
   peak: number;
-  /** Compacted up to this offset, and how many messages were left then. */
+  /** Compacted up to this offset, and the number of messages left then. */
   cleaned: number;
   cleanedCount: number;
 }
@@ -33,8 +33,8 @@ export interface Topic {
 }
 
 /**
- * Topics, partitions and writers as the log thread knows them, beside their tables. Changed only inside a
- * transaction; when that fails `load` takes everything from the tables again.
+ * Topics, partitions and writers in memory, as in their tables. Changed only inside a transaction; when that fails,
+ * `load` reads everything from the tables again.
  */
 export class LogState {
   private readonly topicsByName = new Map<string, Topic>();
@@ -87,7 +87,7 @@ export class LogState {
     this.rows.load(erasable.flatMap(({ partitions }) => partitions.map(({ id }) => id)));
   }
 
-  /** @throws GatewayError `log_corrupt` where a row of an erasable topic cannot be opened */
+  /** @throws GatewayError `log_corrupt` if a row of an erasable topic cannot be opened */
   checkErasable(): void {
     for (const { name, partitions } of [...this.topicsByName.values()].filter(isErasable)) {
       for (const { id, number } of partitions) this.rows.mustOpen(id, `${name}/${number}`);
@@ -116,7 +116,7 @@ export class LogState {
     return this.partitionsById.get(id);
   }
 
-  /** @throws GatewayError `conflict` when the topic is there with another number of partitions or cleanup. */
+  /** @throws GatewayError `conflict` when the topic exists with another number of partitions or cleanup. */
   ensureTopic(spec: TopicSpec): void {
     const cleanup = stableJson(spec.cleanup);
     const present = this.topicsByName.get(spec.name);
@@ -154,7 +154,7 @@ export class LogState {
     this.touched.add(partition);
   }
 
-  /** Gives the name to a new writer; the epoch of any former one is over. */
+  /** Assigns the name to a new writer; a former one is fenced. */
   raiseEpoch(writer: string): number {
     const epoch = (this.epochs.get(writer) ?? 0) + 1;
     this.saveEpoch.run(writer, epoch);
@@ -168,7 +168,7 @@ export class LogState {
     throw new GatewayError('writer_fenced', { message: `Another took over as writer ${writer}.` });
   }
 
-  /** Its positions hold retention back from now on. */
+  /** From now on its positions limit retention. */
   registerGroup(group: string, topic: Topic): void {
     const id = `${topic.id} ${group}`;
     if (this.registered.has(id)) return;
@@ -182,7 +182,7 @@ export class LogState {
     for (const topic of this.topicsByName.values()) this.registered.delete(`${topic.id} ${group}`);
   }
 
-  /** The partitions must be known: check them before anything is written. */
+  /** The partitions must exist: check them before anything is written. */
   movePositions(consumed: Consumed): void {
     for (const { topic: name, partition, offset } of consumed.positions) {
       const topic = this.topic(name);
@@ -195,19 +195,19 @@ export class LogState {
     this.touched.add(partition);
   }
 
-  /** Writes what changed of the partitions; the last step of a transaction. */
+  /** Writes the changed partitions; the last step of a transaction. */
   saveTouched(): void {
     for (const { id, start, next, peak, cleaned, cleanedCount } of this.touched) {
       this.savePartition.run(start, next, peak, cleaned, cleanedCount, id);
     }
   }
 
-  /** The first step after a transaction was committed. */
+  /** The first step after a commit. */
   committed(): void {
     this.rowKeys.destroyReleased();
   }
 
-  /** The partitions changed since the last call; called once the transaction is committed. */
+  /** The partitions changed since the last call; call after the commit. */
   takeTouched(): Partition[] {
     const touched = [...this.touched];
     this.touched.clear();

@@ -16,7 +16,7 @@ import { asLogFailure } from './sqlite-failure.ts';
 import { lockDirectory, openWriteConnection } from './tables.ts';
 import { upgrade } from './upgrade.ts';
 
-/** What `openEmbeddedLog` starts this thread with. */
+/** Start data of the thread, from `openEmbeddedLog`. */
 export interface LogThreadData extends PeerData {
   readonly directory: string;
   readonly cleanEveryMs: number;
@@ -32,7 +32,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** After `deleteBefore` the space is freed this much later, once for all calls in between. */
+/** The space is freed this long after `deleteBefore`, once for all calls in between. */
 const cleanSoonMs = 250;
 
 function start(
@@ -55,7 +55,7 @@ function start(
   });
   const cleaner = new Cleaner(db, directory, state, committer);
   let soon: NodeJS.Timeout | null = null;
-  // A pass that fails, for want of space say, leaves everything whole: the next one goes on.
+  // A failed pass, for example without disk space, leaves everything intact: the next one continues.
   const clean = (): void =>
     void cleaner.clean(systemClock.now()).catch((error: unknown) => report(String(error)));
   const server = new LogServer(db, state, committer, () => {
@@ -64,7 +64,7 @@ function start(
       clean();
     }, cleanSoonMs).unref();
   });
-  // Of a log that an earlier release has written.
+  // For a log that an earlier release has written.
   committer.runNow(() => state.rows.eraseSuperseded());
   const timer = setInterval(clean, cleanEveryMs).unref();
   const close = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Peer } from '../../threads/rpc.ts';
 import { releaseTimeoutMs } from './groups.ts';
 import type { Assigned, Revoked } from './protocol.ts';
 
-/** A member's side of a group: calls its handler, one call after the other. */
+/** A member's side of a group: calls its handler, sequentially. */
 export class Member implements Membership {
   readonly id: string;
   readonly group: string;
@@ -21,7 +21,7 @@ export class Member implements Membership {
     this.handler = handler;
   }
 
-  /** Has left or is about to: takes no more partitions. */
+  /** Has left or is leaving: accepts no more partitions. */
   get isLeaving(): boolean {
     return this.leaving !== null;
   }
@@ -40,7 +40,7 @@ export class Member implements Membership {
       .finally(() => void this.peer.call('released', [this.id, ticket]).catch(() => undefined));
   }
 
-  /** The log has ended: nothing is held any more. */
+  /** The log has ended: nothing is held any longer. */
   lost(): void {
     this.leaving ??= this.revokeAll();
   }

@@ -9,21 +9,21 @@ import type { LogThreadData } from './log-thread.ts';
 import type { CleanRequest } from './protocol.ts';
 
 export interface EmbeddedLogOptions {
-  /** Made when missing; one process at a time. */
+  /** Created if missing; one process at a time. */
   readonly directory: string;
-  /** Gives messages without a timestamp theirs. */
+  /** Timestamps messages that have none. */
   readonly clock?: Clock;
-  /** Between passes of retention and compaction. Default a minute. */
+  /** Interval between passes of retention and compaction. Default a minute. */
   readonly cleanEveryMs?: number;
-  /** Told when a pass failed; the next one tries again. */
+  /** Called when a pass failed; the next one retries. */
   readonly onCleanFailure?: (failure: string) => void;
   /** Upper bound of the log's file in pages of 8 KiB; beyond it appends fail with `log_full`. */
   readonly maxPages?: number;
-  /** Topics that are erasable now and may not have been when the log was made: it is brought up to that first. */
+  /** Topics that are erasable now and may not have been when the log was created: it is upgraded first. */
   readonly erasable?: readonly TopicSpec[];
-  /** Where the Avro files are. Default: those of this package. */
+  /** Folder of the Avro files. Default: those of this package. */
   readonly schemasFolder?: URL;
-  /** Told each time that the client of this thread finds damage. */
+  /** Called each time that the client of this thread finds corruption. */
   readonly onCorruption?: OnCorruption;
 }
 
@@ -34,23 +34,23 @@ export interface EmbeddedLog extends AsyncDisposable {
   /** A port to transfer to another thread, for `openEmbeddedLogClient` there. */
   connectPort(): MessagePort;
   readonly maintenance: {
-    /** One pass of retention and compaction, now; ages are judged at `now` (ms). */
+    /** Runs a pass of retention and compaction now; `now` (ms) is the reference for ages. */
     clean(request?: CleanRequest): Promise<void>;
-    /** Its positions are dropped and hold retention back no longer. */
+    /** Drops its positions, which limit retention no longer. */
     forgetGroup(group: string): Promise<void>;
   };
 }
 
 /**
  * The event log of a single process: one SQLite file, written by a thread of its own.
- * @throws GatewayError `conflict` while another process has the directory; `log_corrupt`.
+ * @throws GatewayError `conflict` while another process holds the directory; `log_corrupt`.
  */
 export async function openEmbeddedLog(options: EmbeddedLogOptions): Promise<EmbeddedLog> {
   const { directory, clock, schemasFolder, onCorruption } = options;
   const { peer, end } = await startLogThread(options);
   const connectPort = (): MessagePort => {
     const { port1: kept, port2: input } = new MessageChannel();
-    // Without an answer the other end is closed, which every later call reports.
+    // Without a reply the other end is closed, and every later call fails.
     peer.call('attach', [input], [input]).catch(() => kept.close());
     return kept;
   };

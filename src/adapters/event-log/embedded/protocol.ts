@@ -1,7 +1,7 @@
 import type { Consumed, TopicSpec } from '../../../ports/event-log.ts';
 import type { EncodedRow } from './row-format.ts';
 
-/** Encoded messages for one partition. The rows' data moves to the log thread. */
+/** Encoded messages for one partition. The rows' data is transferred to the log thread. */
 export interface EncodedPlaced {
   readonly topic: string;
   readonly partition: number;
@@ -15,7 +15,7 @@ interface EncodedCommit {
   readonly consumed?: Consumed;
 }
 
-/** What the log thread tells a member; `ticket` comes back with `released`. */
+/** A message of the log thread to a member; `ticket` is returned with `released`. */
 export interface Assigned {
   readonly member: string;
   readonly partitions: readonly number[];
@@ -33,20 +33,20 @@ export interface JoinRequest {
   readonly topics: readonly string[];
 }
 
-/** Ids of partitions of which the client follows at least one message, with their end offsets. */
+/** Ids of followed partitions that have grown, with their end offsets. */
 export type Ends = readonly (readonly [partitionId: number, end: number])[];
 
 /** Calls of a client; the method names of its port. */
 export interface ClientMethods {
   ensureTopics(specs: readonly TopicSpec[]): Promise<void>;
-  /** Answers the first offset of each `EncodedPlaced`. */
+  /** Returns the first offset of each `EncodedPlaced`. */
   append(placed: readonly EncodedPlaced[]): Promise<number[]>;
   commit(request: EncodedCommit): Promise<number[]>;
   openWriter(name: string): Promise<number>;
   commitPositions(consumed: Consumed): Promise<void>;
   deleteBefore(topic: string, partition: number, offset: number): Promise<void>;
   registerSchema(subject: string, definition: string): Promise<number>;
-  /** From now on the client is told when these grow. */
+  /** From now on the client is notified when these grow. */
   watch(partitionIds: readonly number[]): Ends;
   join(request: JoinRequest): Promise<void>;
   leave(member: string): void;
@@ -54,6 +54,6 @@ export interface ClientMethods {
 }
 
 export interface CleanRequest {
-  /** The time to judge ages by, in ms. Default: now. */
+  /** The reference time for ages, in ms. Default: now. */
   readonly now?: number;
 }

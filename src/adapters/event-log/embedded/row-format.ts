@@ -33,7 +33,7 @@ export interface EncodedRow {
   readonly directoryLength: number;
 }
 
-/** What a row is decoded from. */
+/** The stored form of a row, for decoding. */
 export interface StoredRow {
   readonly base: number;
   readonly next: number;
@@ -53,21 +53,21 @@ interface Encodable {
 /** Bits of `codec`. */
 const directoryPacked = 1;
 const bodyPacked = 2;
-/** The body is sealed (sealed-row.ts), after it was packed. */
+/** The body is sealed (sealed-row.ts), after compression. */
 export const bodySealed = 4;
 const columnBytes = 24;
-/** Where the columns begin, in units of the count: the timestamps take 8 bytes, the others 4. */
+/** Start of each column, in units of the count: the timestamps take 8 bytes, the others 4. */
 const column = { offset: 8, key: 12, value: 16, header: 20 } as const;
 
-// One set per thread: encoding is synchronous, so that no two uses overlap.
+// One set per thread: encoding is synchronous, so that uses never overlap.
 const directory = new GrowingBuffer(64 * 1024);
 const blocks = new GrowingBuffer(64 * 1024);
 const body = new GrowingBuffer(1024 * 1024);
 
 export interface EncodeOptions {
-  /** Deltas to the row's base; without them they count up from 0. */
+  /** Deltas to the row's base; default: counting up from 0. */
   readonly offsets?: readonly number[];
-  /** Whether the row stays long enough to be worth compressing. Default true. */
+  /** Whether the row is retained long enough to be worth compressing. Default true. */
   readonly isKept?: boolean;
 }
 
@@ -79,7 +79,7 @@ export function encodeRow(
   now: number,
   { offsets, isKept = true }: EncodeOptions = {},
 ): EncodedRow {
-  // Also what an encoding that threw has left.
+  // Also removes the remains of a failed encoding.
   for (const buffer of [directory, blocks, body]) buffer.clear();
   const newest = writeDirectory(messages, from, target, now, offsets);
   const values = valuesOf(messages, from, target);
@@ -87,7 +87,7 @@ export function encodeRow(
   const packedDirectory = isKept ? compress(directory.bytes) : null;
   const packedBody = isKept ? compress(body.bytes) : null;
   const first = pieces([directory.bytes], packedDirectory);
-  // What is not compressed goes from where it is to where it stays.
+  // Uncompressed data is copied directly to its destination.
   const second = pieces(isKept ? [body.bytes] : [body.bytes, ...values], packedBody);
   const data = joined([...first, ...second]);
   return {
@@ -147,7 +147,7 @@ function valuesOf(messages: readonly Encodable[], from: number, target: number):
   return values;
 }
 
-/** What stands in the row for one of its two parts. */
+/** The stored form of one of the row's two parts. */
 function pieces(raw: readonly Uint8Array[], packed: Uint8Array | null): readonly Uint8Array[] {
   if (packed === null) return raw;
   const length = Buffer.alloc(4);
@@ -161,7 +161,7 @@ function lengthOf(all: readonly Uint8Array[]): number {
   return length;
 }
 
-/** In memory of its own, which can move to another thread. */
+/** In memory of its own, which can be transferred to another thread. */
 function joined(all: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   const data = Buffer.allocUnsafeSlow(lengthOf(all));
   let at = 0;
@@ -177,7 +177,7 @@ function unpacked(bytes: Uint8Array, isPacked: boolean): Buffer {
   return isPacked ? decompress(buffer.subarray(4), buffer.readUInt32LE(0)) : buffer;
 }
 
-/** A message over its row: the key and the headers are decoded when asked for, the value is never copied. */
+/** A message backed by its row: key and headers are decoded on access, the value is never copied. */
 class StoredMessage implements ReadMessage {
   readonly offset: number;
   readonly timestamp: number;
@@ -204,7 +204,7 @@ class StoredMessage implements ReadMessage {
   }
 }
 
-/** The directory of a row, for readers that want keys and offsets without the values. */
+/** The directory of a row, for readers of keys and offsets without the values. */
 export class DirectoryView {
   readonly count: number;
   readonly base: number;
@@ -286,7 +286,7 @@ export function decodeRow(row: StoredRow, from: number): ReadMessage[] {
 
 const placeBytes = Buffer.alloc(20);
 
-/** Ties the CRC of a row's data to its place, so that a row found elsewhere is known as damage. */
+/** Binds the CRC of a row's data to its position, so that a misplaced row is detected as corruption. */
 export function crcAtPlace(crc: number, partition: number, base: number, next: number): number {
   placeBytes.writeUInt32LE(partition, 0);
   placeBytes.writeDoubleLE(base, 4);
@@ -294,7 +294,7 @@ export function crcAtPlace(crc: number, partition: number, base: number, next: n
   return crc32(placeBytes, crc);
 }
 
-/** Whether the row is what was written at this place. */
+/** Whether the row is what was written at this position. */
 export function isIntact(row: StoredRow, partition: number): boolean {
   const crc = crc32(row.body, crc32(row.directory));
   return crcAtPlace(crc, partition, row.base, row.next) === row.crc;

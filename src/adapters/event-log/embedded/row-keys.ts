@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { GatewayError } from '../../../kernel/errors.ts';
 
 const keyBytes = 32;
-/** The file grows by so many slots. */
+/** The file grows by this many slots. */
 const slotsPerGrowth = 128;
 
 const fileOf = (directory: string): string => join(directory, 'row-keys');
@@ -39,10 +39,10 @@ export class RowKeyReader {
 }
 
 /**
- * A key for each row of an erasable topic, in slots of 32 bytes of a file that is written in place: SQLite leaves copies
- * of what it moved between pages, `secure_delete` or not, so that a row is erased by destroying what opens it.
- * A free slot holds a random key that was never used, so that one that is taken is on disk already. A key is destroyed
- * by the next one in its place, after the commit of the transaction that needs it no longer.
+ * A key for each row of an erasable topic, in slots of 32 bytes of a file that is written in place. SQLite leaves
+ * copies of what it moved between pages, even with `secure_delete`, so that a row is erased by destroying its key.
+ * A free slot holds a random key that was never used, so that an assigned key is on disk already. A key is
+ * destroyed by overwriting it with the next one, after the commit of the transaction that releases it.
  */
 export class RowKeys {
   private readonly fd: number;
@@ -56,7 +56,7 @@ export class RowKeys {
   }
 
   /**
-   * Destroys every key but those of the slots: what a crash, or a transaction that failed, left over.
+   * Destroys every key except those of the slots: remains of a crash or a failed transaction.
    * @throws GatewayError `log_corrupt` when the file ends before a slot
    */
   keepOnly(used: ReadonlySet<number>): void {
@@ -74,12 +74,12 @@ export class RowKeys {
     return { slot, key: this.read(slot) };
   }
 
-  /** To be destroyed when the transaction is committed. */
+  /** Destroyed when the transaction is committed. */
   release(slot: number): void {
     this.released.push(slot);
   }
 
-  /** The first step after a commit: what is superseded opens no longer when anyone hears of it. */
+  /** The first step after a commit: superseded values are unreadable before anyone is notified. */
   destroyReleased(): void {
     this.renew(this.released);
     this.free.push(...this.released);
@@ -117,7 +117,7 @@ function keyAt(fd: number, slot: number): Buffer {
   return key;
 }
 
-/** Makes the names of a folder durable. */
+/** Makes the directory entries of a folder durable. */
 export function syncFolder(directory: string): void {
   const fd = openSync(directory, 'r');
   try {

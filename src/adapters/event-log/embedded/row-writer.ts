@@ -13,7 +13,7 @@ import {
 import type { RowKeys } from './row-keys.ts';
 import { isSealed, openRow, sealRow, slotOf, type Place } from './sealed-row.ts';
 
-/** A row as it stands in its table. */
+/** A row as in its table. */
 type Row = StoredRow & { readonly id: number; readonly horizon: number | null };
 
 interface Target {
@@ -21,23 +21,23 @@ interface Target {
   readonly isErasable: boolean;
 }
 
-/** Where the newest message of a key is. */
+/** Position of the newest message of a key. */
 interface Newest {
   readonly rowId: number;
   readonly offset: number;
 }
 
 /**
- * Writes rows, inside the transaction of the caller. Those of erasable partitions that hold values are sealed, each under
- * a key of its own, and a message there takes the one that it supersedes out of its row at once, which destroys the key of
- * that row.
+ * Writes rows, inside the transaction of the caller. Rows of erasable partitions that hold values are sealed, each
+ * under a key of its own. A new message there removes the superseded one from its row at once, which destroys the
+ * key of that row.
  */
 export class RowWriter {
   private readonly db: DatabaseSync;
   private readonly keys: RowKeys;
-  /** Of the erasable partitions, by id: the newest message of each key. */
+  /** Per erasable partition id: the newest message of each key. */
   private readonly newest = new Map<number, Map<string, Newest>>();
-  /** Rows with messages that are superseded, and their partitions. */
+  /** Rows with superseded messages, and their partitions. */
   private readonly superseded = new Map<number, number>();
   private readonly insertRow: StatementSync;
   private readonly deleteRow: StatementSync;
@@ -57,7 +57,7 @@ export class RowWriter {
     );
   }
 
-  /** Reads what the rows of the erasable partitions hold. Keys that no row needs are destroyed. */
+  /** Reads the content of the erasable partitions. Keys that no row needs are destroyed. */
   load(erasable: readonly number[]): void {
     this.newest.clear();
     this.superseded.clear();
@@ -75,8 +75,8 @@ export class RowWriter {
   }
 
   /**
-   * Opens every row of an erasable partition: readers would find one that is damaged, or whose key is, one after the other.
-   * @throws GatewayError `log_corrupt` naming `where`
+   * Opens every row of an erasable partition, to find all corrupt rows and keys at once.
+   * @throws GatewayError `log_corrupt` that names `where`
    */
   mustOpen(partition: number, where: string): void {
     const rows = this.db.prepare(
@@ -105,7 +105,7 @@ export class RowWriter {
     this.eraseSuperseded();
   }
 
-  /** Takes out what is superseded in the erasable partitions. */
+  /** Removes superseded messages from the erasable partitions. */
   eraseSuperseded(): void {
     for (const [rowId, partition] of this.superseded) {
       const newest = this.newest.get(partition);
@@ -118,7 +118,7 @@ export class RowWriter {
     this.updateHorizon.run(horizon, rowId);
   }
 
-  /** Leaves the messages of the row, if it is still there, that are to be kept; a row without messages goes. */
+  /** Reduces the row, if it still exists, to the messages to keep; an empty row is deleted. */
   keep(
     partition: number,
     rowId: number,
@@ -152,7 +152,7 @@ export class RowWriter {
     return opened;
   }
 
-  /** The columns of a row at its place, sealed under a new key where that is wanted. */
+  /** The columns of a row at its position, sealed under a new key if requested. */
   private stored(row: EncodedRow, place: Place, isToBeSealed: boolean) {
     const plain = {
       codec: row.codec,
@@ -181,7 +181,7 @@ export class RowWriter {
     );
   }
 
-  /** Takes note of the row's messages, the newest so far, and of what they supersede. */
+  /** Records the row's messages, the newest so far, and those that they supersede. */
   private note(partition: number, row: Pick<Row, 'id' | 'base' | 'codec' | 'directory'>): void {
     const newest = this.newest.get(partition) ?? new Map<string, Newest>();
     this.newest.set(partition, newest);

@@ -3,15 +3,15 @@ import { crc32 } from 'node:zlib';
 import { GatewayError } from '../../../kernel/errors.ts';
 import { mustBeCompatible } from '../schema-compatibility.ts';
 
-/** `crc` ties the text to its id and subject; null where an earlier release wrote the row. */
+/** `crc` binds the text to its id and subject; null if an earlier release wrote the row. */
 export const schemaTable = `
   CREATE TABLE IF NOT EXISTS schemas (
     id INTEGER PRIMARY KEY, subject TEXT NOT NULL, definition TEXT NOT NULL, crc INTEGER,
     UNIQUE (subject, definition)) STRICT;`;
 
 /**
- * Compares every text with its checksum, and gives those theirs that an earlier release wrote.
- * @throws GatewayError `log_corrupt` naming the subject
+ * Compares every text with its checksum, and adds missing ones of earlier releases.
+ * @throws GatewayError `log_corrupt` that names the subject
  */
 export function checkSchemas(db: DatabaseSync): void {
   const hasCrc = db.prepare(`SELECT 1 FROM pragma_table_info('schemas') WHERE name = 'crc'`).get();
@@ -30,7 +30,7 @@ export function checkSchemas(db: DatabaseSync): void {
 }
 
 /**
- * The id of the definition within its subject, given on first sight; one transaction.
+ * The id of the definition within its subject, assigned on first use; one transaction.
  * @throws GatewayError `incompatible_schema`
  */
 export function registerSchema(db: DatabaseSync, subject: string, definition: string): number {

@@ -20,7 +20,7 @@ export const isSealed = ({ codec }: Pick<StoredRow, 'codec'>): boolean =>
 export const slotOf = (body: Uint8Array): number =>
   Buffer.from(body.buffer, body.byteOffset, slotBytes).readUInt32LE(0);
 
-/** The row with its body sealed, and the checksum that it has at its place. */
+/** The row with its body sealed, and the checksum for its position. */
 export function sealRow<Row extends Parts>(
   row: Row,
   place: Place,
@@ -39,7 +39,7 @@ export function sealRow<Row extends Parts>(
   };
 }
 
-/** The row with its body in the clear; null when the key is not, or no longer, the one that sealed it. */
+/** The row with its body decrypted; null when the key is not, or no longer, the one that sealed it. */
 export function openRow<Row extends Parts>(row: Row, place: Place, key: Buffer): Row | null {
   try {
     const body = createAesGcm(key).open(row.body.subarray(slotBytes), contextOf(place));

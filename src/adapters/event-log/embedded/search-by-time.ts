@@ -1,4 +1,4 @@
-/** A row of a partition as the search needs it. */
+/** The fields of a row that the search needs. */
 export interface PeakedRow {
   readonly base: number;
   readonly next: number;
@@ -6,7 +6,7 @@ export interface PeakedRow {
 }
 
 /**
- * The first row in [start, end) whose `peak` passes the test, found by halving: peaks never fall along a
+ * The first row in [start, end) whose `peak` passes the test, found by bisection: peaks never decrease along a
  * partition. `rowAfter` finds the first row with `next` above a position.
  */
 export function searchByPeak<Row extends PeakedRow>(

@@ -5,7 +5,7 @@ import { isDatabaseCorruption } from '../../../kernel/sqlite-corruption.ts';
 const busy = 5;
 const ioError = 10;
 const full = 13;
-/** Extended codes of IOERR for a sync that failed: what was written may or may not be there. */
+/** Extended codes of IOERR for a failed sync: the data may or may not be written. */
 const syncFailed = new Set([1034, 1290]);
 
 function codeOf(error: unknown): number | null {
@@ -13,15 +13,15 @@ function codeOf(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
-/** Of the file system, for the keys of rows, which are a file beside those of SQLite. */
+/** Of the file system, for the keys of rows, which are in a separate file. */
 const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 export const isBusy = (error: unknown): boolean => ((codeOf(error) ?? 0) & 0xff) === busy;
 
 /**
- * What an error of SQLite means for the caller of the log. A failed write, for want of space or by the
- * device, left nothing behind: `log_full`. Errors that are not SQLite's come back as they are.
+ * The error of the port for an error of SQLite. A write that failed, for lack of space or by the device, left
+ * nothing behind: `log_full`. Other errors are returned unchanged.
  */
 export function asLogFailure(error: unknown): unknown {
   const code = codeOf(error);

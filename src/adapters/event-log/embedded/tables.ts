@@ -54,7 +54,7 @@ export const formatVersions = { plain: 1, sealed: 2, rewritten: 3, current: 4 } 
 
 export const logFile = (directory: string): string => join(directory, 'log.sqlite');
 
-/** How long a connection waits for the lock of another before it gives up. */
+/** How long a connection waits for the lock of another one. */
 const busyTimeoutMs = 5_000;
 
 /**
@@ -100,14 +100,14 @@ function mustBeReadable(db: DatabaseSync): number {
   throw new CannotStart(message);
 }
 
-/** For checkpoints beside the commits. It writes nothing of its own. */
+/** For checkpoints concurrent with commits. It writes nothing of its own. */
 export function openCheckpointConnection(directory: string): DatabaseSync {
   const db = new DatabaseSync(logFile(directory), { timeout: busyTimeoutMs });
   db.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;');
   return db;
 }
 
-/** For readers, one per thread. What it sees is committed. */
+/** For readers, one per thread. It sees committed data only. */
 export function openReadConnection(directory: string): DatabaseSync {
   const db = new DatabaseSync(logFile(directory), { readOnly: true, timeout: busyTimeoutMs });
   db.exec('PRAGMA cache_size = -8192;');
@@ -115,8 +115,8 @@ export function openReadConnection(directory: string): DatabaseSync {
 }
 
 /**
- * Holds the directory for this process until closed; the system frees it when the process dies.
- * @throws GatewayError `conflict` while another holds it.
+ * Holds the directory for this process until closed; the system releases it when the process dies.
+ * @throws GatewayError `conflict` while another process holds it.
  */
 export function lockDirectory(directory: string): DatabaseSync {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -128,7 +128,7 @@ export function lockDirectory(directory: string): DatabaseSync {
   } catch (error) {
     lock.close();
     if (isDatabaseCorruption(error)) {
-      // It is locked, and never holds anything.
+      // A lock only; it never has content.
       truncateSync(lockFile);
       return lockDirectory(directory);
     }

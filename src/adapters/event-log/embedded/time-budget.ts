@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Appends wait at most about this long for maintenance. */
+/** Longest delay of appends by maintenance, approximately. */
 const sliceMs = 3;
 
-/** Lets maintenance use at most half of the log thread, in slices. */
+/** Limits maintenance to half of the log thread, in slices. */
 export class TimeBudget {
   private began = performance.now();
 
@@ -11,7 +11,7 @@ export class TimeBudget {
     return performance.now() - this.began >= sliceMs;
   }
 
-  /** Returns at once while the slice lasts; otherwise rests as long as it took. */
+  /** Returns at once within the slice; otherwise pauses for as long as the slice took. */
   async rest(): Promise<void> {
     const tookMs = performance.now() - this.began;
     if (tookMs < sliceMs) return;

@@ -7,11 +7,11 @@ import { sealRow } from './sealed-row.ts';
 import type { StoredRow } from './row-format.ts';
 import { formatOf, formatVersions, logFile, openWriteConnection } from './tables.ts';
 
-/** Left free on the disk beside the copy. */
+/** Left free on the disk besides the copy. */
 const reserveBytes = 64 * 1024 ** 2;
 
 interface Upgrade {
-  /** Locked, and open to nobody yet. */
+  /** Locked, and not open yet. */
   readonly directory: string;
   readonly rowKeys: RowKeys;
   readonly erasable: readonly TopicSpec[];
@@ -20,9 +20,9 @@ interface Upgrade {
 }
 
 /**
- * Brings a log of an earlier release up to the format of this one: seals the rows of the topics that are erasable now,
- * then writes the whole file again, for pages keep remnants of what SQLite once moved between them. A crash leaves the
- * log as it was, or with sealed rows; the next opening goes on from there.
+ * Upgrades a log of an earlier release to the current format: seals the rows of topics that are erasable now, then
+ * rewrites the whole file, because pages keep remnants of data that SQLite moved. A crash leaves the log unchanged,
+ * or with sealed rows; the next start continues from there.
  */
 export function upgrade({ directory, rowKeys, erasable, freeBytes, report }: Upgrade): void {
   const copy = `${logFile(directory)}.copy`;

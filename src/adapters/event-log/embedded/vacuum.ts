@@ -2,12 +2,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Committer } from './committer.ts';
 import type { TimeBudget } from './time-budget.ts';
 
-/** Free pages (of 8 KiB) that stay in the file: what comes next is written into them. */
+/** Free pages (of 8 KiB) that stay in the file, for later writes. */
 const pagesKept = 1024;
-/** Pages given back in one step: each may mean a page moved from the end of the file. */
+/** Pages returned in one step: each may mean a page moved from the end of the file. */
 const pagesPerStep = 16;
 
-/** Gives the space of what was deleted back to the file system, from the end of the file. */
+/** Returns the space of deleted data to the file system, from the end of the file. */
 export class Vacuum {
   private readonly committer: Committer;
   private readonly free: StatementSync;

@@ -2,15 +2,15 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Peer } from '../../threads/rpc.ts';
 import type { Ends } from './protocol.ts';
 
-/** Rings when something may have grown, or the signal has come. */
+/** Rings when a partition may have grown, or the signal has aborted. */
 export interface Bell extends Disposable {
-  /** Forgets that it has rung; look for work after this. */
+  /** Clears the bell; check for work after this. */
   reset(): void;
   /** @throws GatewayError `log_unavailable` when the log has ended. */
   rung(): Promise<void>;
 }
 
-/** Knows the ends of the partitions that this client follows, as the log thread tells them. */
+/** Tracks the ends of the partitions that this client follows, as the log thread reports them. */
 export class Watcher {
   private readonly peer: Peer;
   private readonly ends = new Map<number, number>();

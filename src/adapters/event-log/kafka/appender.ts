@@ -18,11 +18,11 @@ import { recordBatch } from './record-encoder.ts';
 import { pauseMs } from './retry.ts';
 import { produceCall, type ProduceAnswer, type ProducedBatch } from './protocol.ts';
 
-/** Requests on their way to one broker: while it works on one, the next is made. */
+/** Requests in flight to one broker: while it processes one, the next is prepared. */
 const requestsMax = 2;
 const requestBytesMax = 4 * 1024 ** 2;
 
-/** Errors after which the broker knows nothing of the sequence: harmless unless an answer was lost. */
+/** Errors after which the broker has lost the sequence: harmless unless a response was lost. */
 const sequenceErrors: ReadonlySet<number> = new Set([
   kafkaError.outOfOrderSequence,
   kafkaError.unknownProducerId,
@@ -31,9 +31,9 @@ const sequenceErrors: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Appends without a transaction. What arrives while a request is under way goes into the next one, so that
- * many small appends cost few requests; a batch whose answer is lost is sent again under its old number
- * until the broker says what became of it.
+ * Appends without a transaction. Messages that arrive during a request go into the next one, so that many small
+ * appends cost few requests. A batch whose response is lost is sent again under its sequence number until the
+ * broker reports its outcome.
  */
 export class Appender {
   private readonly link: BrokerConnection;
@@ -56,7 +56,7 @@ export class Appender {
     this.identities = new Identities(connection);
   }
 
-  /** Topics as Kafka names them, known to the directory. Resolves with the first offset of each. */
+  /** Topics by their Kafka names, known to the metadata. Resolves with the first offset of each. */
   append(batch: readonly Placed[], timeoutMs: number): Promise<number[]> {
     if (this.isClosed) return Promise.reject(logClosed());
     const all = batch.map(({ topic, partition, messages }) => {
@@ -166,7 +166,7 @@ export class Appender {
       batches.push({ topic, partition, batch: recordBatch(records, owner) });
       sent.add(batcher);
       bytes += records.bytes.length;
-      // A large request is made in steps, so that it does not hold up the thread.
+      // A large request is encoded in steps, so that it does not block the thread.
       if (batches.length < batchers.length && bytes > requestBytesMax / 16) await breathe();
     }
     return batches;
@@ -199,7 +199,7 @@ export class Appender {
     else batcher.renewed();
   }
 
-  /** Tries the lane again a little later, with what the brokers then say about its leader. */
+  /** Retries the batcher a little later, with the leader that the brokers then report. */
   private failed(batcher: PartitionBatcher, error: unknown): void {
     if (isTransient(error)) this.later(batcher);
     else batcher.failAll(logUnavailable(error));
@@ -214,7 +214,7 @@ export class Appender {
       this.waiting.delete(batcher);
       void this.directory
         .refresh(batcher.topic)
-        .catch(() => undefined) // it stays without a leader, and is tried again
+        .catch(() => undefined) // no leader yet: it is retried
         .then(() => {
           this.giveBack(batcher);
           this.schedule();

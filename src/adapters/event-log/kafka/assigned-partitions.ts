@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupHandler } from '../../../ports/event-log.ts';
 
-/** How long a member may take to end its work on a partition (ports/event-log.ts). */
+/** How long a member may take to release a partition (ports/event-log.ts). */
 const releaseTimeoutMs = 10_000;
 
-/** The partition numbers that a member works on; tells its handler, one call after the other. */
+/** The partition numbers of a member; calls its handler sequentially. */
 export class AssignedPartitions {
   private readonly handler: GroupHandler;
   private readonly onReleased: () => void;
@@ -13,23 +13,23 @@ export class AssignedPartitions {
   private calls: Promise<void> = Promise.resolve();
   private change = Promise.withResolvers<undefined>();
 
-  /** `onReleased` is called when work on numbers has ended that others may have then. */
+  /** `onReleased` is called when work has ended on numbers that other members may then have. */
   constructor(handler: GroupHandler, onReleased: () => void) {
     this.handler = handler;
     this.onReleased = onReleased;
   }
 
-  /** What nobody else may work on. */
+  /** Numbers that no other member may process. */
   get held(): number[] {
     return [...this.holding, ...this.releasing].sort((a, b) => a - b);
   }
 
-  /** Resolves when work on numbers has ended. */
+  /** Resolves when work on some numbers has ended. */
   changed(): Promise<undefined> {
     return this.change.promise;
   }
 
-  /** The whole assignment; a number whose work is ending comes back with a later one. */
+  /** The whole assignment; a number that is being released is assigned again later. */
   assigned(numbers: readonly number[], generation: number): void {
     const lost = [...this.holding].filter((number) => !numbers.includes(number));
     const gained = numbers.filter(
@@ -41,7 +41,7 @@ export class AssignedPartitions {
     this.calls = this.calls.then(() => this.handler.assigned(gained, generation));
   }
 
-  /** Everything is lost. Resolves when the work has ended, or after 10 s. */
+  /** All numbers are lost. Resolves when the work has ended, or after 10 s. */
   async revokeAll(): Promise<void> {
     if (this.holding.size > 0) await this.release([...this.holding]);
     else await Promise.race([this.calls, sleep(releaseTimeoutMs, undefined, { ref: false })]);

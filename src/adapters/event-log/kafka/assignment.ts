@@ -3,16 +3,16 @@ import { assignSticky } from '../sticky-assignment.ts';
 
 const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol;
 
-/** Our rules of assignment, as members name them to the coordinator. */
+/** The name of our assignment rules in the group protocol. */
 export const protocolName = 'svc-sticky';
 const version = 1;
 
-/** What a member tells the leader when it joins. */
+/** A member's metadata for the leader when it joins. */
 export interface Claim {
   readonly topics: readonly string[];
-  /** The numbers that it works on, also while it ends that work. */
+  /** The numbers that it holds, including those being released. */
   readonly held: readonly number[];
-  /** Of the assignment that gave it these numbers. */
+  /** Generation of the assignment that gave it these numbers. */
   readonly generation: number;
 }
 
@@ -36,8 +36,8 @@ export interface Member {
 }
 
 /**
- * The numbers of each member, by its id. A number goes to another member only when no one holds it: who
- * has too many is first given less, and says so when its work on them has ended.
+ * The numbers of each member, by its id. A number moves to another member only when it is unheld: a member with too
+ * many is first assigned fewer, and rejoins when it has released the others.
  */
 export function assign(members: readonly Member[], partitions: number): Map<string, number[]> {
   const holders = new Array<string | null>(partitions).fill(null);
@@ -45,7 +45,7 @@ export function assign(members: readonly Member[], partitions: number): Map<stri
     memberId,
     ...decodeClaim(memberMetadata),
   }));
-  // Of two that claim a number, one has not noticed yet that it lost it.
+  // Of two members that claim a number, the one of the older generation has not noticed yet that it lost it.
   for (const { memberId, held } of claims.sort((a, b) => a.generation - b.generation)) {
     for (const number of held) if (number < partitions) holders[number] = memberId;
   }
@@ -65,7 +65,7 @@ export const encodeAssignment = (topics: readonly string[], numbers: readonly nu
     userData: Buffer.alloc(0),
   });
 
-/** The numbers are those of any topic: they go together. */
+/** The numbers are the same for every topic. */
 export function decodeAssignment(bytes: Buffer): number[] {
   const { assignment = {} } = MemberAssignment.decode(bytes) ?? {};
   return [...(Object.values(assignment)[0] ?? [])].sort((a, b) => a - b);

@@ -4,14 +4,14 @@ import type { Message } from '../../../ports/event-log.ts';
 export const batchBytesMax = 1024 ** 2;
 const batchMessagesMax = 5_000;
 
-/** About what a message adds to a batch. */
+/** Approximate size of a message in a batch. */
 export function sizeOf({ key, value, headers }: Message): number {
   let bytes = 16 + key.length + (value?.length ?? 0);
   for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0) + 2;
   return bytes;
 }
 
-/** The messages from `from` on that fit into one batch: up to which one, and about how many bytes. */
+/** The messages from `from` on that fit into one batch: the end index and the approximate size. */
 export function fitting(
   messages: readonly Message[],
   from: number,

@@ -7,7 +7,7 @@ import type { Reachability } from './reachability.ts';
 import { metadataCall, type BrokerAddress, type Metadata } from './protocol.ts';
 
 export interface BrokerConnectionOptions {
-  /** `host:port` of some brokers; the others are found from them. */
+  /** `host:port` of some brokers; the others are discovered. */
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly ssl?: ConnectionOptions | boolean;
@@ -18,7 +18,7 @@ export interface BrokerConnectionOptions {
 export const coordinatorKind = { group: 0, transaction: 1 } as const;
 export type CoordinatorKind = (typeof coordinatorKind)[keyof typeof coordinatorKind];
 
-/** Where the brokers of the cluster are, as any link learned it last. */
+/** Addresses of the cluster's brokers, as last learned by any connection. */
 export class Addresses {
   readonly known = new Map<number, BrokerAddress>();
 
@@ -33,13 +33,13 @@ export class Addresses {
 interface Node {
   readonly address: string;
   readonly socket: BrokerSocket;
-  /** Once it is connected and signed in. */
+  /** Resolves when connected and authenticated. */
   readonly broker: Promise<Broker>;
 }
 
 /**
- * Connections to the brokers for one purpose. A broker works on one request of a connection at a time, so
- * what may wait there (a fetch, joining a group, a transaction) has a link of its own.
+ * Connections to the brokers for one purpose. A broker processes one request of a connection at a time, so that
+ * requests that may wait there (a fetch, joining a group, a transaction) have connections of their own.
  */
 export class BrokerConnection implements Disposable {
   private readonly options: BrokerConnectionOptions;
@@ -69,7 +69,7 @@ export class BrokerConnection implements Disposable {
     return connectionPool.send(call);
   }
 
-  /** Any broker that answers. */
+  /** Any broker that responds. */
   async any(): Promise<Broker> {
     return this.first((broker) => Promise.resolve(broker));
   }
@@ -82,7 +82,7 @@ export class BrokerConnection implements Disposable {
     });
   }
 
-  /** Runs against the coordinator of a group or transactional id; looks for it again after an error. */
+  /** Runs against the coordinator of a group or transactional id; looks the coordinator up again after an error. */
   async atCoordinator<T>(
     kind: CoordinatorKind,
     key: string,
@@ -97,7 +97,7 @@ export class BrokerConnection implements Disposable {
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts pending requests. */
   [Symbol.dispose](): void {
     this.isClosed = true;
     for (const { socket } of this.nodes.values()) socket.end(logClosed());
@@ -114,7 +114,7 @@ export class BrokerConnection implements Disposable {
     return this.node(coordinator.nodeId);
   }
 
-  /** The first broker that carries it out: connected ones, then known ones, then the configured ones. */
+  /** The first broker that succeeds: connected ones, then known ones, then the configured ones. */
   private async first<T>(run: (broker: Broker) => Promise<T>): Promise<T> {
     const existing = [...this.addresses.known.values()].map(({ nodeId, host, port }) => ({
       id: nodeId,
@@ -143,7 +143,7 @@ export class BrokerConnection implements Disposable {
     throw failure;
   }
 
-  /** The broker on its present socket, or on a new one where that has ended. */
+  /** The broker on its current socket, or on a new one if that has ended. */
   private connected(id: number | string, host: string, port: number): Promise<Broker> {
     if (this.isClosed) return Promise.reject(logClosed());
     const address = `${host}:${port}`;

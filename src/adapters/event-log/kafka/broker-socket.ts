@@ -8,18 +8,18 @@ import type { ApiVersions, ConnectionPool, ProtocolCall } from 'kafkajs/src/brok
 import { codeOf, LostConnection } from './failure.ts';
 import { Frames } from './frames.ts';
 
-/** A request without an answer for this long has failed: the connection is given up. */
+/** A request without a response for this long has failed: the connection is closed. */
 export const requestTimeoutMs = 30_000;
 const connectTimeoutMs = 5_000;
 const keepAliveMs = 60_000;
-/** A sign-in that expires is renewed this long before. */
+/** An expiring authentication is renewed this long before. */
 const renewBeforeMs = 10_000;
 const correlationIds = 2 ** 31;
 
-/** SaslHandshake, ApiVersions, SaslAuthenticate: what is asked before the sign-in. */
+/** SaslHandshake, ApiVersions, SaslAuthenticate: requests before authentication. */
 const beforeSignIn: ReadonlySet<number> = new Set([17, 18, 36]);
 
-/** Errors are reported by the callers; kafkajs itself logs every step. */
+/** The callers report errors; kafkajs itself logs every step. */
 export const silentLogger = createLogger({ level: 0, logCreator: () => () => undefined });
 
 export interface BrokerSocketOptions {
@@ -36,9 +36,9 @@ interface Waiting {
 }
 
 /**
- * One socket to a broker. Any failure ends it for good, with every request that waits on it, and a later request goes
- * over another one: no byte and no number of this one reaches that. To kafkajs it is the pool of connections, and
- * the only connection in it.
+ * One socket to a broker. Any failure ends it permanently, with every pending request; later requests use another
+ * socket, so that no byte or correlation id crosses over. For kafkajs it is the connection pool, with one
+ * connection.
  */
 export class BrokerSocket implements ConnectionPool {
   readonly host: string;
@@ -91,7 +91,7 @@ export class BrokerSocket implements ConnectionPool {
     return this;
   }
 
-  /** Rejects what waits, and everything that is asked from now on. */
+  /** Rejects pending and later requests. */
   end(why: Error): void {
     if (this.failure !== null) return;
     this.failure = why;
@@ -103,7 +103,7 @@ export class BrokerSocket implements ConnectionPool {
     this.socket?.destroy();
   }
 
-  /** Signs in where the broker asks for it; calls that come meanwhile share the answer. */
+  /** Authenticates if the broker requires it; concurrent calls share the result. */
   authenticate(): Promise<void> {
     if (this.sasl === undefined || this.isAuthenticated()) return Promise.resolve();
     this.signingIn ??= this.signIn().finally(() => (this.signingIn = null));
@@ -159,7 +159,7 @@ export class BrokerSocket implements ConnectionPool {
     await opened.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Nothing may be thrown here: it would end the process. */
+  /** Must not throw: that would end the process. */
   private received(chunk: Buffer): void {
     try {
       for (const frame of this.frames.add(chunk)) {
@@ -184,7 +184,7 @@ export class BrokerSocket implements ConnectionPool {
     return new LostConnection(message, { cause });
   }
 
-  /** An answer that cannot be decoded fails its connection; an error with a code is what the broker answered. */
+  /** A response that cannot be decoded fails its connection; an error with a code is the broker's response. */
   private async decoded<T>({ request, response }: ProtocolCall<T>, payload: Buffer): Promise<T> {
     try {
       return await response.decode(payload);
@@ -202,7 +202,7 @@ export class BrokerSocket implements ConnectionPool {
     try {
       await authenticator.authenticate();
     } catch (error) {
-      // kafkajs takes every failure for a refusal.
+      // kafkajs treats every failure as a refusal.
       throw this.failure ?? error;
     }
     const lifetimeMs = Number(authenticator.sessionLifetime);
@@ -213,6 +213,6 @@ export class BrokerSocket implements ConnectionPool {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // Of several addresses none could be reached: the error then has no message.
+  // Connecting to several addresses failed: the error then has no message.
   return error.message || ('code' in error ? String(error.code) : error.name);
 }

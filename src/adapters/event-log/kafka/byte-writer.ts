@@ -1,4 +1,4 @@
-/** Bytes of the Kafka protocol, written one after the other into memory that is kept for the next use. */
+/** An append-only buffer for the Kafka protocol whose memory is reused. */
 export class ByteWriter {
   private memory = Buffer.allocUnsafe(64 * 1024);
   length = 0;
@@ -8,12 +8,12 @@ export class ByteWriter {
     return Buffer.from(this.memory.subarray(0, this.length));
   }
 
-  /** What was written, until the next write. */
+  /** The content, valid until the next write. */
   get bytes(): Buffer {
     return this.memory.subarray(0, this.length);
   }
 
-  /** Forgets the content, and the memory too where an unusually large message made it grow. */
+  /** Discards the content, and also the memory if an unusually large message made it grow. */
   clear(keepBytes = 4 * 1024 ** 2): void {
     this.length = 0;
     if (this.memory.length > keepBytes) this.memory = Buffer.allocUnsafe(keepBytes);
@@ -52,7 +52,7 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** Puts the length of what `write` writes before it. */
+  /** Prefixes the output of `write` with its length. */
   sized(write: () => void): void {
     this.reserve(lengthBytesMax);
     const at = this.length;

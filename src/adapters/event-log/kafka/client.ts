@@ -34,9 +34,9 @@ import type { KafkaWriter } from './writer.ts';
 const connectTimeoutMs = 30_000;
 const appendTimeoutMs = 30_000;
 const batchBytesDefault = 4 * 1024 ** 2;
-/** A broker holds an answer back this long for messages to come; a new reader waits no longer for its turn. */
+/** How long a broker waits for messages before it responds; upper bound of a new reader's delay. */
 const followWaitMs = 100;
-/** What is read to the end is there: an empty answer means that a leader has just moved. */
+/** The messages to read exist: an empty response means that a leader has just moved. */
 const readWaitMs = 10;
 
 export interface ClientOptions {
@@ -49,7 +49,7 @@ export interface ClientOptions {
   readonly trouble: GroupTrouble;
 }
 
-/** The log in Kafka. Names of the port are turned into Kafka's here, and nowhere below. */
+/** The log in Kafka. Translates names of the port into Kafka's; the classes below use Kafka's only. */
 export class KafkaClient implements EventLog {
   readonly erasureMs = erasureMs;
   private readonly options: ClientOptions;
@@ -79,7 +79,7 @@ export class KafkaClient implements EventLog {
     this.positions = new Positions(this.link, directory, (consumed) => this.commitApart(consumed));
   }
 
-  /** @throws GatewayError `log_unavailable` when no broker answers in time */
+  /** @throws GatewayError `log_unavailable` when no broker responds in time */
   async connect(): Promise<void> {
     await this.brokers();
   }
@@ -171,7 +171,7 @@ export class KafkaClient implements EventLog {
 
   read(from: Position, options: Partial<FollowOptions> = {}): AsyncIterable<Batch> {
     const end = this.endOffset(from.topic, from.partition);
-    // Thrown to who iterates.
+    // The iteration throws it.
     end.catch(() => undefined);
     return this.readTo(from, end, options);
   }
@@ -258,7 +258,7 @@ export class KafkaClient implements EventLog {
     return openWriter({ link: connection, transactionalId }, this.directory, this.options.clock);
   }
 
-  /** Through a writer of this client alone. */
+  /** Through a writer that only this client uses. */
   private async commitApart(consumed: Consumed): Promise<void> {
     this.positionWriter ??= this.writer(`positions/${randomUUID()}`);
     try {
@@ -282,7 +282,7 @@ export class KafkaClient implements EventLog {
     };
   }
 
-  /** How many there are. */
+  /** The number of brokers. */
   private brokers(): Promise<number> {
     return this.call(async () => {
       const request = () => this.link.metadata([]);
@@ -291,7 +291,7 @@ export class KafkaClient implements EventLog {
     });
   }
 
-  /** While the log is open, with the errors of the port. */
+  /** Fails once the log is closed; translates errors to those of the port. */
   private async call<T>(task: () => Promise<T>): Promise<T> {
     if (this.isClosed) throw logClosed();
     try {

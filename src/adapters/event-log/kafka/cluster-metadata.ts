@@ -2,10 +2,10 @@ import { codeOf, kafkaError, KafkaFailure, unknownTopic } from './failure.ts';
 import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 
-/** How long the brokers may take to say what a topic is. */
+/** How long the brokers may take to describe a topic. */
 const metadataTimeoutMs = 10_000;
 
-/** Topics by their name in Kafka: how many partitions, and which node leads each. */
+/** Topics by their Kafka name: the number of partitions, and the leader of each. */
 export class ClusterMetadata {
   private readonly link: BrokerConnection;
   private readonly topics = new Map<string, readonly number[]>();
@@ -17,13 +17,13 @@ export class ClusterMetadata {
 
   /**
    * The number of partitions.
-   * @throws GatewayError `unknown_topic`, or `log_unavailable` when no broker answers in time
+   * @throws GatewayError `unknown_topic`, or `log_unavailable` when no broker responds in time
    */
   async partitions(topic: string): Promise<number> {
     return (this.topics.get(topic) ?? (await this.refresh(topic))).length;
   }
 
-  /** As `partitions`, when it is known already. */
+  /** As `partitions`, if cached. */
   knownPartitions(topic: string): number | undefined {
     return this.topics.get(topic)?.length;
   }
@@ -34,13 +34,13 @@ export class ClusterMetadata {
     if (partition < 0 || partition >= count) throw unknownTopic(`${topic}/${partition}`);
   }
 
-  /** The node that leads the partition, or null while none is known. */
+  /** The node that leads the partition, or null without a known leader. */
   leader(topic: string, partition: number): number | null {
     const leader = this.topics.get(topic)?.[partition] ?? -1;
     return leader < 0 ? null : leader;
   }
 
-  /** Asks the brokers again; calls that come meanwhile share the answer. */
+  /** Queries the brokers again; concurrent calls share the response. */
   refresh(topic: string): Promise<readonly number[]> {
     const present = this.refreshing.get(topic);
     if (present !== undefined) return present;
@@ -63,7 +63,7 @@ export class ClusterMetadata {
     const { topics } = await this.link.metadata([topic]);
     const found = topics.find((one) => one.topic === topic);
     const code = found?.errorCode ?? kafkaError.unknownTopicOrPartition;
-    // Of one that was there before, a broker may only not know yet: it has just started.
+    // A broker that has just started may not know an existing topic yet.
     const isNew = !this.topics.has(topic);
     if (code === kafkaError.unknownTopicOrPartition && isNew) throw unknownTopic(topic);
     if (code !== kafkaError.none || found === undefined) throw new KafkaFailure(code, topic);

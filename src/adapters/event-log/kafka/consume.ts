@@ -4,8 +4,8 @@ import type { Feed } from './feed.ts';
 import type { Fetcher } from './fetcher.ts';
 
 /**
- * Merges the feeds, one batch of each that has something in turn; ends with the signal, or when every feed
- * has reached its end. Between batches other work of the thread gets its turn.
+ * Merges the feeds round robin, one batch of each that has messages; ends with the signal, or when every feed has
+ * reached its end. Yields to other work of the thread between batches.
  */
 export async function* follow(
   feeds: readonly Feed[],
@@ -20,7 +20,7 @@ export async function* follow(
   for (const feed of feeds) fetcher.add(feed, ring);
   try {
     while (signal?.aborted !== true && waiting.some((feed) => !feed.isDone)) {
-      // Round robin: a partition that got a batch goes to the end of the queue.
+      // Round robin: a partition that returned a batch goes to the end of the queue.
       const index = waiting.findIndex((feed) => feed.isReady);
       if (index < 0) {
         await rung.promise;

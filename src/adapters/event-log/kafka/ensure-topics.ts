@@ -23,7 +23,7 @@ export interface TopicMaker extends NewTopicOptions {
   readonly replication: number;
 }
 
-/** Topics with their names in Kafka: makes those that are missing, and compares the others. */
+/** Topics by their Kafka names: creates missing ones, and compares the others. */
 export async function ensureTopics(specs: readonly TopicSpec[], maker: TopicMaker): Promise<void> {
   if (specs.length === 0) return;
   const missing = await missingOf(specs, maker.link);
@@ -73,7 +73,7 @@ async function create(spec: TopicSpec, maker: TopicMaker): Promise<void> {
   }
 }
 
-/** Brokers learn of a topic one after the other; a request to a later one would fail with an unknown topic. */
+/** Brokers learn of a topic one after the other; a request to a late one would fail with an unknown topic. */
 async function allBrokersKnow(
   specs: readonly TopicSpec[],
   connection: BrokerConnection,
@@ -93,8 +93,8 @@ async function allBrokersKnow(
 const leaderNotAvailable = 5;
 
 /**
- * Earlier releases let destroyed values lie longer. Where the broker does not let us change the topic, the comparison
- * that follows says what is to be changed there.
+ * Earlier releases retained destroyed values longer. If the broker does not allow the change, the following
+ * comparison reports it.
  */
 async function tighten(specs: readonly TopicSpec[], connection: BrokerConnection): Promise<void> {
   const erasable = specs.filter(isErasable);

@@ -44,12 +44,12 @@ export class KafkaFailure extends Error {
   }
 }
 
-/** A connection to a broker has ended, and every request on it with it. */
+/** A connection to a broker ended, with every pending request. */
 export class LostConnection extends Error {
   override readonly name = 'LostConnection';
 }
 
-/** The code of the Kafka protocol in an error, or null: no answer came. */
+/** The Kafka protocol code of an error, or null: no response arrived. */
 export function codeOf(error: unknown): number | null {
   if (!(error instanceof Error)) return null;
   if ('code' in error && typeof error.code === 'number') return error.code;
@@ -61,7 +61,7 @@ export function codeOf(error: unknown): number | null {
   return error.cause === undefined ? null : codeOf(error.cause);
 }
 
-/** No answer came: the request may or may not have been carried out. */
+/** No response arrived: the request may or may not have been executed. */
 export function isLostAnswer(error: unknown): boolean {
   if (error instanceof LostConnection) return true;
   return error instanceof Error && error.name.startsWith('KafkaJS') && codeOf(error) === null;
@@ -70,7 +70,7 @@ export function isLostAnswer(error: unknown): boolean {
 const isRefusedSignIn = (error: unknown): boolean =>
   error instanceof Error && error.name === 'KafkaJSSASLAuthenticationError';
 
-/** Whether trying again later may help. Mistakes of this program and refused sign-ins are not. */
+/** Whether a later retry may succeed. Bugs of this program and failed authentication are permanent. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null) return transient.has(code);
@@ -89,7 +89,7 @@ export function logUnavailable(cause: unknown): GatewayError {
   return new GatewayError('log_unavailable', { message }, { cause });
 }
 
-/** An error of Kafka or kafkajs as the port knows it; mistakes of this program stay what they are. */
+/** An error of Kafka or kafkajs as an error of the port; bugs of this program stay unchanged. */
 export function asLogError(error: unknown): unknown {
   if (error instanceof GatewayError) return error;
   const isKafkas = codeOf(error) !== null || isLostAnswer(error);
@@ -102,7 +102,7 @@ export const logClosed = (): GatewayError =>
 export const unknownTopic = (what: string): GatewayError =>
   new GatewayError('unknown_topic', { message: `There is no ${what}.` });
 
-/** What a refusal of records means for who appended them. */
+/** The error for the caller whose records were refused. */
 export function asRefusal(code: number, topic: string): GatewayError {
   if (code === kafkaError.messageTooLarge || code === kafkaError.recordListTooLarge) {
     const message = `A message is larger than the topic ${topic} takes.`;

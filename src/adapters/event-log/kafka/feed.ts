@@ -1,16 +1,16 @@
 import type { Batch, ReadMessage } from '../../../ports/event-log.ts';
 import type { RecordSet } from './record-decoder.ts';
 
-/** One partition that is being read: what has been fetched and not yet taken. */
+/** One partition that is being read: the fetched messages that were not returned yet. */
 export class Feed {
-  /** As the port names it. */
+  /** Name at the port. */
   readonly name: string;
-  /** As Kafka names it. */
+  /** Name in Kafka. */
   readonly topic: string;
   readonly partition: number;
   /** The offset to fetch from. */
   fetchFrom: number;
-  /** Nothing from this offset on is wanted. */
+  /** Exclusive upper bound. */
   readonly end: number;
   bufferedBytes = 0;
   /** Part of a fetch, or waiting after a failure. */
@@ -19,7 +19,7 @@ export class Feed {
   private readonly sets: RecordSet[] = [];
   private decoded: ReadMessage[] = [];
   private at = 0;
-  /** Up to where batches have been given out, and where what is decoded ends. */
+  /** End of the returned batches, and end of the decoded ones. */
   private position: number;
   private decodedTo: number;
   private failure: { readonly error: unknown } | null = null;
@@ -42,7 +42,7 @@ export class Feed {
     return this.fetchFrom >= this.end;
   }
 
-  /** Everything before `end` was given out. */
+  /** Everything before `end` was returned. */
   get isDone(): boolean {
     return this.position >= this.end;
   }
@@ -54,7 +54,7 @@ export class Feed {
     this.fetchFrom = set.next;
   }
 
-  /** There is nothing before the offset any more. */
+  /** Skips to the offset, before which nothing is retained. */
   skipTo(offset: number): void {
     this.fetchFrom = Math.max(this.fetchFrom, offset);
   }
@@ -63,7 +63,7 @@ export class Feed {
     this.failure ??= { error };
   }
 
-  /** The next messages, with values of at most `maxBytes` unless it is a single one; null when there is no progress. */
+  /** The next messages, with values of at most `maxBytes` unless it is a single one; null without progress. */
   take(maxBytes: number): Batch | null {
     if (this.failure !== null) throw this.failure.error;
     while (this.at >= this.decoded.length) {

@@ -7,15 +7,15 @@ import { RecordSet } from './record-decoder.ts';
 import { pauseMs } from './retry.ts';
 import { fetchCall, type Fetched } from './protocol.ts';
 
-/** Fetched bytes that wait to be read, over all feeds, as long as single batches are smaller. */
+/** Bound of fetched, unread bytes over all feeds, as long as single batches are smaller. */
 const bufferBytesMax = 64 * 1024 ** 2;
 const responseBytesMax = 16 * 1024 ** 2;
 const partitionBytesMax = 1024 ** 2;
 const partitionBytesMin = 64 * 1024;
 
 /**
- * Fetches for all feeds of one kind together: one request at a time to each broker, for the partitions that
- * it leads and whose feeds have room.
+ * Fetches for all feeds of one kind together: one request at a time to each broker, for the partitions that it
+ * leads and whose feeds have room.
  */
 export class Fetcher {
   private readonly link: BrokerConnection;
@@ -28,7 +28,7 @@ export class Fetcher {
   private isScheduled = false;
   private isClosed = false;
 
-  /** `maxWaitMs`: how long a broker waits for messages to come before it answers that there are none. */
+  /** `maxWaitMs`: how long a broker waits for messages before it responds without any. */
   constructor(
     connection: BrokerConnection,
     clusterMetadata: ClusterMetadata,
@@ -51,7 +51,7 @@ export class Fetcher {
     this.feeds.delete(feed);
   }
 
-  /** Something was taken out of a feed. */
+  /** Call after messages were taken from a feed. */
   taken(): void {
     this.schedule();
   }
@@ -98,7 +98,7 @@ export class Fetcher {
     }
   }
 
-  /** `places`: the feeds by partition; those of one begin at the same offset. */
+  /** `places`: the feeds by partition; those of one partition begin at the same offset. */
   private async fetch(leader: number, places: ReadonlyMap<string, readonly Feed[]>): Promise<void> {
     const feeds = [...places.values()].flat();
     for (const feed of feeds) feed.isBusy = true;
@@ -114,7 +114,7 @@ export class Fetcher {
         feed.isBusy = false;
         const one = byPlace.get(placeOf(feed));
         if (one !== undefined) this.accept(feed, one);
-        // Who got something goes to the back: brokers fill an answer in the order of the request.
+        // A feed with data goes to the back: brokers fill a response in the order of the request.
         if (one !== undefined && one.records.length > 0) this.toTheBack(feed);
       }
     } catch (error) {
@@ -149,7 +149,7 @@ export class Fetcher {
     this.feeds.get(feed)?.();
   }
 
-  /** Fetches for the feed again a little later, once it is known what was wrong. */
+  /** Fetches for the feed again a little later, once the cause is known. */
   private later(feed: Feed, error: unknown): void {
     const isOutOfRange =
       error instanceof KafkaFailure && error.code === kafkaError.offsetOutOfRange;
@@ -176,7 +176,7 @@ export class Fetcher {
         this.wake(feed);
       } else await this.directory.refresh(feed.topic);
     } catch (error) {
-      // Gone for good; what is merely away is tried again.
+      // A permanent failure; a temporary one is retried.
       if (!this.isClosed && !isAway(error)) this.fail(feed, error);
     }
     feed.isBusy = false;
@@ -190,8 +190,8 @@ const placeOf = ({ topic, partition }: { topic: string; partition: number }): st
   `${topic}/${partition}`;
 
 /**
- * A request may name each partition once: of the feeds of one, those that are furthest behind. For them
- * there is something, so that the others do not wait.
+ * A request may name each partition once: of its feeds, those furthest behind. Data exists for them, so that the
+ * response is not delayed.
  */
 function hindmost(feeds: readonly Feed[]): Map<string, Feed[]> {
   const places = new Map<string, Feed[]>();

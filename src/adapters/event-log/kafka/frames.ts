@@ -1,15 +1,15 @@
 const lengthBytes = 4;
 const correlationBytes = 4;
-/** The bound that brokers set to a request by default. Larger: the other end does not speak Kafka's protocol. */
+/** The default request limit of brokers. A larger frame: the peer does not speak Kafka's protocol. */
 const frameBytesMax = 100 * 1024 ** 2;
 
-/** Cuts what a socket receives into answers: a length (int32), and as many bytes. */
+/** Splits received bytes into responses: a length (int32), then that many bytes. */
 export class Frames {
   private chunks: Buffer[] = [];
   private buffered = 0;
   private needed = lengthBytes;
 
-  /** The answers that the chunk completes, without their length. @throws Error the length is none of an answer */
+  /** The responses that the chunk completes, without their length. @throws Error when the length is invalid */
   add(chunk: Buffer): Buffer[] {
     this.chunks.push(chunk);
     this.buffered += chunk.length;

@@ -9,8 +9,8 @@ interface Waiting {
 }
 
 /**
- * What is produced in one turn for one broker goes in one request: a broker works on the requests of a connection one
- * after the other. At most one batch of a partition may be on its way.
+ * Batches for one broker in one turn of the event loop go in one request: a broker processes the requests of a
+ * connection sequentially. At most one batch of a partition may be in flight.
  */
 export class GatheredProduce {
   private readonly link: BrokerConnection;
@@ -22,7 +22,7 @@ export class GatheredProduce {
     this.transactionalId = transactionalId;
   }
 
-  /** What the leader said of the batch; its error code may be any. @throws Error no answer came */
+  /** The leader's response for the batch, with any error code. @throws Error without a response */
   send(leader: number, batch: ProducedBatch): Promise<ProduceAnswer> {
     const answer = Promise.withResolvers<ProduceAnswer>();
     const waiting = this.waiting.get(leader);

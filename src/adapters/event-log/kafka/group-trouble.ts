@@ -2,7 +2,7 @@ import type { KafkaLogger } from './reachability.ts';
 
 const everyMs = 60_000;
 
-/** Logs that group members fail: once when it begins, once a minute, and once when all work again. */
+/** Logs failures of group members: once at the start, once a minute, and once when all work again. */
 export class GroupTrouble {
   private readonly logger: KafkaLogger | undefined;
   private readonly now: () => number;
@@ -10,7 +10,7 @@ export class GroupTrouble {
   private since = 0;
   private loggedAt = 0;
 
-  /** @param now in milliseconds, never going back */
+  /** @param now monotonic milliseconds */
   constructor(logger: KafkaLogger | undefined, now: () => number = () => performance.now()) {
     this.logger = logger;
     this.now = now;
@@ -32,7 +32,7 @@ export class GroupTrouble {
     this.logger?.info({ seconds: this.seconds(this.now()) }, 'group members work again');
   }
 
-  /** It has left its group, in trouble or not. */
+  /** It has left its group, failing or not. */
   left(group: string): void {
     this.groups.delete(group);
   }

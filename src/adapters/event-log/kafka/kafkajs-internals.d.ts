@@ -1,6 +1,6 @@
 /**
- * What this adapter uses of kafkajs 2.2.4 below its public interface: connections with sign-in and version
- * negotiation, and its encodings of requests. docs/adr/0010-kafka-below-the-consumer.md says why.
+ * The parts of kafkajs 2.2.4 below its public interface that this adapter uses: connections with authentication and
+ * version negotiation, and its request encodings (docs/adr/0010-kafka-below-the-consumer.md).
  */
 declare module 'kafkajs/src/protocol/encoder.js' {
   export default class Encoder {
@@ -56,7 +56,7 @@ declare module 'kafkajs/src/broker/saslAuthenticator/index.js' {
       versions: ApiVersions,
       hasSaslAuthenticate: boolean,
     );
-    /** Milliseconds; 0 = the sign-in does not expire. */
+    /** Milliseconds; 0 = the authentication does not expire. */
     readonly sessionLifetime: string;
     authenticate(): Promise<void>;
   }
@@ -92,7 +92,7 @@ declare module 'kafkajs/src/broker/index.js' {
     Record<number, { readonly minVersion: number; readonly maxVersion: number }>
   >;
 
-  /** What a broker uses of its connections. */
+  /** The interface through which a broker uses its connections. */
   export interface ConnectionPool {
     readonly host: string;
     readonly port: number;

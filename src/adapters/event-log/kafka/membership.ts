@@ -14,33 +14,33 @@ import { coordinatorKind, type BrokerConnection } from './broker-connection.ts';
 import { pauseMs } from './retry.ts';
 import { AssignedPartitions } from './assigned-partitions.ts';
 
-/** How often a member shows that it lives, and so the longest it takes to hear of a new assignment. */
+/** Heartbeat interval, and so the longest delay of a new assignment. */
 const heartbeatMs = 500;
-/** How long members have to join again when the group changes. */
+/** How long members have to rejoin when the group changes. */
 const rebalanceTimeoutMs = 15_000;
-/** How long a broker that does not answer may hold up the end of a member. */
+/** How long an unresponsive broker may delay the end of a member. */
 const leaveTimeoutMs = 2_000;
 
 export interface GroupOptions {
-  /** Names as in Kafka, but for `name`, the group's at the port. */
+  /** Kafka names, except `name`, the group's name at the port. */
   readonly name: string;
   readonly group: string;
   readonly topics: readonly string[];
   readonly partitions: number;
-  /** A member that is silent for this long is dropped by the coordinator. */
+  /** The coordinator drops a member that is silent for this long. */
   readonly sessionTimeoutMs: number;
   readonly trouble: GroupTrouble;
-  /** To leave by: joining may be waiting on the member's own link. */
+  /** The connection for leaving: joining may block the member's own one. */
   readonly aside: BrokerConnection;
 }
 
-/** What a member commits positions under. */
+/** The identity under which a member commits positions. */
 export interface MemberIdentity {
   readonly memberId: string;
   readonly generation: number;
 }
 
-/** The coordinator no longer knows the member: what it held is given to others. */
+/** The coordinator no longer knows the member: its partitions were reassigned. */
 const isForgotten = (error: unknown): boolean => codeOf(error) === kafkaError.unknownMember;
 
 const mustJoinAgain = (error: unknown): boolean =>
@@ -48,8 +48,8 @@ const mustJoinAgain = (error: unknown): boolean =>
   codeOf(error) === kafkaError.illegalGeneration;
 
 /**
- * A member of a consumer group that only shares out partition numbers: reading them is for who holds them.
- * Work goes on while the group changes, until the new assignment is known.
+ * A member of a consumer group that only assigns partition numbers; the holder reads them. Work continues while the
+ * group rebalances, until the new assignment is known.
  */
 export class KafkaMembership implements Membership {
   readonly group: string;
@@ -78,7 +78,7 @@ export class KafkaMembership implements Membership {
     return this.joined.promise;
   }
 
-  /** Null while the coordinator knows of no such member. */
+  /** Null while the coordinator knows no such member. */
   get identity(): MemberIdentity | null {
     const { memberId, generation } = this;
     return memberId === '' || this.leaving !== null ? null : { memberId, generation };
@@ -101,7 +101,7 @@ export class KafkaMembership implements Membership {
     const leaving = aside.atCoordinator(coordinatorKind.group, group, (broker) =>
       broker.leaveGroup({ groupId: group, memberId }),
     );
-    // Without it the others wait until the session has run out.
+    // Without it the others wait until the session has expired.
     const ended = leaving.catch(() => undefined);
     await Promise.race([ended, sleep(leaveTimeoutMs, undefined, { ref: false })]);
   }
@@ -190,7 +190,7 @@ export class KafkaMembership implements Membership {
     );
   }
 
-  /** Sooner when there is something to tell the group. */
+  /** Ends early when the group must be informed. */
   private async rest(ms: number): Promise<void> {
     const wait = Promise.race([
       sleep(ms, undefined, { signal: this.stop.signal }),

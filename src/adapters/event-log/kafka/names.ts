@@ -1,9 +1,9 @@
-/** The first part of names at the port; what stands for it in Kafka is configured. */
+/** The first part of names at the port; its Kafka counterpart is configured. */
 const ownPrefix = 'svc.';
 
 /**
- * Names of topics, groups and writers at the port, and in Kafka. `svc.records.v1` becomes
- * `<prefix>.records.v1`; a name of another form becomes `<prefix>-<name>`, so that no two meet.
+ * Names of topics, groups and writers at the port, and in Kafka. `svc.records.v1` becomes `<prefix>.records.v1`; a
+ * name of another form becomes `<prefix>-<name>`, so that names never collide.
  */
 export class Names {
   private readonly prefix: string;

@@ -8,7 +8,7 @@ const readCommitted = 1;
 const latest = -1;
 const earliest = -2;
 
-/** Where a partition begins and ends. Topics as Kafka names them. */
+/** Start and end of partitions. Topics by their Kafka names. */
 export class Offsets {
   private readonly link: BrokerConnection;
   private readonly directory: ClusterMetadata;
@@ -22,7 +22,7 @@ export class Offsets {
     return this.at(topic, partition, earliest);
   }
 
-  /** The last stable offset: nothing after it is committed for certain. */
+  /** The last stable offset: later messages may still be aborted. */
   end(topic: string, partition: number): Promise<number> {
     return this.at(topic, partition, latest);
   }
@@ -33,7 +33,7 @@ export class Offsets {
     return found >= 0 ? found : this.end(topic, partition);
   }
 
-  /** Runs against the leader, with another one when that has moved. */
+  /** Runs against the leader; retries with the new one when it has moved. */
   async atLeader<T>(
     topic: string,
     partition: number,

@@ -8,8 +8,8 @@ import { KafkaWriter } from './writer.ts';
 const timeoutMs = 30_000;
 
 /**
- * Fences the former owner of the transactional id, and ends what it left open: when this resolves nothing
- * of it can come any more.
+ * Fences the former owner of the transactional id, and ends its open transaction: when this resolves, none of its
+ * messages can appear any more.
  */
 export async function openWriter(
   { link, transactionalId }: { readonly link: BrokerConnection; readonly transactionalId: string },

@@ -13,28 +13,28 @@ export interface KafkaLogOptions {
   readonly ssl?: ConnectionOptions | boolean;
   readonly sasl?: SASLOptions;
   readonly clientId?: string;
-  /** What stands for `svc` in the names of topics, groups and transactional ids. */
+  /** Replaces `svc` in the names of topics, groups and transactional ids. */
   readonly prefix?: string;
   /** Copies of each partition of new topics. Default: 3, or one on each broker where there are fewer. */
   readonly replication?: number;
-  /** Gives messages without a timestamp theirs. */
+  /** Timestamps messages that have none. */
   readonly clock?: Clock;
-  /** Makes topics that take timestamps far ahead of the broker's clock: for tests that move theirs. */
+  /** Creates topics that accept timestamps far ahead of the broker's clock: for tests that move theirs. */
   readonly allowsFuture?: boolean;
-  /** A group member that is silent for this long is taken for dead. Default 10 s. */
+  /** A group member that is silent for this long is considered dead. Default 10 s. */
   readonly sessionTimeoutMs?: number;
   readonly logger?: KafkaLogger;
 }
 
 export interface KafkaLog extends AsyncDisposable {
   readonly log: EventLog;
-  /** Null while a broker answers. */
+  /** Null while a broker responds. */
   outage(): Outage | null;
 }
 
 /**
- * Connects to Kafka (2.5 or later). One log may be opened in each thread: it has connections of its own.
- * @throws GatewayError `log_unavailable` when no broker answers in 30 s or the sign-in is refused
+ * Connects to Kafka (2.5 or later). One log may be opened per thread, with connections of its own.
+ * @throws GatewayError `log_unavailable` when no broker responds in 30 s or authentication fails
  */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
   const { ssl, sasl, logger, prefix = 'svc' } = options;

@@ -8,13 +8,13 @@ import type { Identities, ProducerIdentity } from './producer-identity.ts';
 export class Pending {
   readonly messages: readonly Message[];
   readonly written = Promise.withResolvers<number>();
-  /** How many messages have gone into batches. */
+  /** Number of messages already in batches. */
   taken = 0;
   private acknowledged = 0;
   private first = -1;
-  /** Answered already: what is left of it is not sent. */
+  /** Already settled: its remainder is not sent. */
   isOver = false;
-  /** Shares no batch: one of a batch that was refused. */
+  /** Shares no batch: it was in a refused one. */
   isAlone = false;
 
   constructor(messages: readonly Message[]) {
@@ -45,19 +45,19 @@ interface Part {
   readonly count: number;
 }
 
-/** One record batch on its way, with its place in the sequence of the producer. */
+/** One record batch in flight, with its place in the sequence of the producer. */
 export interface Outgoing {
   readonly parts: readonly Part[];
   readonly records: EncodedRecords;
   readonly identity: ProducerIdentity;
   readonly sequence: number;
-  /** The broker may have written it although no answer came. */
+  /** The broker may have written it although no response arrived. */
   isUncertain: boolean;
 }
 
 const sequences = 2 ** 31;
 
-/** What is to be appended to one partition: one batch on its way at a time, in the order of the calls. */
+/** The appends to one partition: one batch in flight at a time, in the order of the calls. */
 export class PartitionBatcher {
   readonly topic: string;
   readonly partition: number;
@@ -68,7 +68,7 @@ export class PartitionBatcher {
   failures = 0;
   private readonly identities: Pick<Identities, 'renew'>;
   private identity: ProducerIdentity | null = null;
-  /** Never used again here: its place in the sequence of this partition is not known. */
+  /** Never used again here: its sequence number in this partition is unknown. */
   private spent: ProducerIdentity | null = null;
   private sequence = 0;
   private lastOffset = -1;
@@ -93,8 +93,8 @@ export class PartitionBatcher {
   }
 
   /**
-   * The batch to send next: the one before again while it has no answer, or a new one. Null when there is
-   * none, or when the identity cannot be used here.
+   * The batch to send next: the previous one while it has no response, or a new one. Null when there is none, or
+   * when the identity cannot be used here.
    */
   next(identity: ProducerIdentity, now: number): Outgoing | null {
     if (this.outgoing !== null && this.isGivenUp(this.outgoing)) this.giveUp();
@@ -102,7 +102,7 @@ export class PartitionBatcher {
     return this.outgoing;
   }
 
-  /** The batch has been on its way, and no answer said that it was not written. */
+  /** The batch was sent, and no response denied that it was written. */
   mayBeWritten(): void {
     if (this.outgoing !== null) this.outgoing.isUncertain = true;
   }
@@ -122,12 +122,12 @@ export class PartitionBatcher {
     }
   }
 
-  /** Whether an answer can be about this batch: one from before means that it was taken for another. */
+  /** Whether a response can be about this batch: an earlier offset means that the broker took it for another batch. */
   isAfterLast(offset: number): boolean {
     return offset > this.lastOffset;
   }
 
-  /** The broker wrote nothing, and never will: each call of the batch is tried alone, the only one fails. */
+  /** The broker wrote nothing, and never will: each call of the batch is retried alone, a single one fails. */
   refused(error: GatewayError): void {
     const { outgoing } = this;
     if (outgoing === null) return;
@@ -137,7 +137,7 @@ export class PartitionBatcher {
     else this.requeue(outgoing, true);
   }
 
-  /** The batch can be sent again as it was, but for who sends it: nothing of it was written. */
+  /** The batch can be sent again unchanged except for its producer: nothing of it was written. */
   renewed(): void {
     const { outgoing } = this;
     this.outgoing = null;
@@ -145,7 +145,7 @@ export class PartitionBatcher {
     if (outgoing !== null) this.requeue(outgoing, false);
   }
 
-  /** Whether it was written is not known and cannot be found out. */
+  /** Whether it was written is unknown and cannot be determined. */
   lost(error: GatewayError): void {
     for (const { pending } of this.outgoing?.parts ?? []) pending.fail(error);
     this.mayBeWritten();
@@ -169,7 +169,7 @@ export class PartitionBatcher {
     return parts.every(({ pending }) => pending.isOver);
   }
 
-  /** What may have been written has used its place in the sequence: go on as another producer. */
+  /** A batch that may have been written has used its sequence number: continue as another producer. */
   private giveUp(): void {
     if (this.outgoing?.isUncertain === true) this.spendIdentity();
     this.outgoing = null;
@@ -188,7 +188,7 @@ export class PartitionBatcher {
     for (let head = this.head(); head !== undefined; head = this.head()) {
       if (head.isAlone && parts.length > 0) break;
       const { to, bytes } = fitting(head.messages, head.taken);
-      // What fits into one batch is never split: the messages of a call are contiguous.
+      // A call that fits into one batch is never split: its messages are contiguous.
       if (parts.length > 0 && (bytes > room || to < head.messages.length)) break;
       const count = to - head.taken;
       parts.push({ pending: head, count });

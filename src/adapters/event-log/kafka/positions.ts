@@ -15,7 +15,7 @@ const refusedBesideMembers: ReadonlySet<number | null> = new Set([
   kafkaError.rebalanceInProgress,
 ]);
 
-/** Positions by topic, as requests carry them. */
+/** Positions by topic, in the form of requests. */
 export const topicOffsets = (positions: readonly Position[]) =>
   byTopic(positions).map(([topic, ofTopic]) => ({
     topic,
@@ -26,13 +26,13 @@ export const topicOffsets = (positions: readonly Position[]) =>
     })),
   }));
 
-/** Committed positions of groups. Names as in Kafka. */
+/** Committed positions of groups. Kafka names. */
 export class Positions {
   private readonly link: BrokerConnection;
   private readonly directory: ClusterMetadata;
   private readonly commitInTransaction: (consumed: Consumed) => Promise<unknown>;
 
-  /** A group that has members takes a position from outside only in a transaction. */
+  /** A group with members accepts a position from outside only in a transaction. */
   constructor(
     connection: BrokerConnection,
     clusterMetadata: ClusterMetadata,
@@ -48,7 +48,7 @@ export class Positions {
     return retried(() => this.request(group, topic, partitions), { timeoutMs });
   }
 
-  /** `member`: the one of the group that commits, when this process has one. */
+  /** `member`: the group's member that commits, if this process has one. */
   async commit(consumed: Consumed, member: MemberIdentity | null): Promise<void> {
     const { group, positions } = consumed;
     if (positions.length === 0) return;

@@ -1,7 +1,7 @@
 import type { BrokerConnection } from './broker-connection.ts';
 import { retried } from './retry.ts';
 
-/** What the brokers know a producer by; with a sequence per partition it makes sending twice harmless. */
+/** The identity of a producer for the brokers; with a sequence per partition it makes retries idempotent. */
 export interface ProducerIdentity {
   readonly producerId: string;
   readonly producerEpoch: number;
@@ -9,7 +9,7 @@ export interface ProducerIdentity {
 
 const timeoutMs = 30_000;
 
-/** The identity that batches without a transaction are sent under, until one of them is lost. */
+/** The identity of batches without a transaction, until the outcome of one is lost. */
 export class Identities {
   private readonly link: BrokerConnection;
   private present: Promise<ProducerIdentity> | null = null;
@@ -26,7 +26,7 @@ export class Identities {
     return this.present;
   }
 
-  /** The next call of `current` gets another one. */
+  /** The next call of `current` returns another one. */
   renew(): void {
     this.present = null;
   }

@@ -4,8 +4,8 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
 import type { AbortedTransaction } from './record-decoder.ts';
 
 /**
- * Requests that this adapter encodes itself, because kafkajs answers the first error of any partition for
- * all of them, decodes every record at once, or lacks the version. Versions are those of Kafka 2.5 and later.
+ * Requests that this adapter encodes itself, because kafkajs fails all partitions for the first error of any,
+ * decodes every record at once, or lacks the version. Versions are those of Kafka 2.5 and later.
  */
 interface Call<T> {
   readonly name: string;
@@ -48,7 +48,7 @@ function compactItems<T>(from: Decoder, read: () => T): T[] {
   return counted(from, from.readUVarInt() - 1, read);
 }
 
-/** Each item has a byte at least: a length that is none ends here, and not when memory or time does. */
+/** Each item has at least one byte: an invalid length fails here instead of exhausting memory or time. */
 function counted<T>(from: Decoder, count: number, read: () => T): T[] {
   if (!from.canReadBytes(count))
     throw new RangeError(`a list of ${count} items goes beyond its end`);
@@ -64,7 +64,7 @@ function skipTaggedFields(from: Decoder): void {
   });
 }
 
-/** What is about one topic, together: requests name each topic once. */
+/** Groups items by topic: requests name each topic once. */
 export function byTopic<T extends { readonly topic: string }>(all: readonly T[]): [string, T[]][] {
   return [...Map.groupBy(all, ({ topic }) => topic)];
 }
@@ -129,7 +129,7 @@ function topicMetadata(from: Decoder): TopicMetadata {
 const topicResource = 2;
 const setValue = 0;
 
-/** Sets these settings of a topic and leaves its others (IncrementalAlterConfigs); answers the error code. */
+/** Sets these settings of a topic and leaves others unchanged (IncrementalAlterConfigs); returns the error code. */
 export const alterConfigCall = (
   topic: string,
   settings: Readonly<Record<string, string>>,
@@ -226,7 +226,7 @@ export interface Fetched {
 
 const readCommitted = 1;
 
-/** What is committed at the places, in their order as far as `maxBytes` goes. */
+/** Committed messages at the positions, in order, up to `maxBytes`. */
 export const fetchCall = (
   places: readonly FetchPlace[],
   { maxWaitMs, maxBytes, partitionBytes }: FetchOptions,
@@ -273,7 +273,7 @@ export interface CommittedAnswer {
   readonly partitions: { partition: number; offset: number; errorCode: number }[];
 }
 
-/** The committed offsets of a group; an error where a transaction may still change them. */
+/** The committed offsets of a group; an error while a transaction may still change them. */
 export const committedCall = (
   group: string,
   topic: string,

@@ -3,13 +3,13 @@ export interface KafkaLogger {
   warn(fields: object, message: string): void;
 }
 
-/** No broker answers. */
+/** No broker responds. */
 export interface Outage {
   readonly ms: number;
   readonly error: unknown;
 }
 
-/** Logs once when no broker answers any more, and once when one does again. */
+/** Logs once when no broker responds any more, and once when one does again. */
 export class Reachability {
   private readonly logger: KafkaLogger | undefined;
   private away: { readonly since: number; error: unknown } | null = null;
@@ -18,7 +18,7 @@ export class Reachability {
     this.logger = logger;
   }
 
-  /** The present one, by its last error. */
+  /** The current outage, with its last error. */
   get outage(): Outage | null {
     if (this.away === null) return null;
     const { since, error } = this.away;

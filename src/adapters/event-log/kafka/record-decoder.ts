@@ -7,19 +7,19 @@ const codecMask = 0x07;
 const zstd = 4;
 const inTransaction = 0x10;
 const control = 0x20;
-/** Type of the control record that ends a transaction without effect. */
+/** Type of the control record that aborts a transaction. */
 const abortMarker = 0;
 const lengthEnd = 12;
 const unchecked = 21;
 const headBytes = 61;
 
-/** A transaction of a producer that has no effect, from its first offset up to its marker. */
+/** An aborted transaction of a producer, from its first offset up to its marker. */
 export interface AbortedTransaction {
   readonly producerId: bigint;
   readonly firstOffset: number;
 }
 
-/** Reads the signed numbers of a record; `at` is where the next one begins. */
+/** Reads the signed numbers of a record; `at` is the position of the next one. */
 class RecordCursor {
   readonly bytes: Buffer;
   at = 0;
@@ -56,7 +56,7 @@ class RecordCursor {
   }
 }
 
-/** Headers are decoded when asked for. */
+/** Headers are decoded on first access. */
 class StoredMessage implements ReadMessage {
   readonly offset: number;
   readonly timestamp: number;
@@ -87,7 +87,7 @@ class StoredMessage implements ReadMessage {
   }
 }
 
-/** Whole record batches as a fetch answers them; what was cut off at the end is left for the next fetch. */
+/** Whole record batches of a fetch response; a truncated batch at the end is left for the next fetch. */
 export class RecordSet {
   readonly bytes: Buffer;
   /** The offset after the last whole batch, or null when there is none. */
@@ -130,7 +130,7 @@ export class RecordSet {
     return { messages: this.isShown(batch, next) ? messagesOf(batch, base, from) : [], next };
   }
 
-  /** Follows the transactions of the producers; false for markers and what has no effect. */
+  /** Tracks the transactions of the producers; false for markers and aborted messages. */
   private isShown(batch: Buffer, next: number): boolean {
     const attributes = batch.readInt16BE(unchecked);
     if ((attributes & inTransaction) === 0) return (attributes & control) === 0;

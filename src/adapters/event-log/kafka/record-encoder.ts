@@ -3,18 +3,18 @@ import type { Message } from '../../../ports/event-log.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { crc32c } from './crc32c.ts';
 
-/** Level 1: the first half of what is to gain, at several hundred MB/s. */
+/** Level 1: several hundred MB/s; higher levels gain little. */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
-/** Below this many bytes compression costs more than it saves. */
+/** Below this size compression costs more than it saves. */
 const worthwhileBytes = 256;
 
 const zstd = 4;
 const inTransaction = 0x10;
-/** Bytes before the checksum, and those before the records that it covers. */
+/** Bytes before the checksum, and bytes before the records that it covers. */
 const unchecked = 21;
 const headBytes = 61;
 
-/** Records of one batch, without what says who writes them. */
+/** Records of one batch, without the fields that identify the producer. */
 export interface EncodedRecords {
   readonly count: number;
   readonly bytes: Buffer;
@@ -23,7 +23,7 @@ export interface EncodedRecords {
   readonly maxTimestamp: number;
 }
 
-/** Who writes a batch, and its place in the writer's sequence of the partition. */
+/** The producer of a batch, and the batch's place in its sequence of the partition. */
 export interface BatchOwner {
   readonly producerId: string;
   readonly producerEpoch: number;
@@ -33,7 +33,7 @@ export interface BatchOwner {
 
 const writer = new ByteWriter();
 
-/** `now` (ms) is the time of messages that bring none. */
+/** `now` (ms) is the time of messages that have none. */
 export function encodeRecords(messages: readonly Message[], now: number): EncodedRecords {
   const firstTimestamp = Math.round(messages[0]?.timestamp ?? now);
   let maxTimestamp = firstTimestamp;
@@ -64,11 +64,11 @@ function writeRecord({ key, value, headers }: Message, index: number, timeDelta:
   }
 }
 
-/** A record batch of format 2 as a produce request carries it. */
+/** A record batch of format 2 in the form of a produce request. */
 export function recordBatch(records: EncodedRecords, owner: BatchOwner): Buffer {
   const batch = Buffer.allocUnsafe(headBytes + records.bytes.length);
   const codec = records.isCompressed ? zstd : 0;
-  batch.writeBigInt64BE(0n, 0); // base offset: the leader gives it
+  batch.writeBigInt64BE(0n, 0); // base offset: the leader assigns it
   batch.writeInt32BE(batch.length - 12, 8);
   batch.writeInt32BE(-1, 12); // leader epoch
   batch.writeInt8(2, 16);

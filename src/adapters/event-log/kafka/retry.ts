@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, logUnavailable } from './failure.ts';
 
-/** About what a transaction takes to be completed, which is what is waited for most often. */
+/** About the duration of completing a transaction, the most frequent reason to wait. */
 const firstPauseMs = 2;
 const longestPauseMs = 1_000;
 
-/** Milliseconds to wait before the given attempt (from 1): doubling, with up to a quarter of jitter off. */
+/** Milliseconds to wait before the given attempt (from 1): doubling, less up to a quarter of jitter. */
 export function pauseMs(attempt: number): number {
   const full = Math.min(firstPauseMs * 2 ** (attempt - 1), longestPauseMs);
   return full * (1 - randomInt(250) / 1000);
@@ -14,15 +14,15 @@ export function pauseMs(attempt: number): number {
 
 export interface RetryOptions {
   readonly timeoutMs: number;
-  /** Called before each wait, with what went wrong. */
+  /** Called before each wait with the error. */
   readonly onFailure?: (error: unknown) => void;
   /** Ends the waiting: the error of the last attempt is thrown. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Tries until it succeeds, fails for good, or the time is over.
- * @throws GatewayError `log_unavailable` when the time is over.
+ * Retries until success, a permanent failure, or the timeout.
+ * @throws GatewayError `log_unavailable` after the timeout.
  */
 export async function retried<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const deadline = performance.now() + options.timeoutMs;

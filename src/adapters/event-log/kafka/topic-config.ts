@@ -1,8 +1,9 @@
 import type { Cleanup } from '../../../ports/event-log.ts';
 
 /**
- * Within this time a superseded value of an erasable topic is in no file of a broker: a minute until its segment may be
- * closed, less until a message closes it, 15 s between two looks of the cleaner, its work, and the delay of the deletion.
+ * Within this time a superseded value of an erasable topic is in no file of a broker: a minute until its segment
+ * may be closed, less until a message closes it, 15 s between two checks of the cleaner, its work, and the delay of
+ * the deletion.
  */
 export const erasureMs = 5 * 60_000;
 
@@ -20,7 +21,7 @@ const messageBytesMax = 4 * mebibyte + 256 * 1024;
 /** Settings of a topic by their names in Kafka. */
 export type TopicConfig = Readonly<Record<string, string>>;
 
-/** What a topic of this cleanup must be like: another value makes promises of the port untrue. */
+/** Required settings of a topic with this cleanup: another value breaks guarantees of the port. */
 export function requiredConfig(cleanup: Cleanup): TopicConfig {
   return {
     ...retention(cleanup),
@@ -49,12 +50,12 @@ function retention(cleanup: Cleanup): TopicConfig {
   }
 }
 
-/** How long a former file of a compacted segment stays. */
+/** How long the former file of a compacted segment remains. */
 const fileDeleteDelayMs = 1_000;
 
 /**
- * How long superseded values stay. Only closed segments are compacted, and their former files are deleted later: both
- * soon where the topic is erasable.
+ * How long superseded values remain. Only closed segments are compacted, and their former files are deleted later:
+ * both soon if the topic is erasable.
  */
 export function lagConfig({ maxLagMs, isErasable }: Compaction): TopicConfig {
   const lag = { 'max.compaction.lag.ms': String(maxLagMs) };
@@ -65,11 +66,11 @@ export function lagConfig({ maxLagMs, isErasable }: Compaction): TopicConfig {
 
 export interface NewTopicOptions {
   readonly inSyncMin: number;
-  /** Takes timestamps of any time to come; else the broker's limit holds, an hour as it is delivered. */
+  /** Accepts any future timestamp; otherwise the broker's limit applies, by default an hour. */
   readonly allowsFuture: boolean;
 }
 
-/** What a new topic gets beside: an operator may choose otherwise later. */
+/** Additional settings of a new topic: an operator may change them later. */
 export function initialConfig(cleanup: Cleanup, options: NewTopicOptions): TopicConfig {
   return {
     'min.insync.replicas': String(options.inSyncMin),
@@ -80,7 +81,7 @@ export function initialConfig(cleanup: Cleanup, options: NewTopicOptions): Topic
   };
 }
 
-/** Only closed segments are compacted or deleted: none stays open past a day, nor past what is promised. */
+/** Only closed segments are compacted or deleted: none stays open longer than a day, or than the guarantees allow. */
 function segmentMs(cleanup: Cleanup): number {
   switch (cleanup.policy) {
     case 'compact':

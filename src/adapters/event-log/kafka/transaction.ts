@@ -22,8 +22,8 @@ import { byTopic, type ProduceAnswer } from './protocol.ts';
 /** A commit that takes longer is given up. */
 const commitTimeoutMs = 30_000;
 /**
- * The coordinator undoes a transaction that is open for longer, unless a taker-over did so before. More than
- * a commit and its last request take: being undone looks like being fenced.
+ * The coordinator aborts a transaction that is open for longer, unless a new owner did so before. Longer than a
+ * commit and its last request take, because an abort looks like fencing.
  */
 export const transactionTimeoutMs = commitTimeoutMs + requestTimeoutMs + 10_000;
 const sequences = 2 ** 31;
@@ -33,7 +33,7 @@ export interface TransactionContext {
   readonly directory: ClusterMetadata;
   readonly transactionalId: string;
   readonly identity: ProducerIdentity;
-  /** The next place in the producer's sequence, by partition. */
+  /** The next sequence number of the producer, by partition. */
   readonly sequences: Map<string, number>;
 }
 
@@ -42,7 +42,7 @@ export interface Commit {
   readonly consumed: Consumed | undefined;
 }
 
-/** Where the messages of one `Placed` stand among those of the transaction for its partition. */
+/** Position of the messages of one `Placed` among those of the transaction for its partition. */
 interface Share {
   readonly count: number;
   readonly wrote: (offset: number) => void;
@@ -55,7 +55,7 @@ interface PartitionWork {
   readonly shares: Share[];
 }
 
-/** Several commits as one transaction of Kafka: all of them or none. */
+/** Several commits as one Kafka transaction. */
 export class Transaction {
   private readonly context: TransactionContext;
   private readonly commits: readonly Commit[];
@@ -87,7 +87,8 @@ export class Transaction {
 
   /**
    * Resolves with the first offset of each `Placed` of each commit.
-   * @throws GatewayError `writer_fenced`, `request_too_large`: nothing has effect; another error: not known
+   * @throws GatewayError `writer_fenced`, `request_too_large`: the transaction has no effect; another error:
+   *   unknown outcome
    */
   async commit(): Promise<readonly number[][]> {
     const positions = this.positions();
@@ -189,7 +190,7 @@ export class Transaction {
     );
   }
 
-  /** Once an answer was lost, being fenced no longer means that nothing was written. */
+  /** Once a response was lost, fencing no longer implies that nothing was written. */
   private async end(isCommit: boolean): Promise<void> {
     const lost: unknown[] = [];
     try {
@@ -226,7 +227,7 @@ function offsetOf({ errorCode, baseOffset }: ProduceAnswer, topic: string): numb
 
 const fenced = (cause: unknown): GatewayError => new GatewayError('writer_fenced', {}, { cause });
 
-/** Waits for all, so that nothing is on its way any more when the first error is thrown. */
+/** Waits for all, so that nothing is in flight when the first error is thrown. */
 async function settled(parts: readonly Promise<unknown>[]): Promise<void> {
   for (const result of await Promise.allSettled(parts)) {
     if (result.status === 'rejected') throw result.reason;

@@ -6,9 +6,9 @@ import type { ClusterMetadata } from './cluster-metadata.ts';
 import { logClosed, logUnavailable } from './failure.ts';
 import { Transaction, type Commit, type TransactionContext } from './transaction.ts';
 
-/** How long commits under way may take when the writer is closed; then they are broken off. */
+/** How long pending commits may take when the writer is closed; then they are aborted. */
 const endTimeoutMs = 5_000;
-/** Data of one transaction, so that a follower does not wait long for its end. A single commit may exceed it. */
+/** Bytes of one transaction, so that a follower does not wait long for its end. A single commit may exceed it. */
 const groupBytesMax = 4 * 1024 ** 2;
 
 interface Queued extends Commit {
@@ -17,9 +17,9 @@ interface Queued extends Commit {
 }
 
 /**
- * The only writer of a transactional id. Commits that wait become one transaction together; one that is refused is
- * taken out and the others are tried alone. After a failure whose outcome is not known it takes no more: opening the
- * writer again ends the open transaction.
+ * The only writer of a transactional id. Waiting commits become one transaction; a refused one is removed and the
+ * others are retried alone. After a failure with an unknown outcome it accepts no more commits: opening the writer
+ * again ends the open transaction.
  */
 export class KafkaWriter implements AsyncDisposable {
   private readonly context: TransactionContext;
@@ -35,7 +35,7 @@ export class KafkaWriter implements AsyncDisposable {
     this.clock = clock;
   }
 
-  /** Names as in Kafka. Resolves with the offset of the first message of each. */
+  /** Kafka names. Resolves with the offset of the first message of each. */
   commit({ placed, consumed }: Commit): Promise<number[]> {
     if (this.failure !== null) return Promise.reject(this.failure);
     const answer = Promise.withResolvers<number[]>();
@@ -55,7 +55,7 @@ export class KafkaWriter implements AsyncDisposable {
   }
 
   private async run(): Promise<void> {
-    // What comes in the same turn of the event loop goes together.
+    // Commits of the same turn of the event loop go together.
     await Promise.resolve();
     while (this.queue.length > 0 && this.failure === null) await this.together(this.takeGroup());
     for (const { answer } of this.queue.splice(0)) answer.reject(this.failure ?? logClosed());
@@ -91,7 +91,7 @@ export class KafkaWriter implements AsyncDisposable {
       for (const queued of group) if (this.failure === null) await this.together([queued]);
     }
     const { failure } = this;
-    // Of those that were tried alone, most have had their answer.
+    // Most of those that were retried alone are settled already.
     for (const { answer } of group) answer.reject(failure ?? error);
   }
 
@@ -114,7 +114,7 @@ export class KafkaWriter implements AsyncDisposable {
   }
 }
 
-/** The transaction was undone for certain, and the writer goes on. */
+/** The transaction was certainly aborted, and the writer continues. */
 const isRefusal = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'request_too_large';
 

@@ -9,36 +9,36 @@ const retryDelayMsFirst = 100;
 const retryDelayMsMax = 2_000;
 
 /**
- * A conflict is a schema or a setting that does not fit, or two nodes that set up the same subject at once: the
- * second finds it set up when it asks again.
+ * A conflict is an incompatible schema or setting, or two nodes that set up the same subject at once: a retry by
+ * the second succeeds.
  */
 const conflictsMax = 5;
 
-/** A registry that numbers versions without end is none. */
+/** A registry that numbers versions without end is invalid. */
 const versionsMax = 10_000;
 
 type Middleware = NonNullable<ConstructorParameters<typeof SchemaRegistry>[0]['middlewares']>[0];
 
 export interface Version {
   readonly id: number;
-  /** JSON text, as it was registered. */
+  /** JSON text, as registered. */
   readonly definition: string;
 }
 
 /**
- * Questions to a Confluent-compatible registry. What may succeed later is asked again with growing pauses.
+ * Client of a Confluent-compatible registry. Requests that may succeed later are retried with growing pauses.
  * @throws GatewayError `registry_unavailable` from each of them
  */
 export class RegistryClient {
   readonly #registry: SchemaRegistry;
   /** For messages: the URL without user and password. */
   readonly #address: string;
-  /** Texts of the schemas that came, by id; the client library keeps only what it parsed. */
+  /** Texts of the received schemas, by id; the client library keeps only parsed ones. */
   readonly #definitions = new Map<number, string>();
 
   readonly #retryForMs: number;
 
-  /** @param retryForMs how long a question is asked again before it fails. */
+  /** @param retryForMs how long a request is retried before it fails */
   constructor(url: string, retryForMs = retryForMsDefault) {
     const { host, auth } = accessOf(url);
     this.#retryForMs = retryForMs;
@@ -51,7 +51,7 @@ export class RegistryClient {
     });
   }
 
-  /** Every version of the subject; none when there is no such subject. */
+  /** Every version of the subject; none if the subject does not exist. */
   async versions(subject: string): Promise<readonly Version[]> {
     const latest = await this.#request(() => this.#registry.getLatestSchemaId(subject));
     const ids = new Set<number>();
@@ -86,7 +86,7 @@ export class RegistryClient {
     );
   }
 
-  /** The answer; null when there is no such thing. */
+  /** The response; null for 404. */
   async #request<T>(question: () => Promise<T>, subject = ''): Promise<T | null> {
     const until = performance.now() + this.#retryForMs;
     let pauseMs = retryDelayMsFirst;
@@ -140,7 +140,7 @@ export class RegistryClient {
   }
 }
 
-/** The library's own time-out sees a silent connection, but not one that ends in the middle of an answer. */
+/** The library's own timeout detects a silent connection, but not one that ends in the middle of a response. */
 const withinTime: Middleware = () => ({
   prepareRequest: async (next) => (await next()).enhance({ timeout: answerTimeoutMs }),
   response: async (next) => {
@@ -156,8 +156,8 @@ const withinTime: Middleware = () => ({
 });
 
 /**
- * A subject whose compatibility nobody has set is answered with 404, or with NONE: a process may have died after its
- * first schema. The client library sets it after a 404 alone.
+ * The response for a subject without a compatibility is 404, or NONE: a process may have died after its first
+ * schema. The client library sets the compatibility only after a 404.
  */
 const unsetCompatibility: Middleware = ({ resourceName, resourceMethod }) => ({
   response: async (next) => {
@@ -183,7 +183,7 @@ function accessOf(url: string) {
 
 const statusOf = (error: unknown): unknown => (error as { status?: unknown } | null)?.status;
 
-/** The client library compares the setting of a subject that exists. */
+/** The client library compares the setting of an existing subject. */
 const isOtherCompatibility = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('Compatibility does not match');
 

@@ -7,29 +7,29 @@ import { mustBeCompatible } from '../schema-compatibility.ts';
 import { RegistryClient } from './client.ts';
 
 export interface RegistrySchemasOptions {
-  /** Of a Confluent-compatible registry, with its path, and user and password where it asks for them. */
+  /** Of a Confluent-compatible registry, with its path, and user and password if required. */
   readonly url: string;
-  /** Stands in subjects for the first part `svc` of a topic's name. */
+  /** Replaces the first part `svc` of a topic's name in subjects. */
   readonly prefix: string;
   readonly logger?: Logger;
-  /** Where the Avro files are. Default: those of this package. */
+  /** Folder of the Avro files. Default: those of this package. */
   readonly schemasFolder?: URL;
-  /** How long what may succeed later is tried again. Default 8 s. */
+  /** How long temporary failures are retried. Default 8 s. */
   readonly retryForMs?: number;
 }
 
 export interface RegistrySchemas extends Schemas {
   /**
-   * Resolves when everything is at hand that decoding these values needs; costs nothing when it is.
-   * @throws GatewayError `registry_unavailable`: there is a schema that was never seen here, and the registry
-   *   is away. Decoding the value would throw the same.
+   * Resolves when every schema for decoding these values is loaded; free if they are already.
+   * @throws GatewayError `registry_unavailable`: a schema is unknown here, and the registry is away. Decoding the
+   *   value would throw the same.
    */
   load(values: Iterable<Uint8Array | null>): Promise<void>;
 }
 
 /**
- * Schemas with their ids from a registry. Encoding and decoding ask it nothing: a codec is opened with every
- * version that its subject has, and later ones come by `load`.
+ * Schemas with their ids from a registry. Encoding and decoding send no request: a codec is opened with every
+ * version of its subject, and `load` fetches later ones.
  */
 export function openRegistrySchemas(options: RegistrySchemasOptions): RegistrySchemas {
   const existing = new KnownSchemas(new RegistryClient(options.url, options.retryForMs), options);
@@ -47,7 +47,7 @@ class KnownSchemas {
   readonly #client: RegistryClient;
   readonly #names: Names;
   readonly #logger: Logger | undefined;
-  /** By id; null is what the registry does not know. */
+  /** By id; null if the registry does not know it. */
   readonly #definitions = new Map<number, string | null>();
   readonly #loading = new Map<number, Promise<void>>();
 
@@ -62,7 +62,7 @@ class KnownSchemas {
     const name = this.#names.inKafka(subject);
     const versions = await this.#client.versions(name);
     for (const version of versions) this.#definitions.set(version.id, version.definition);
-    // Stricter than registries are, which let bytes be read as text.
+    // Stricter than registries, which allow bytes to be read as text.
     const earlier = versions.map((version) => version.definition);
     mustBeCompatible(name, definition, earlier);
     const id = await this.#client.register(name, definition);
@@ -71,11 +71,11 @@ class KnownSchemas {
     return id;
   }
 
-  /** Null when the registry does not know it. @throws GatewayError `registry_unavailable` when it was not asked yet */
+  /** Null if the registry does not know it. @throws GatewayError `registry_unavailable` if it was not requested yet */
   definition(id: number): string | null {
     const definition = this.#definitions.get(id);
     if (definition !== undefined) return definition;
-    // It comes for the next try.
+    // Available for the next attempt.
     this.#fetch(id).catch((error: unknown) => {
       this.#logger?.warn({ err: error, id }, 'schema not loaded');
     });
@@ -95,7 +95,7 @@ class KnownSchemas {
     if (missing.size > 0) await Promise.all([...missing].map((id) => this.#fetch(id)));
   }
 
-  /** However many ask at once, the registry is asked once. */
+  /** Concurrent callers share one request. */
   #fetch(id: number): Promise<void> {
     let loading = this.#loading.get(id);
     if (loading === undefined) {

@@ -4,13 +4,13 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import type { Batch, EventLog } from '../../../ports/event-log.ts';
 import type { RegistrySchemas } from './open.ts';
 
-/** Between two loads, each of which has tried for some seconds unless the registry refused. */
+/** Between two loads, each of which has retried for some seconds unless the registry refused. */
 const pauseMs = 1_000;
 
 /**
- * The log, which hands messages out only when their schemas are at hand: one that a newer process registered is
- * fetched first. While the registry is away, what is followed waits there, and a read fails with
- * `registry_unavailable`; nobody takes a message for unreadable.
+ * The log, which returns messages only when their schemas are loaded: one that a newer process registered is
+ * fetched first. While the registry is away, followers wait and a read fails with `registry_unavailable`, so that
+ * no message is mistaken for an unreadable one.
  */
 export function readWithSchemas(
   log: EventLog,
@@ -19,7 +19,7 @@ export function readWithSchemas(
 ): EventLog {
   const load = ({ messages }: Batch) => schemas.load(messages.map(({ value }) => value));
 
-  /** Until it is done, or the signal aborts. */
+  /** Retries until it succeeds, or the signal aborts. */
   const loadPatiently = async (batch: Batch, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
