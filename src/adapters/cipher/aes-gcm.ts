@@ -7,7 +7,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const authTagLength = tagBytes;
 
-/** Random bytes are drawn for this many nonces at once: a draw costs as much as sealing a record. */
+/**
+ * Random bytes are generated for this many nonces at once: a call for random bytes costs as much as sealing a
+ * record.
+ */
 const nonces = Buffer.alloc(512 * nonceBytes);
 let nextNonce = nonces.length;
 
@@ -22,7 +25,7 @@ function newNonce(): Buffer {
 
 /** AES-256-GCM under one key of 32 bytes. Sealed bytes: nonce, ciphertext, tag. */
 export function createAesGcm(key: Uint8Array): Cipher {
-  // A key object is prepared once; raw bytes would be with every call.
+  // The key object is created once; raw bytes would be imported with every call.
   const secret = createSecretKey(key);
   return {
     seal(plain, context) {

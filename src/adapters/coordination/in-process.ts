@@ -14,10 +14,10 @@ interface Window {
   readonly untilMs: number;
 }
 
-/** How many entries may gather before expired ones are swept out. */
+/** Number of entries above which expired ones are removed. */
 const sweepAbove = 10_000;
 
-/** Coordination within one process. Durations are measured by the monotonic clock, so clock jumps end no lease. */
+/** Coordination within one process. Durations use the monotonic clock, so that clock jumps end no lease. */
 export function openInProcessCoordination(monotonicMs = () => performance.now()): Coordination {
   const leases = new Map<string, Held>();
   const values = new Map<string, Kept>();

@@ -8,12 +8,12 @@ import { Subscriptions } from './redis/subscriptions.ts';
 export interface RedisCoordinationOptions {
   /** `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS. */
   readonly url: string;
-  /** First part of every key and channel: what keeps several gateways apart on one server. */
+  /** First part of every key and channel; separates gateways that share a server. */
   readonly prefix: string;
   readonly logger?: Logger;
 }
 
-/** Takes the lease, or extends it for its holder: 1; 0 when another holds it. */
+/** Acquires the lease, or extends it for its holder: 1; 0 when another one holds it. */
 const acquireScript = `
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
@@ -24,7 +24,7 @@ const releaseScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
-/** The value, and the milliseconds until the window ends; the first count begins one. */
+/** The value, and the milliseconds until the window ends; the first count begins the window. */
 const countScript = `
 local value = redis.call('INCRBY', KEYS[1], ARGV[1])
 local left = redis.call('PTTL', KEYS[1])
@@ -35,10 +35,10 @@ end
 return {value, left}`;
 
 /**
- * Coordination by Redis: one server, or the address of its primary. While it is away, counts go on within
- * this node, and everything else fails at once.
- * @throws GatewayError `coordination_unavailable` when it answers and refuses, a wrong password say; when it
- *   does not answer it is taken into use as soon as it does.
+ * Coordination by Redis: one server, or the address of its primary. While it is away, counters continue within this
+ * node, and everything else fails at once.
+ * @throws GatewayError `coordination_unavailable` when it responds with a refusal, for example of the password;
+ *   when it does not respond, it is used as soon as it does.
  */
 export async function openRedisCoordination(
   options: RedisCoordinationOptions,

@@ -3,13 +3,13 @@ import { pipeline } from 'node:stream/promises';
 import { HttpFailure } from '../../ports/http-client.ts';
 import { codings, createDecoder } from './decoders.ts';
 
-/** An answer coded more often than this is an attack, not a saving. */
+/** A response with more codings is an attack. */
 const codingsMax = 3;
 const partialContent = 206;
 
 /**
- * The codings of an answer that this client undoes, last applied first; none where it leaves them alone, as it must in
- * a part of a coded body.
+ * The codings that this client undoes, last applied first; none if it must leave them, as in a part of a coded
+ * body.
  */
 export function codingsOf(status: number, header: string | undefined): string[] {
   if (header === undefined || status === partialContent) return [];
@@ -22,8 +22,7 @@ export function codingsOf(status: number, header: string | undefined): string[] 
 }
 
 /**
- * Reads the body and undoes its codings, counting what comes out, so that a small body that unpacks to a
- * huge one ends early.
+ * Reads the body and undoes its codings, counting decoded bytes, so that a decompression bomb ends early.
  * @throws HttpFailure `ERR_BODY_TOO_LARGE`, `ERR_BODY_CODING`
  */
 export async function readBody(

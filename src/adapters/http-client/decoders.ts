@@ -12,7 +12,7 @@ import { HttpFailure } from '../../ports/http-client.ts';
 
 type Inner = BrotliDecompress | Inflate | InflateRaw;
 
-/** Passes on what a stream of zlib makes, no faster than it is read. */
+/** Passes on the output of a zlib stream, with backpressure. */
 abstract class Decoder extends Transform {
   protected inner: Inner | null = null;
 
@@ -39,11 +39,11 @@ abstract class Decoder extends Transform {
   }
 }
 
-/** One stream of zlib. A body of no bytes has nothing to decode; what follows the end of the stream is dropped. */
+/** One zlib stream. An empty body needs no decoding; bytes after the end of the stream are dropped. */
 class SingleDecoder extends Decoder {
   readonly #create: (first: number) => Inner;
 
-  /** @param create given the first byte of the body */
+  /** @param create receives the first byte of the body */
   constructor(create: (first: number) => Inner) {
     super();
     this.#create = create;
@@ -64,17 +64,17 @@ class SingleDecoder extends Decoder {
 const headerBytesMin = 10;
 const headerBytesMax = 64 * 1024;
 const trailerBytes = 8;
-/** Each costs a decoder of its own, however small it is; blocks of 64 KiB make 6 GB of so many. */
+/** Each member costs a decoder, however small it is; this many blocks of 64 KiB decode to 6 GB. */
 const membersMax = 100_000;
 const flag = { headerSum: 2, extra: 4, name: 8, comment: 16 } as const;
 
 /**
- * The members of a gzip body (RFC 1952). What follows the last one is dropped, as gzip(1) and browsers do: `Gunzip` of
- * `node:zlib` takes it for a broken member, and loses what it has not passed on.
+ * The members of a gzip body (RFC 1952). Bytes after the last one are dropped, as gzip(1) and browsers do: `Gunzip`
+ * of `node:zlib` treats them as a broken member, and loses pending output.
  */
 class GzipDecoder extends Decoder {
   #expects: 'header' | 'data' | 'trailer' | 'nothing' = 'header';
-  /** Of a header or a trailer whose end has not come. */
+  /** An incomplete header or trailer. */
   #partial: Buffer = Buffer.alloc(0);
   #members = 0;
   #sum = 0;
@@ -116,7 +116,7 @@ class GzipDecoder extends Decoder {
     }
   }
 
-  /** Returns how many bytes it has; null while its end has not come. */
+  /** Returns the length of the header; null while it is incomplete. */
   #header(bytes: Buffer): number | null {
     const end = endOfHeader(bytes);
     if (end !== 'none' && end !== 'open') {
@@ -164,7 +164,7 @@ class GzipDecoder extends Decoder {
   }
 }
 
-/** Where the data of a member begin. `open`: its header may go on; `none`: it is none. */
+/** Start of a member's data. `open`: its header is incomplete; `none`: invalid. */
 function endOfHeader(bytes: Buffer): number | 'open' | 'none' {
   const isNone = [0x1f, 0x8b, 8].some((byte, at) => at < bytes.length && bytes[at] !== byte);
   if (isNone) return 'none';
@@ -190,7 +190,7 @@ const wrongCoding = (cause: Error): HttpFailure =>
     cause,
   });
 
-/** `deflate` means zlib, but some servers send it raw: the first byte tells. */
+/** `deflate` means zlib, but some servers send raw data: the first byte distinguishes them. */
 const createDeflateDecoder = (): Transform =>
   new SingleDecoder((first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()));
 
@@ -201,10 +201,10 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createDeflateDecoder,
 };
 
-/** The codings that can be undone. */
+/** The supported codings. */
 export const codings: ReadonlySet<string> = new Set(Object.keys(decoders));
 
-/** @throws RangeError for a coding that is none of `codings` */
+/** @throws RangeError for a coding that is not in `codings` */
 export function createDecoder(coding: string): Transform {
   const create = decoders[coding];
   if (create === undefined) throw new RangeError(`no decoder for ${coding}`);

@@ -7,18 +7,18 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** What outgoing requests may reach (docs/reference/guarantees.md#egress). */
 export interface EgressPolicy {
   /**
-   * What can be said before the name is resolved: scheme, shape of the host, addresses written out.
+   * Checks before name resolution: scheme, form of the host, literal addresses.
    * @throws GatewayError `url_not_allowed`
    */
   checkUrl(url: Destination): void;
   /**
-   * Every address that the name resolved to must be allowed: good ones mixed with bad ones are refused.
+   * Every address that the name resolved to must be allowed: a mix is refused.
    * @throws GatewayError `url_not_allowed`
    */
   checkAddresses(host: string, port: number, addresses: readonly string[]): void;
 }
 
-/** Names of metadata services and addresses of theirs outside the special ranges. */
+/** Names of metadata services, and their addresses outside the special ranges. */
 const metadataNames = new Set([
   'metadata.google.internal',
   'metadata.goog',
@@ -26,7 +26,7 @@ const metadataNames = new Set([
 ]);
 const metadataAddresses = new Set(['168.63.129.16']);
 
-/** The only IPv6 addresses that are somebody's on the internet, and what is special among them. */
+/** The globally routed IPv6 range, and its special subranges. */
 const globalV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const specialV6 = [
   '2001::/23', // protocol assignments: Teredo, benchmarking, ORCHID
@@ -36,7 +36,7 @@ const specialV6 = [
   '3fff::/20', // documentation
 ].map((range) => ipaddr.IPv6.parseCIDR(range));
 
-/** Origins that are known to be allowed. */
+/** Cached number of allowed origins. */
 const passedMax = 1000;
 
 interface Allowed {
@@ -45,9 +45,8 @@ interface Allowed {
 }
 
 /**
- * @param allow `host:port` entries, whose host may be a name or an address, and CIDRs: exceptions for
- *   what is otherwise refused.
- * @throws Error naming an entry that is neither.
+ * @param allow `host:port` entries, whose host may be a name or an address, and CIDRs: exceptions from the policy
+ * @throws Error that names an entry that is neither
  */
 export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
   const allowed = parseAllow(allow);
@@ -65,7 +64,7 @@ export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
   const passed = new Set<string>();
   return {
     checkUrl(url) {
-      // What it says depends on scheme, host and port alone.
+      // The result depends only on scheme, host and port.
       if (passed.has(url.origin)) return;
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused();
       const host = hostOf(url.hostname);
@@ -85,14 +84,14 @@ export function createEgressPolicy(allow: readonly string[]): EgressPolicy {
       const host = hostOf(name);
       if (addresses.length === 0) throw refused();
       if (isExcepted(host, port)) return;
-      // Names that mean something on this machine or network only: where they lead must be excepted.
+      // Names that have a meaning only on this machine or network: they require an exception.
       const isSpecial = parseAddress(host) === null && !isInternetName(host);
       if (!addresses.every((address) => isAllowed(address, port, isSpecial))) throw refused();
     },
   };
 }
 
-/** Whether the address is one of the public internet; special, embedded and reserved ones are not. */
+/** Whether the address is public on the internet; special, embedded and reserved ones are not. */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   return address !== null && isPublic(address);
@@ -136,7 +135,7 @@ function parseAllow(entries: readonly string[]): Allowed {
   return { hosts, ranges };
 }
 
-/** Lower case, without the brackets of IPv6 and without the dot at the end; addresses normalized. */
+/** Lower case, without the brackets of IPv6 and the trailing dot; addresses normalized. */
 function hostOf(hostname: string): string {
   const host = hostname
     .toLowerCase()
@@ -149,7 +148,7 @@ function portOf(url: Destination): number {
   return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 }
 
-/** Says nothing of what is behind the address. */
+/** Reveals nothing about the address. */
 function refused(): GatewayError {
   return new GatewayError('url_not_allowed');
 }

@@ -12,17 +12,17 @@ import type { AnswerTaker, Connection } from './http1/connection.ts';
 import type { ConnectionPool } from './http1/pool.ts';
 import { requestHead, type SentHead } from './http1/request-text.ts';
 
-/** An answer that unpacks to more than that many times its size, and is not small, is an attack. */
+/** A response that decodes to more than this multiple of its size, and is not small, is an attack. */
 const expansionMax = 200;
 const smallBytes = 64 * 1024 ** 2;
 
-/** Of these a second one does what one does (RFC 9110 section 9.2.2). */
+/** Idempotent methods (RFC 9110 section 9.2.2). */
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
 
 /**
- * One exchange over a connection of its own for as long as it takes: no stream objects stand between the
- * two sockets. A provider may close a kept connection while the next request is on its way: one without a body
- * that may be repeated is then sent once more, over a new connection.
+ * One exchange on a connection of its own for its duration: no stream objects between the two sockets. A provider
+ * may close a kept connection while the next request is in flight: an idempotent request without a body is then
+ * sent once more, over a new connection.
  */
 export function forwardOver(
   pool: ConnectionPool,
@@ -54,7 +54,7 @@ interface Exchange {
   readonly head: SentHead;
   readonly open: (flow: AnswerFlow) => AnswerSink;
   readonly settle: (error: Error | null) => void;
-  /** Where the request may be sent again: called when the connection had ended without a word. */
+  /** Present if the request may be repeated: called when the connection ended without a response. */
   readonly sendAgain?: () => void;
 }
 
@@ -74,8 +74,8 @@ function exchangeOver(
     if (isUnheard && sendAgain !== undefined) sendAgain();
     else settle(error);
   });
-  // By way of a name: V8 puts a function that is written where a property is set among what lives long, and each would
-  // keep all of its call in memory until the next full collection.
+  // Assigned through a named constant: V8 allocates a function literal in a property assignment as long-lived, so
+  // that each would retain its whole call until the next full collection.
   const cancel = (): void => forwarding.fail(cancelled());
   cancellation.listener = cancel;
   connection.send(request, head, forwarding);
@@ -84,12 +84,15 @@ function exchangeOver(
 const cancelled = (): HttpFailure =>
   new HttpFailure('ERR_CANCELED', 'The caller did not wait for the response.');
 
-/** Hands an answer to the sink, unpacked where that is asked for. */
+/** Passes a response to the sink, decoded if requested. */
 class Forwarding implements AnswerTaker {
   readonly #request: ForwardRequest;
   readonly #settle: (error: Error | null, isUnheard: boolean) => void;
   readonly #sink: AnswerSink;
-  /** Null once the exchange is over: then it may carry that of another, while this answer is still unpacked. */
+  /**
+   * Null once the exchange is over: the connection may then serve another one while this response is still being
+   * decoded.
+   */
   #connection: Connection | null;
   #decoding: Decoding | null = null;
   #isSettled = false;
@@ -135,7 +138,7 @@ class Forwarding implements AnswerTaker {
     this.#end(error, isUnheard);
   }
 
-  /** Ends the exchange from this side. */
+  /** Ends the exchange locally. */
   fail(error: Error): void {
     if (this.#connection === null) this.failed(error, false);
     else this.#connection.fail(error);
@@ -161,7 +164,7 @@ function withoutCoding(headers: readonly string[]): string[] {
 }
 
 interface Decoding {
-  /** False when nothing more may be written for now. */
+  /** False when the caller must wait before it writes more. */
   write(chunk: Buffer): boolean;
   end(): void;
   resume(): void;

@@ -23,13 +23,13 @@ export type Resolve = (
 export interface HttpClientOptions {
   /** Exceptions from the egress policy: `host:port` entries and CIDRs. */
   readonly allow: readonly string[];
-  /** The system's resolver when absent. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolve;
 }
 
 const connectTimeoutMs = 10_000;
 const headerBytesMax = 64 * 1024;
-/** Bytes of an answer when the request names no limit. */
+/** Limit of a response when the request names none. */
 const maxBytesDefault = 64 * 1024 ** 2;
 const redirectsMost = 5;
 const bodiless = new Set([204, 304]);
@@ -44,8 +44,8 @@ const codes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The way out: whole answers over undici, what is forwarded over connections of our own. The egress policy is
- * kept at the name, at the address and at the socket, for both by the same connector.
+ * Outgoing HTTP: whole responses over undici, forwarded ones over connections of our own. One connector applies the
+ * egress policy to both, at the name, the address and the socket.
  */
 export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOptions): HttpClient {
   const policy = createEgressPolicy(allow);
@@ -63,7 +63,7 @@ export function createHttpClient({ allow, resolve = resolveAll }: HttpClientOpti
   return {
     async request(request) {
       const deadline = startDeadline(request);
-      // A connection that proves a client belongs to that client's requests alone.
+      // A connection with a client certificate serves only requests with that certificate.
       const { certificate } = request;
       const agent =
         certificate === undefined
@@ -125,7 +125,7 @@ async function exchange(request: OutgoingRequest, way: Way): Promise<Dispatcher.
     dispatcher: way.agent,
     signal: way.signal,
   });
-  // The reader of the body gets its errors; a body without a reader must not end the process.
+  // The reader of the body receives its errors; a body without a reader must not end the process.
   answer.body.on('error', () => undefined);
   const coding = answer.headers['transfer-encoding'];
   if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
@@ -164,7 +164,7 @@ async function read(
   return { status, statusText, headers, body, url: request.url.href };
 }
 
-/** The next hop: 303, and a POST answered with 301 or 302, go on as GET without a body. */
+/** The redirected request: after 303, and a POST answered with 301 or 302, GET without a body. */
 function redirected(request: OutgoingRequest, status: number, location: string): OutgoingRequest {
   if (!URL.canParse(location, request.url.href)) {
     throw new HttpFailure('ERR_BAD_REDIRECT', 'The answer redirects to something that is no URL.');
@@ -187,7 +187,7 @@ function redirected(request: OutgoingRequest, status: number, location: string):
   return { ...rest, url, headers, method: 'GET' };
 }
 
-/** Connects only to addresses that were checked, and looks at the socket's other end once more. */
+/** Connects only to checked addresses, and checks the remote address of the socket again. */
 function guardedConnector(
   policy: EgressPolicy,
   resolve: Resolve,
@@ -254,7 +254,7 @@ function refusalOf(
 }
 
 const resolveAll: Resolve = (name, done) => {
-  // The platform leaves the addresses out when it reports an error, whatever its types say.
+  // On an error the platform omits the addresses, contrary to its types.
   systemLookup(name, { all: true }, (error, found?: LookupAddress[]) => done(error, found ?? []));
 };
 

@@ -5,15 +5,15 @@ export interface Bucketed {
 
 interface Row {
   readonly labels: Readonly<Record<string, string>>;
-  /** By upper bound; the last is of what is above all of them. */
+  /** By upper bound; the last one counts values above all bounds. */
   readonly counts: number[];
   sum: number;
   count: number;
 }
 
 /**
- * A histogram in a registry of prom-client, whose own makes a text of the labels and checks them with each value:
- * here that is done once for each set of labels.
+ * A histogram in a registry of prom-client, whose own builds a text of the labels and checks them with each value:
+ * here that happens once per set of labels.
  */
 export class BucketHistogram {
   readonly type = 'histogram';
@@ -24,7 +24,7 @@ export class BucketHistogram {
   readonly #bounds: readonly number[];
   readonly #rows: Row[] = [];
 
-  /** @param buckets upper bounds, the lowest first */
+  /** @param buckets upper bounds, ascending */
   constructor(
     name: string,
     help: string,
@@ -37,7 +37,7 @@ export class BucketHistogram {
     this.#bounds = buckets;
   }
 
-  /** Asked for once: each call makes a row of its own. @param values in the order of the names */
+  /** Call once per set of labels: each call creates a row. @param values in the order of the names */
   labels(...values: string[]): Bucketed {
     const labels = Object.fromEntries(this.#labelNames.map((name, at) => [name, values[at] ?? '']));
     const bounds = this.#bounds;
@@ -54,7 +54,7 @@ export class BucketHistogram {
     };
   }
 
-  /** As the registry asks for it. */
+  /** In the form that the registry requires. */
   async get(): Promise<object> {
     const { name, help, type, aggregator } = this;
     return { name, help, type, aggregator, values: this.#rows.flatMap((row) => this.#values(row)) };

@@ -21,16 +21,16 @@ type Entry = readonly [
   { kind: string; help: string; labels: readonly string[]; buckets?: readonly number[] },
 ];
 
-/** The figures of one thread. */
+/** The metrics of one thread. */
 export interface ThreadMetrics extends Metrics, Gauges {
-  /** What this thread has, to be sent to another. */
+  /** The current values, to be sent to another thread. */
   snapshot(): Promise<object[]>;
 }
 
-/** A metric with its labels: counts the value, or takes it in. */
+/** A metric with its labels: counts or observes the value. */
 type Bound = Bucketed;
 
-/** Metrics by name, then by one label after the other: finding one makes no text. */
+/** Metrics by name, then by one label after the other: a lookup builds no text. */
 interface BoundMetrics {
   readonly next: Map<string | number, BoundMetrics>;
   use?: Bound;
@@ -47,12 +47,12 @@ function nextOf({ next }: BoundMetrics, step: string | number): BoundMetrics {
   return found;
 }
 
-/** @param thread names it in what each thread has of its own; `main` also has the figures of the process. */
+/** @param thread label of per-thread metrics; `main` also has those of the process */
 export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
   if (thread === 'main') collectDefaultMetrics({ register: registry });
   const made = new Map<MetricName, Counter | Gauge | BucketHistogram>();
-  /** What was counted since it was last asked for. */
+  /** Counted since the last collection. */
   const counted: Counted[] = [];
   for (const [name, { kind, help, labels, buckets = [] }] of Object.entries(
     metricDefinitions,
@@ -62,7 +62,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
     else if (kind === 'gauge') made.set(name, new Gauge({ ...common, aggregator: 'max' }));
     else {
       const histogram = new BucketHistogram(name, help, labels, buckets);
-      // The registry asks it for its name and its values, and for nothing else.
+      // The registry only uses its name and its values.
       registry.registerMetric(histogram as unknown as Metric);
       made.set(name, histogram);
     }
@@ -110,7 +110,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   };
 }
 
-/** The snapshots of all threads as one text in the format of Prometheus. */
+/** The snapshots of all threads as one text in the Prometheus format. */
 export function metricsText(snapshots: readonly (readonly object[])[]): Promise<string> {
   const lists = snapshots.map((snapshot) => [...snapshot]);
   return AggregatorRegistry.aggregate(lists).metrics();

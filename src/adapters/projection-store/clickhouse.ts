@@ -18,11 +18,11 @@ import { openServer } from './server.ts';
 
 interface PoolShape {
   readonly connections: number;
-  /** How long a server may take for one statement, ms. */
+  /** Longest duration of one statement on a server, ms. */
   readonly timeoutMs: number;
 }
 
-/** In process, pages have two: the read-ahead of one reader must not hold up another's page. */
+/** In process, pages have two connections: the read-ahead of one reader must not delay another's page. */
 const embeddedConnections: Readonly<Record<QueryClass, number>> = {
   insert: 1,
   build: 1,
@@ -39,13 +39,13 @@ const serverLanes: Readonly<Record<QueryClass, PoolShape>> = {
   build: { connections: 2, timeoutMs: 300_000 },
 };
 
-/** More statements than this behind one connection would be answered long after their askers have gone. */
+/** Beyond this number of waiting statements, callers would have given up before their response. */
 const waitingMax = 500;
 
-/** One connection and the statements that wait for it, so that none waits inside the engine's thread pool. */
+/** One connection and its waiting statements, so that none waits inside the engine's thread pool. */
 interface Queue {
   readonly connection: Connection;
-  /** What has waited longer is refused unsent, ms: a server that stands still must not be waited for in turns. */
+  /** A statement that has waited longer is refused unsent, ms: waits for an unresponsive server must not add up. */
   readonly patienceMs: number;
   waiting: number;
   last: Promise<unknown>;
@@ -53,10 +53,10 @@ interface Queue {
 type Pools = ReadonlyMap<QueryClass, readonly Queue[]>;
 
 /**
- * Opens ClickHouse: `embedded:<folder>` in this process and thread, or `http(s)://user:password@host:port/database`,
- * with `cluster` replicated on all nodes of that name. A server that is away is no error: whatever is asked of the
- * store says `projection_unavailable` until it is there.
- * @throws UnusableServer where trying again does not help; UnusableFolder
+ * Opens ClickHouse: `embedded:<folder>` in this process and thread, or
+ * `http(s)://user:password@host:port/database`, with `cluster` replicated on all nodes of that name. A server that
+ * is away is no error: calls of the store fail with `projection_unavailable` until it is back.
+ * @throws UnusableServer if a retry does not help; UnusableFolder
  */
 export async function openClickHouseStore(options: {
   readonly url: string;
@@ -121,7 +121,7 @@ class ClickHouseStore implements ProjectionStore {
   readonly #lanes: Pools;
   readonly #cluster: string | null;
   readonly #check: () => Promise<void>;
-  /** The check that runs or has succeeded. */
+  /** The check that is running or has succeeded. */
   #checked: Promise<void> | null = null;
 
   constructor(pools: Pools, cluster: string | null, check: () => Promise<void>) {
@@ -188,7 +188,7 @@ class ClickHouseStore implements ProjectionStore {
     }
   }
 
-  /** On the connection of the lane with the shortest queue. */
+  /** On the connection of the query class with the shortest queue. */
   #on<T>(queryClass: QueryClass, task: (connection: Connection) => Promise<T>): Promise<T> {
     const queues = this.#lanes.get(queryClass) ?? [];
     const queue = queues.reduce((best, next) => (next.waiting < best.waiting ? next : best));
@@ -209,7 +209,7 @@ class ClickHouseStore implements ProjectionStore {
     return result;
   }
 
-  /** Once for all calls that wait; again after a failure. */
+  /** Shared by concurrent calls; repeated after a failure. */
   #checking(): Promise<void> {
     this.#checked ??= this.#check().catch((error: unknown) => {
       this.#checked = null;

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Insert, SqlParams } from '../../ports/projection-store.ts';
 
-/** One connection: it runs one statement after the other. */
+/** One connection: statements are sequential. */
 export interface Connection {
-  /** Runs the statement as it is; its FORMAT says what the bytes are. */
+  /** Runs the statement unchanged; its FORMAT determines the bytes. */
   run(statement: string, options?: RunOptions): Promise<Buffer>;
   insert(insert: Insert): Promise<void>;
   close(): Promise<void>;
@@ -11,13 +11,13 @@ export interface Connection {
 
 export interface RunOptions {
   readonly params?: SqlParams | undefined;
-  /** A statement that changes nothing may be sent again where no answer came. */
+  /** A read-only statement may be repeated when no response arrived. */
   readonly isRead?: boolean;
 }
 
 /**
- * A block of an insert is taken whole: no threshold below a batch's size may cut it, so that the rows of
- * one table partition become readable together. Views skip a block that they have, too.
+ * An insert is one block: no threshold below a batch's size may split it, so that the rows of one table partition
+ * become readable together. Views also skip a block that they have already.
  */
 const insertSettings = {
   async_insert: 0,
@@ -25,7 +25,7 @@ const insertSettings = {
   min_insert_block_size_bytes: 1_073_741_824,
   max_partitions_per_insert_block: 0,
   deduplicate_blocks_in_dependent_materialized_views: 1,
-  // Cutting the rows up for several threads costs more processor time than reading them with one.
+  // Splitting the rows for several threads costs more processor time than parsing them with one.
   max_threads: 1,
   input_format_parallel_parsing: 0,
 };
@@ -35,7 +35,7 @@ export const settingsOf = ({ deduplicationToken }: Insert): Record<string, strin
   insert_deduplication_token: deduplicationToken,
 });
 
-/** 64-bit integers travel as text: not every binder takes a bigint. */
+/** 64-bit integers are sent as text: not every binder accepts a bigint. */
 export function connectionSettings(params: SqlParams | undefined): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(params ?? {}).map(([name, value]) => [

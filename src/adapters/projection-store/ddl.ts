@@ -1,14 +1,13 @@
 import type { TableDefinition, ViewDefinition } from '../../ports/projection-store.ts';
 
-/** How long a replicated table remembers tokens; the number of them is the table's own. */
+/** How long a replicated table remembers tokens; their number is a setting of the table. */
 const tokensKeptS = 7 * 86_400;
 
 /**
- * The engine in this process deletes the parts that went into a merge some time after it, without having asked whether
- * the result is on the disk: a minute, by when the system has written it. And it deletes them every second: every 30
- * seconds, as the default is, these are some ten thousand files at a time, and on a disk that is told of freed blocks
- * every insert and every append to the log then waits for seconds. Replicated tables clean up together, through their
- * keeper, and keep parts for minutes.
+ * The in-process engine deletes merged parts some time after the merge, without checking that the result is on
+ * disk: after a minute the system has written it. It deletes them every second: at the default of 30 s these would
+ * be some ten thousand files at a time, and on a disk with discard every insert and every append to the log would
+ * wait for seconds. Replicated tables clean up together, through their keeper, and keep parts for minutes.
  */
 const mergedParts = {
   old_parts_lifetime: 60,
@@ -18,8 +17,8 @@ const mergedParts = {
 };
 
 /**
- * The statement that makes a table or a view where it is missing: on this node, or with `cluster` on all nodes of
- * it, each a replica. Path and replica of a replicated table are the server's defaults (`default_replica_path`).
+ * The statement that creates a missing table or view: on this node, or with `cluster` on all its nodes, each a
+ * replica. Path and replica of a replicated table are the server's defaults (`default_replica_path`).
  */
 export function createStatement(
   definition: TableDefinition | ViewDefinition,
@@ -52,7 +51,7 @@ function tableSettings(
 ): Record<string, number> {
   return {
     ...settings,
-    // What an insert has returned survives the loss of power.
+    // An acknowledged insert survives power loss.
     fsync_after_insert: 1,
     fsync_part_directory: 1,
     ...(isReplicated

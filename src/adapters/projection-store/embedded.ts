@@ -2,12 +2,12 @@ import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { createClient } from '@clickhouse/client';
 import { drain, settingsOf, connectionSettings, type Connection } from './connection.ts';
 
-/** Opens the engine in this process. Only one thread of the process may, for one path. */
+/** Opens the engine in this process. One thread of the process at most, per path. */
 export async function openEmbedded(path: string): Promise<Connection> {
   // An optional dependency: a deployment with a server does not install it.
   const { createChdbConnection } = await import('chdb/connection');
   const connection = createChdbConnection({ path });
-  // It implements the client's interface, but declares it with another copy of the same types.
+  // It implements the client's interface, but with another copy of the same types.
   type Injected = NonNullable<ClickHouseClientConfigOptions['connection']>;
   const client = createClient({ connection: connection as unknown as Injected });
   return {
@@ -18,7 +18,7 @@ export async function openEmbedded(path: string): Promise<Connection> {
       });
       return drain(answer.stream);
     },
-    // The client's own insert would turn the bytes into a string and back.
+    // The client's own insert would convert the bytes to a string and back.
     insert: async (insert) => {
       await connection.chdb.rawInsert({
         table: insert.table,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../kernel/errors.ts';
 
-/** Errors that lie in the rows, not in the store: the same insert can never succeed. */
+/** Errors of the rows, not of the store: the same insert can never succeed. */
 const refusals = new Set([
   '6', // CANNOT_PARSE_TEXT
   '26', // CANNOT_PARSE_QUOTED_STRING
@@ -16,7 +16,7 @@ const refusals = new Set([
   '321', // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
 ]);
 
-/** Runs the work; its errors are those of the port. */
+/** Runs the task; translates errors to those of the port. */
 export async function attempt<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();
@@ -27,7 +27,7 @@ export async function attempt<T>(task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The engine's own number of the error; the two ways in name it differently. Empty for other errors. */
+/** The engine's error number; the two clients name it differently. Empty for other errors. */
 export function engineCode(cause: unknown): string {
   if (typeof cause !== 'object' || cause === null) return '';
   if ('clickhouseCode' in cause) return String(cause.clickhouseCode);

@@ -1,6 +1,6 @@
 import type { Migration, ProjectionStore, TableDefinition } from '../../ports/projection-store.ts';
 
-/** What has been done. */
+/** Completed steps. */
 const notes: TableDefinition = {
   name: 'projection_migrations',
   columns: ['name String', 'number UInt32', 'applied_at DateTime DEFAULT now()'],
@@ -10,8 +10,8 @@ const notes: TableDefinition = {
 };
 
 /**
- * Brings the tables to the present form: runs the steps that this store has not noted yet, in order.
- * @throws GatewayError `projection_unavailable`: run it again.
+ * Migrates the tables to the current form: runs the steps that this store has not recorded yet, in order.
+ * @throws GatewayError `projection_unavailable`: run it again
  */
 export async function migrate(
   store: ProjectionStore,
@@ -31,7 +31,7 @@ export async function migrate(
   }
 }
 
-/** Where all is noted nothing is made: that would need every node of a cluster. */
+/** If all steps are recorded, nothing is created: that would need every node of a cluster. */
 async function notedSteps(store: ProjectionStore): Promise<Set<string>> {
   const [found] = await store.queryRows(
     'SELECT name FROM system.tables WHERE database = currentDatabase() AND name = {name:String}',

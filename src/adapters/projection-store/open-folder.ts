@@ -3,7 +3,7 @@ import { mkdir, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ProjectionStore } from '../../ports/projection-store.ts';
 
-/** Its message is a whole sentence that names the folder and says what to do. */
+/** Its message is a whole sentence that names the folder and the fix. */
 export class UnusableFolder extends Error {
   override readonly name = 'UnusableFolder';
 }
@@ -24,7 +24,7 @@ export async function openFolder(
   onDamaged: OnTablesDamaged,
 ): Promise<ProjectionStore> {
   const aside = `${folder}.damaged`;
-  // A start that replaced the tables and was killed leaves the damaged ones behind.
+  // A start that replaced the tables and was killed leaves the corrupt ones behind.
   await rm(aside, { recursive: true, force: true });
   const store = await open().catch(() => null);
   if (store === null && isHeld(folder)) {
@@ -60,10 +60,10 @@ async function replaced(
   }
 }
 
-/** The engine's lock is there while a process has the folder; one that fails to open it leaves none. */
+/** The engine's lock file exists while a process has the folder open; a failed start leaves none. */
 const isHeld = (folder: string): boolean => existsSync(join(folder, 'status'));
 
-/** What the engine passes over in silence when it opens the folder; null = nothing. */
+/** Corruption that the engine ignores silently when it opens the folder; null = none. */
 async function corruptionOf(store: ProjectionStore, folder: string): Promise<string | null> {
   const [broken] = await store.queryRows<{ table: string; name: string }>(
     `SELECT table, name FROM system.detached_parts
@@ -80,7 +80,7 @@ async function corruptionOf(store: ProjectionStore, folder: string): Promise<str
   return null;
 }
 
-/** By table, the name of the folder that held its rows when it was made. */
+/** By table, the original folder of its rows. */
 async function linkedRows(folder: string): Promise<readonly (readonly [string, string])[]> {
   const links = join(folder, 'data', 'default');
   if (!existsSync(links)) return [];

@@ -15,7 +15,7 @@ import { Moved } from '../threads/rpc.ts';
 const droppedEvent = 'records.dropped';
 const cancelEvent = 'records.published.cancel';
 
-/** To be served by the projection thread, on every connection to another thread. */
+/** Served by the projection thread, on every connection to another thread. */
 export function recordSourceMethods(source: RecordSource): Methods {
   const waiting = new Map<string, AbortController>();
   return {
@@ -39,12 +39,12 @@ export function recordSourceMethods(source: RecordSource): Methods {
   };
 }
 
-/** Passes on what was dropped; on the same port as the answers, so that it arrives before later ones. */
+/** Forwards dropped streams on the same port as the responses, so that the notification precedes later responses. */
 export function announceDropped(source: RecordSource, peer: Peer): void {
   source.onDropped((streams) => peer.emit(droppedEvent, streams));
 }
 
-/** The reader of another thread: its read-ahead lives here, so that most pages need no call. */
+/** The reader of another thread: its read-ahead is local, so that most pages need no call. */
 export function connectRecordReader(peer: Peer, clock: Clock): RecordReader {
   return createRecordReader(remoteSource(peer), clock);
 }

@@ -1,4 +1,4 @@
-/** What `http(s)://user:password@host:port/database` says. */
+/** The parts of `http(s)://user:password@host:port/database`. */
 export interface ServerAddress {
   /** Without credentials: for messages. */
   readonly origin: string;
@@ -7,7 +7,7 @@ export interface ServerAddress {
   readonly database: string;
 }
 
-/** The server or its database cannot be used as it is set up: trying again does not help. */
+/** The server or its database cannot be used with its configuration: a retry does not help. */
 export class UnusableServer extends Error {
   override readonly name = 'UnusableServer';
 }
@@ -16,7 +16,7 @@ export class UnusableServer extends Error {
 export function parseServerAddress(url: string): ServerAddress {
   const { origin, username, password, pathname, search, hash } = new URL(url);
   const database = decode(pathname.slice(1)) || 'default';
-  // It stands in statements, and names a folder of the server.
+  // It is used unescaped in statements, and names a folder of the server.
   if (!/^[A-Za-z_]\w*$/.test(database)) {
     throw new UnusableServer(`"${database}" is no name for a database: letters, digits and "_"`);
   }

@@ -2,10 +2,10 @@ import type { Connection } from './connection.ts';
 import { engineCode } from './engine-errors.ts';
 import { UnusableServer, type ServerAddress } from './server-address.ts';
 
-/** The oldest version that has every setting used here; the one whose SQL the tests run is 26.7. */
+/** The oldest version with every setting used here; the tests run the SQL on 26.7. */
 export const oldestVersion = '25.8';
 
-/** Settings that decide what is stored and read: a server without one of them would do so in silence. */
+/** Settings that determine what is stored and read: a server without one of them would ignore it silently. */
 const neededSettings = [
   'insert_deduplication_token',
   'insert_quorum_parallel',
@@ -18,14 +18,14 @@ const neededTableSettings = [
   'non_replicated_deduplication_window',
 ];
 
-/** Codes by which a server says that it knows the user or the password not, or refuses both. */
+/** Codes of authentication failures. */
 const refusedUser = new Set(['192', '193', '194', '516']);
 const accessDenied = '497';
 
 /**
- * Makes sure that the tables can be kept there, and makes the database where it is missing.
- * `system` is a connection to the database `system`, which every server has.
- * @throws UnusableServer with what to change; other errors: the server is away, try again.
+ * Checks that the server can hold the tables, and creates a missing database. `system` is a connection to the
+ * database `system`, which every server has.
+ * @throws UnusableServer that names the required change; other errors: the server is away, try again
  */
 export async function checkServer(
   system: Connection,
@@ -81,7 +81,7 @@ async function checkSettings(system: Connection, origin: string): Promise<void> 
   }
 }
 
-/** Every node must hold every row: tables split over shards would show each reader another part. */
+/** Every node must hold every row: with shards each reader would see another part. */
 async function checkCluster(system: Connection, origin: string, cluster: string): Promise<void> {
   const shards = await column(
     system,
@@ -119,7 +119,7 @@ export function databaseStatement(database: string, cluster: string | null): str
   return `CREATE DATABASE IF NOT EXISTS \`${database}\`${where}`;
 }
 
-/** The first column of the answer as text. */
+/** The first column of the result as text. */
 async function column(
   system: Connection,
   sql: string,

@@ -11,12 +11,12 @@ import {
 } from './connection.ts';
 import type { ServerAddress } from './server-address.ts';
 
-/** The whole answer is made before its first byte: an error then has its status, and never cuts rows short. */
+/** The server completes the response before its first byte: an error then has its status, and never truncates rows. */
 const answerSettings: ClickHouseSettings = { wait_end_of_query: 1 };
 
 /**
- * An insert is acknowledged by most replicas, one after the other in a table; a replica that has not all of them
- * refuses to be read. Otherwise a page could show 101 before 100, and its reader would skip 100 for ever.
+ * An insert is acknowledged by most replicas, in sequence per table; a replica that lacks some refuses reads.
+ * Otherwise a page could show 101 before 100, and its reader would skip 100 forever.
  */
 const quorumSettings: ClickHouseSettings = {
   insert_quorum: 'auto',
@@ -26,7 +26,7 @@ const quorumSettings: ClickHouseSettings = {
 
 export interface ServerOptions {
   readonly isReplicated: boolean;
-  /** How long an answer may take, ms. */
+  /** Longest duration of a response, ms. */
   readonly timeoutMs: number;
 }
 
@@ -49,7 +49,7 @@ export function openServer(
       // A request without a caller is aborted.
       max_execution_time: Math.ceil(timeoutMs / 1000),
     },
-    // Every error is thrown, and logged by who catches it.
+    // Every error is thrown, and its catcher logs it.
     log: { level: ClickHouseLogLevel.OFF },
   });
 
@@ -67,13 +67,13 @@ export function openServer(
   return {
     run: (query, options = {}) =>
       options.isRead === true ? twice(() => run(query, options)) : run(query, options),
-    // The token makes it harmless to send the rows again.
+    // The token makes repeating the rows idempotent.
     insert: (rows) => twice(() => insert(rows)),
     close: () => client.close(),
   };
 }
 
-/** Once more where the server has closed an idle connection just as it was used. */
+/** Repeats once when the server closed an idle connection just as it was used. */
 async function twice<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

@@ -1,10 +1,10 @@
 import type { QueryClass, ProjectionStore, SqlParams } from '../../ports/projection-store.ts';
 import type { Methods, Peer } from '../threads/rpc.ts';
 
-/** What other threads ask of the one that owns the tables. */
+/** The calls of other threads to the one that owns the tables. */
 export type TableQuestions = Pick<ProjectionStore, 'command' | 'queryRows'>;
 
-/** To be served by the thread that opened the store. */
+/** Served by the thread that opened the store. */
 export function projectionStoreMethods(store: ProjectionStore): Methods {
   return {
     'store.command': (sql: string, options: { queryClass?: QueryClass; params?: SqlParams }) =>
@@ -14,7 +14,7 @@ export function projectionStoreMethods(store: ProjectionStore): Methods {
   };
 }
 
-/** The same questions from another thread. */
+/** The same calls from another thread. */
 export function connectProjectionStore(peer: Peer): TableQuestions {
   return {
     command: (sql, options = {}) => peer.call('store.command', [sql, options]),

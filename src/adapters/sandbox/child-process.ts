@@ -18,7 +18,7 @@ export interface ChildOptions {
   readonly settings: ChildSettings;
   /** Resident memory at which the whole process is ended. */
   readonly residentMbMax: number;
-  /** It takes no more runs; told before it has ended. */
+  /** It accepts no more runs; called before it has ended. */
   readonly onRetired: () => void;
   readonly onExit: (child: SandboxChild) => void;
 }
@@ -34,13 +34,13 @@ export interface ChildOrder {
 interface Running {
   readonly host: HostCalls;
   readonly end: (result: RunResult) => void;
-  /** Ends the process when it does not end the run in time itself. */
+  /** Ends the process if the process does not end the run in time. */
   deadline: NodeJS.Timeout | null;
   isSuspect: boolean;
 }
 
 const watchEveryMs = 50;
-/** Beyond a run's own limits: what the child may take to end it. */
+/** Beyond a run's own limits: how long the child may take to end it. */
 const childLateMs = 2_000;
 const startMs = 30_000;
 const timerMsMax = 2 ** 31 - 1;
@@ -83,7 +83,7 @@ export class SandboxChild {
     return this.#runs.size;
   }
 
-  /** Whether it takes further runs. */
+  /** Whether it accepts further runs. */
   get isOpen(): boolean {
     return !this.#isEnding;
   }
@@ -115,7 +115,7 @@ export class SandboxChild {
     }
   }
 
-  /** Resolves with the end of the run, also when the process dies. */
+  /** Resolves at the end of the run, even when the process dies. */
   async run(order: ChildOrder, host: HostCalls): Promise<RunResult> {
     const { signal, ...rest } = order;
     const run = ++this.#lastRun;
@@ -145,7 +145,7 @@ export class SandboxChild {
     this.#process.kill('SIGKILL');
   }
 
-  /** Takes no new runs; ends with the last one. */
+  /** Accepts no new runs; ends with the last one. */
   retire(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -160,7 +160,7 @@ export class SandboxChild {
 
   #send(message: ToChild): boolean {
     if (!this.#process.connected) return false;
-    // The callback takes the error of a channel that closes meanwhile; the exit tells the runs.
+    // The callback receives the error of a closing channel; the exit handler informs the runs.
     this.#process.send(message, () => undefined);
     return true;
   }
@@ -201,7 +201,7 @@ export class SandboxChild {
     entry.end(result);
   }
 
-  /** Kills the process when the child's own clocks did not end the run. */
+  /** Kills the process if the child's own timers did not end the run. */
   #setDeadline(entry: Running, afterMs: number): void {
     if (entry.deadline !== null) clearTimeout(entry.deadline);
     const wait = Math.min(afterMs + childLateMs, timerMsMax);
@@ -215,7 +215,7 @@ export class SandboxChild {
     if (residentMb(this.#process.pid) > this.#options.residentMbMax) this.kill();
   }
 
-  /** The run at fault is the one that the child named, or the only one; the others were interrupted. */
+  /** The failed run is the one that the child named, or the only one; others were interrupted. */
   #gone(): void {
     this.#isEnding = true;
     const wasAlone = this.#runs.size === 1;
@@ -240,7 +240,7 @@ async function perform(
   return call(args);
 }
 
-/** Only errors that are meant to be seen say what they are. */
+/** Only errors meant for functions reveal their content. */
 function errorJson(error: unknown): string {
   if (error instanceof GatewayError) {
     const { payload, errors } = error.details;
@@ -268,7 +268,7 @@ function reasonOf(signal: AbortSignal): AbortReason {
   return { code: 'script_aborted', message: 'The run was cancelled.' };
 }
 
-/** Resident memory of a process by Linux' own count; 0 elsewhere, where the child's own watch remains. */
+/** Resident memory of a process as Linux counts it; 0 elsewhere, where the child's own monitor remains. */
 function residentMb(pid: number | undefined): number {
   try {
     const pages = readFileSync(`/proc/${pid ?? 0}/statm`, 'latin1').split(' ')[1];

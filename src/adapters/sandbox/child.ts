@@ -4,13 +4,13 @@ import type { ChildSettings, FromChild, ToChild } from './messages.ts';
 import { openIsolate, takeSnapshot, type RunIsolate, type Snapshot } from './isolate.ts';
 
 /**
- * The process that holds the isolates of untrusted code: started without environment, write access or secrets, so that
- * an escape from an isolate gains nothing.
+ * The process that holds the isolates of untrusted code: started without environment, write access or secrets, so
+ * that an escape from an isolate gains nothing.
  */
 const watchEveryMs = 25;
-/** How long an isolate may take to say how large it is, before it counts as busy. */
+/** How long an isolate may take to report its size before it counts as busy. */
 const memoryAnswerMs = 20;
-/** Time for the memory of an ended run to go back, before another one is ended for it. */
+/** Time for the memory of an ended run to be returned, before another one is ended for it. */
 const memoryReturnsMs = 250;
 
 interface State {
@@ -18,16 +18,16 @@ interface State {
   readonly settings: ChildSettings;
   readonly spares: RunIsolate[];
   readonly runs: Map<number, GuestRun>;
-  /** Processor time of each run at the last watch, and what came since the one before. */
+  /** Processor time of each run at the last check, and the increase since the one before. */
   readonly processor: Map<number, { readonly totalMs: number; readonly recentMs: number }>;
   watch: NodeJS.Timeout | null;
   isHunting: boolean;
 }
 let state: State | null = null;
 
-/** Without a supervisor there is nothing to do; isolates may be busy, so no gentle exit. */
+/** Without a supervisor there is no work; isolates may be busy, so that a graceful exit is impossible. */
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-// A signal to the whole group is for the supervisor to act on: it lets runs finish.
+// The supervisor handles a signal to the process group: it lets runs finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('message', (message: ToChild) => receive(message));
 
@@ -81,7 +81,7 @@ function begin(on: State, message: Extract<ToChild, { kind: 'run' }>): void {
   });
   on.runs.set(run, started);
   on.watch ??= setInterval(() => watch(on), watchEveryMs);
-  // The run goes first: a new spare takes 3 ms of this thread.
+  // The run goes first: creating a spare takes 3 ms of this thread.
   setTimeout(() => refill(on), 10);
 }
 
@@ -106,8 +106,8 @@ function watch(on: State): void {
 }
 
 /**
- * V8's limit leaves some memory out: when the process grows beyond what it may, the largest run goes.
- * An isolate too busy to answer is taken for the largest, the one busiest of late first.
+ * V8's limit omits some memory: when the process exceeds its limit, the largest run is ended. An isolate too busy
+ * to respond counts as the largest, the recently busiest one first.
  */
 async function hunt(on: State): Promise<void> {
   on.isHunting = true;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../kernel/stable-json.ts';
 
-/** As it was parsed: zod would leave out a key `__proto__`. */
+/** Unchanged: zod would drop a key `__proto__`. */
 const jsonObject = z.custom<JsonObject>(isJsonObject, 'Not an object.');
 const schemaOrNone = jsonObject.nullable();
 
@@ -10,7 +10,7 @@ const modelSchemas = z.custom<Readonly<Record<string, JsonObject>>>(
   'Not a map of schemas.',
 );
 
-/** What an isolate says of a definition; checked, because a bundle may have changed how it says it. */
+/** An isolate's report of a definition; validated, because a bundle may manipulate it. */
 export const definitionSchema = z.object({
   type: z.enum(['sync', 'action', 'onEvent']),
   description: z.string(),

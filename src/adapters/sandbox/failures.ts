@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../../kernel/stable-json.ts';
 import type { RunFailure } from '../../ports/sandbox.ts';
 import type { AbortReason } from './messages.ts';
 
-/** What a run says of its own end may not be larger than this. */
+/** Limit of a run's report about its own end. */
 const reportCharsMax = 1024 * 1024;
 
 export const outOfMemory: RunFailure = {
@@ -13,7 +13,7 @@ export const outOfMemory: RunFailure = {
   message: 'The function used more memory than a run may.',
 };
 
-/** The process of the run ended, and not because of it. */
+/** The process of the run ended, for another reason. */
 export const interrupted: RunFailure = {
   kind: 'interrupted',
   name: 'Error',
@@ -28,7 +28,7 @@ export const timedOut = (message: string): RunFailure => ({
   message,
 });
 
-/** The code waits for a promise that nothing is left to settle. */
+/** The code waits for a promise that can no longer be settled. */
 export const stuck: RunFailure = {
   kind: 'error',
   name: 'Error',
@@ -47,13 +47,13 @@ export function aborted(reason: AbortReason): RunFailure {
   return { kind: 'aborted', name: 'AbortError', code: 'script_aborted', message: reason.message };
 }
 
-/** As it was parsed: zod would leave out a key `__proto__`. */
+/** Unchanged: zod would drop a key `__proto__`. */
 const json = z.custom<Json>((value) => value !== undefined);
 const headers = z.custom<Readonly<Record<string, string>>>(
   (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
 );
 
-/** What an isolate may say of its own failure; the other kinds are the supervisor's to say. */
+/** Failures that an isolate may report about itself; the supervisor determines the other kinds. */
 const reportSchema = z.object({
   kind: z.enum(['action_error', 'http', 'network', 'invalid', 'error']),
   name: z.string().max(500),
@@ -70,13 +70,13 @@ const reportSchema = z.object({
     .optional(),
 });
 
-/** What an isolate says of a thrown value is checked like any input. */
+/** An isolate's report of a thrown value is validated like any input. */
 export function reportOf(text: string): RunFailure {
   const unreadable: RunFailure = { kind: 'error', name: 'Error', message: 'The function failed.' };
   if (text.length > reportCharsMax) return unreadable;
   try {
     const report = reportSchema.parse(JSON.parse(text)) as RunFailure;
-    // What V8 says when memory outside of the heap would pass the limit.
+    // V8's message when memory outside the heap would exceed the limit.
     return report.message === 'Array buffer allocation failed' ? outOfMemory : report;
   } catch {
     return unreadable;

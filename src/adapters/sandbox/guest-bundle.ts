@@ -7,7 +7,7 @@ export const sourceEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
 let bundled: Promise<string> | null = null;
 
-/** The script of an isolate: our guest runtime and zod. Bundled once per process. */
+/** The script of an isolate: the guest runtime and zod. Bundled once per process. */
 export function guestRuntime(): Promise<string> {
   bundled ??= bundle();
   return bundled;
@@ -34,7 +34,7 @@ async function bundle(): Promise<string> {
   });
 }
 
-/** Each isolate holds this text, and what it makes, in its own memory: short names, and messages in English alone. */
+/** Each isolate holds this text and its objects in its own memory: minified names, and English messages only. */
 async function smallZod(): Promise<string> {
   const text = await textOf({
     ...settings,
@@ -50,11 +50,11 @@ async function smallZod(): Promise<string> {
   return code;
 }
 
-/** How esbuild fills the object of a namespace: with a function for each name. */
+/** How esbuild fills a namespace object: with a function for each name. */
 const exportHelper =
   'var __export=(target,all)=>{for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})};';
 
-/** Of namespaces that have all their values: zod assigns to none of its exports later. */
+/** For namespaces whose values are all set: zod assigns to none of its exports later. */
 function withPlainNamespaces(text: string): string {
   const kept = `var __spaces=[],__export=(target,all)=>{__spaces.push([target,all]);
     for(const name in all)__defProp(target,name,{get:all[name],enumerable:true,configurable:true})};`;
@@ -66,8 +66,8 @@ function withPlainNamespaces(text: string): string {
 }
 
 /**
- * To give a function its name after it was made turns its properties into a hash table: 900 bytes for each of the 180
- * classes of zod, two functions each. These have their names from the start, and those of errors alone have two.
+ * Renaming a function after its creation turns its properties into a hash table: 900 bytes for each of the 180
+ * classes of zod, two functions each. These have their names from the start; only those of errors have two.
  */
 const leanClasses: Plugin = {
   name: 'lean-classes',
@@ -91,7 +91,10 @@ const leanClasses: Plugin = {
   },
 };
 
-/** In an isolate no code is made of text: what `z.compile` would make it of is left out, and it gives the schema back as ever. */
+/**
+ * Isolates allow no code generation from text: the generator behind `z.compile` is omitted, and `z.compile` returns
+ * the schema unchanged.
+ */
 const withoutGenerator: Plugin = {
   name: 'without-generator',
   setup(building) {
@@ -105,7 +108,7 @@ const withoutGenerator: Plugin = {
 };
 const generator = 'export function compileFn';
 
-/** @throws Error when the text is not there just once: what it is of has changed */
+/** @throws Error when the text does not occur exactly once: its source has changed */
 function replaced(text: string, from: string, target: string): string {
   const parts = text.split(from);
   if (parts.length === 2) return parts.join(target);

@@ -8,16 +8,16 @@ import { answerSync } from './sync-calls.ts';
 const argsBytesMax = 4 * 1024 * 1024;
 const pendingCallsMax = 64;
 const timersMax = 1000;
-/** How long an isolate that has been disposed of may go on with what it was at. */
+/** How long a disposed isolate may continue its current work. */
 const stopMs = 2_000;
-/** The longest time that a timer of Node can wait. */
+/** The longest delay of a Node timer. */
 const timerMsMax = 2 ** 31 - 1;
 
 export interface GuestRunEvents {
   called(id: number, method: string, args: string): void;
-  /** Exactly once, whatever the code does. */
+  /** Called exactly once, whatever the code does. */
   ended(result: RunResult): void;
-  /** The isolate goes on though the run has ended: it is in a loop of V8's own that hears of nothing. */
+  /** The isolate continues although the run has ended: it is in a loop inside V8 that cannot be interrupted. */
   unstoppable(): void;
 }
 
@@ -28,7 +28,7 @@ export interface GuestRunOrder {
   readonly limits: RunLimits;
 }
 
-/** One run in one isolate, seen from the child process: counts, clocks, and the end. */
+/** One run in one isolate, seen from the child process: counters, timers, and the end. */
 export class GuestRun {
   readonly limits: RunLimits;
   readonly #isolate: RunIsolate;
@@ -36,7 +36,7 @@ export class GuestRun {
   readonly #pending = new Set<number>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
   readonly #clocks: NodeJS.Timeout[] = [];
-  /** Turns of the isolate under way: while there are any, it may still ask for something. */
+  /** Pending turns of the isolate: while there are any, it may still make calls. */
   #turns = 0;
   #calls = 0;
   #aborted: AbortReason | null = null;
@@ -72,13 +72,13 @@ export class GuestRun {
     );
   }
 
-  /** Processor time so far, in milliseconds; 0 when the isolate is gone, which it may be before its run has ended. */
+  /** Processor time so far, in milliseconds; 0 when the isolate is gone, possibly before the end of its run. */
   cpuMs(): number {
     const { isolate } = this.#isolate;
     return isolate.isDisposed ? 0 : Number(isolate.cpuTime / 1_000_000n);
   }
 
-  /** Heap and external memory in bytes; a busy isolate answers late. */
+  /** Heap and external memory in bytes; a busy isolate responds late. */
   async memory(): Promise<number> {
     const heap = await this.#isolate.isolate.getHeapStatistics();
     return heap.total_heap_size + heap.externally_allocated_size;
@@ -88,7 +88,7 @@ export class GuestRun {
     if (this.#pending.delete(id)) this.#settle(isDone ? 'done' : 'failed', id, json, body);
   }
 
-  /** Calls fail from now on; the code has its grace to clean up. The first reason stays. */
+  /** Calls fail from now on; the code has its grace period to clean up. The first reason applies. */
   abort(reason: AbortReason): void {
     if (this.#aborted !== null || this.#hasEnded) return;
     this.#aborted = reason;
@@ -105,7 +105,7 @@ export class GuestRun {
     this.#turn(this.#isolate.settle(...answer));
   }
 
-  /** A rejection that nobody has handled yet ends a turn as an error, too: it is none of ours. */
+  /** An unhandled rejection also ends a turn with an error, which is ignored here. */
   #turn(turn: Promise<void>): void {
     this.#turns += 1;
     turn.then(
@@ -120,7 +120,7 @@ export class GuestRun {
     );
   }
 
-  /** An isolate at rest that waits for no call and no timer never wakes up again. */
+  /** An idle isolate without pending calls and timers never continues. */
   #rested(): void {
     this.#turns -= 1;
     if (this.#turns > 0 || this.#pending.size > 0 || this.#timers.size > 0) return;
@@ -140,7 +140,7 @@ export class GuestRun {
     for (const timer of [...this.#timers.values(), ...this.#clocks]) clearTimeout(timer);
     this.#timers.clear();
     this.#pending.clear();
-    // Told first: to let go of an isolate takes half a millisecond, and nothing that it does counts any more.
+    // Called first: disposing of an isolate takes half a millisecond, and nothing that it does matters any more.
     this.#events.ended(result);
     this.#isolate.dispose();
     setTimeout(() => {
@@ -187,7 +187,7 @@ export class GuestRun {
     return answerSync(method, args);
   }
 
-  /** Asked for and waited for, so that a loop of timers goes no faster than this thread. */
+  /** Timers run here, so that a loop of timers goes no faster than this thread. */
   #startTimer(args: string): string {
     const [id, delayMs] = JSON.parse(args) as [unknown, unknown];
     if (typeof id !== 'number' || typeof delayMs !== 'number') throw new Error('Not a timer.');
@@ -209,7 +209,7 @@ export class GuestRun {
   }
 }
 
-/** The bundle becomes the body of a function; what breaks out of it only breaks its own isolate. */
+/** The bundle becomes the body of a function; code that breaks out of it only affects its own isolate. */
 async function compile(
   isolate: RunIsolate,
   { bundle, fileName }: GuestRunOrder,
@@ -219,14 +219,14 @@ async function compile(
   return isolate.context.eval(`${head}${bundle}\n})`, { ...origin, reference: true });
 }
 
-/** A bundle that is no JavaScript, or one too large for the isolate. */
+/** A bundle that is no JavaScript, or too large for the isolate. */
 function failureOf(error: unknown): RunFailure {
   if (isLost(error)) return outOfMemory;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return { kind: 'error', name, message };
 }
 
-/** What isolated-vm says when it had to give an isolate up. */
+/** Messages of isolated-vm when it lost an isolate. */
 function isLost(error: unknown): boolean {
   return error instanceof Error && /isolate (was|is) disposed|memory limit/i.test(error.message);
 }

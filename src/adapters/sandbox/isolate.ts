@@ -1,24 +1,24 @@
 import ivm from 'isolated-vm';
 import { warmUp } from './warm-up.ts';
 
-/** What happens in an isolate; late-bound, because isolates are made before there is a run. */
+/** Events of an isolate; set late, because isolates are created before the run exists. */
 export interface IsolateEvents {
   posted(kind: unknown, id: unknown, first: unknown, second: unknown): void;
   requested(method: unknown, args: unknown): string;
-  /** V8 has lost control over the isolate: it cannot be used any more. */
+  /** V8 has lost control of the isolate: it is unusable. */
   lost(): void;
 }
 
-/** An isolate of its own with the guest runtime in it, used for one run. */
+/** An isolate with the guest runtime, used for one run. */
 export interface RunIsolate {
   readonly isolate: ivm.Isolate;
   readonly context: ivm.Context;
   readonly heapMb: number;
-  /** Set once, by the run that takes the isolate. */
+  /** Set once, by the run that uses the isolate. */
   events: IsolateEvents | null;
   /** Runs the bundle, a reference to a function, with the order's JSON text. */
   start(bundle: ivm.Reference, order: string): Promise<void>;
-  /** Gives the isolate an answer and resolves when its code rests again; rejects when it is stopped meanwhile. */
+  /** Sends a response to the isolate and resolves when its code is idle again; rejects when it is stopped meanwhile. */
   settle(
     kind: 'done' | 'failed' | 'timer' | 'abort',
     id: number,
@@ -28,7 +28,7 @@ export interface RunIsolate {
   dispose(): void;
 }
 
-/** Heap of an isolate with the runtime and zod in it: opening one takes 3 ms instead of 15. */
+/** Heap snapshot with the runtime and zod: opening an isolate takes 3 ms instead of 15. */
 export type Snapshot = ivm.ExternalCopy<ArrayBuffer>;
 
 export function takeSnapshot(runtime: string): Snapshot {
@@ -36,9 +36,9 @@ export function takeSnapshot(runtime: string): Snapshot {
 }
 
 /**
- * The callbacks and what the runtime returns stay in closures: guest code can reach neither them nor
- * any object of isolated-vm. `broken`: V8 keeps the memory and the thread of the isolate, which may have been
- * disposed of before; the process must end with its other runs.
+ * The callbacks and the runtime's return value stay in closures: guest code can reach neither them nor any object
+ * of isolated-vm. `broken`: V8 keeps the memory and the thread of the isolate, possibly after its disposal; the
+ * process must end with its other runs.
  */
 export function openIsolate(snapshot: Snapshot, heapMb: number, broken: () => void): RunIsolate {
   const holder: { events: IsolateEvents | null } = { events: null };

@@ -1,8 +1,8 @@
 import type { RunFailure, RunLimits, RunResult } from '../../ports/sandbox.ts';
 
-/** What the supervisor tells a child. Everything in it is plain data. */
+/** Messages of the supervisor to a child. Plain data. */
 export type ToChild =
-  /** First of all: the script of the isolate. */
+  /** The first message: the script of the isolate. */
   | { readonly kind: 'init'; readonly runtime: string; readonly settings: ChildSettings }
   | {
       readonly kind: 'run';
@@ -35,17 +35,17 @@ export type FromChild =
       readonly args: string;
     }
   | { readonly kind: 'ended'; readonly run: number; readonly result: RunResult }
-  /** The run is being ended for its memory: should the process die of it, it was this one. */
+  /** The run is being ended for its memory: if the process dies, this run is the cause. */
   | { readonly kind: 'suspect'; readonly run: number }
-  /** An isolate keeps its memory or its thread for good: the runs beside it may end, no other may begin. */
+  /** An isolate keeps its memory or its thread permanently: current runs may end, no other may begin. */
   | { readonly kind: 'broken' };
 
 export interface ChildSettings {
-  /** Realms made in advance. */
+  /** Isolates created in advance. */
   readonly spares: number;
-  /** Heap of an isolate made in advance; runs with another limit get a new one. */
+  /** Heap of an isolate created in advance; runs with another limit get a new one. */
   readonly heapMb: number;
-  /** Resident memory of the process from which on runs are ended, the largest first. */
+  /** Resident memory of the process above which runs are ended, the largest first. */
   readonly residentMb: number;
 }
 

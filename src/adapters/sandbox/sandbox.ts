@@ -14,15 +14,15 @@ import { guestRuntime } from './guest-bundle.ts';
 import type { GuestOrder } from './guest/runtime.ts';
 
 export interface SandboxOptions {
-  /** Runs at the same time in one process; a crash of it interrupts them all. Default 8. */
+  /** Concurrent runs in one process; a crash interrupts all of them. Default 8. */
   readonly runsPerChild?: number;
   /** Default 16. */
   readonly childrenMax?: number;
   /** Processes kept ready. Default 1. */
   readonly warmChildren?: number;
-  /** Realms made in advance in each process, 3 MB each. Default 2. */
+  /** Isolates created in advance in each process, 3 MB each. Default 2. */
   readonly spares?: number;
-  /** Resident memory of a process from which on its largest run is ended, in MB. Default 1024. */
+  /** Resident memory of a process above which its largest run is ended, in MB. Default 1024. */
   readonly residentMb?: number;
   /** Resident memory at which the process is killed, in MB. Default 1536. */
   readonly residentMbMax?: number;
@@ -40,10 +40,10 @@ const defaults = {
   runsPerLife: 5000,
 } as const satisfies Required<SandboxOptions>;
 
-/** Processes that may fail to start, one after the other, before the sandbox says so. */
+/** Consecutive processes that may fail to start before the sandbox reports it. */
 const startsMax = 3;
 
-/** Loading a bundle is short; whatever it does at its top level ends with it. */
+/** Loading a bundle is short; anything that its top level starts ends with it. */
 const describeLimits: RunLimits = {
   wallMs: 10_000,
   cpuMs: 10_000,
@@ -53,7 +53,7 @@ const describeLimits: RunLimits = {
   hostCalls: 100,
 };
 
-/** Starts the first process; the children end with this one, however it ends. */
+/** Starts the first process. The children end with this process, however it ends. */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = new ProcessSandbox({ ...defaults, ...options }, await guestRuntime());
   await sandbox.warm();
@@ -118,7 +118,7 @@ class ProcessSandbox implements Sandbox {
     return running;
   }
 
-  /** The least busy process with room; a new one when there is none. */
+  /** The least busy process with capacity, or a new one. */
   async #place(): Promise<SandboxChild> {
     for (let attempt = 0; attempt < startsMax; attempt++) {
       if (this.#isClosed) break;
@@ -153,7 +153,7 @@ class ProcessSandbox implements Sandbox {
       onRetired: () => this.#refill(),
       onExit: (gone) => {
         this.#children.delete(gone);
-        // A process that never became ready is replaced when it is needed: no loop of failing starts.
+        // A process that never became ready is replaced on demand, to avoid a loop of failing starts.
         if (gone.started > 0) this.#refill();
       },
     });
@@ -176,7 +176,7 @@ class ProcessSandbox implements Sandbox {
   }
 }
 
-/** Checked like any input: the bundle may have changed what its isolate says. */
+/** Validated like any input: the bundle may manipulate its isolate's report. */
 function definitionOf(text: string): FunctionDefinition {
   try {
     return definitionSchema.parse(JSON.parse(text));

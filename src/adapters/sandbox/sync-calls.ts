@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { urlParts } from './url-parts.ts';
 
-/** Answers that an isolate waits for: digests, random bytes, URLs. Nothing here reaches outside the process. */
+/** Synchronous calls of an isolate: digests, random bytes, URLs. None reaches outside the process. */
 type SyncCall = (args: unknown) => unknown;
 
 const algorithms = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
@@ -46,7 +46,7 @@ function partsOf(url: URL | null): object | null {
   return { ...Object.fromEntries(parts), origin: url.origin } as object;
 }
 
-/** JSON in, JSON out. @throws Error without details when the call is unknown or its arguments are wrong */
+/** JSON in, JSON out. @throws Error without details when the call is unknown or its arguments are invalid */
 export function answerSync(method: string, args: string): string {
   const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
   if (call === undefined) throw new Error('The call is not known.');

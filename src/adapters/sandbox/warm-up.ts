@@ -1,7 +1,7 @@
 /**
- * Script that runs an action, a sync and a description in a context that is thrown away. The snapshot of an isolate then has
- * the functions of the runtime and of zod that nearly every run calls compiled: a run that began with compiling them from
- * their text took ten times as long. Awaits nothing that does not come.
+ * Script that runs an action, a sync and a description in a discarded context. The isolate snapshot then contains
+ * compiled code of the functions that nearly every run calls; a run that compiles them itself takes ten times as
+ * long. Must not await anything that never resolves.
  */
 export const warmUp = `
   const { start, settle } = __svcStart(() => undefined, () => 'null');

@@ -3,7 +3,7 @@ import type { Methods, Peer } from './rpc.ts';
 
 const method = 'control.decide';
 
-/** To be served by the thread of the owners. */
+/** Served by the thread of the owners. */
 export const inProcessOwnersMethods = (owners: InProcessOwners): Methods => ({
   [method]: (...input: Parameters<InProcessOwners['decide']>) => owners.decide(...input),
 });

@@ -1,7 +1,7 @@
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { GatewayError } from '../../kernel/errors.ts';
 
-/** Calls between the threads of one process: the same promise, carried over a MessagePort. */
+/** Calls between the threads of one process, over a MessagePort. */
 interface Call {
   readonly kind: 'call';
   readonly id: number;
@@ -28,7 +28,7 @@ interface Failure {
 type Method = (...args: never[]) => unknown;
 export type Methods = Readonly<Record<string, Method>>;
 
-/** A result whose buffers move to the other thread instead of being copied. */
+/** A result whose buffers are transferred instead of copied. */
 export class Moved<T> {
   readonly value: T;
   readonly transfer: readonly Transferable[];
@@ -41,7 +41,7 @@ export class Moved<T> {
 /** One end of a pair. Both ends may serve and call. */
 export interface Peer {
   call<T>(method: string, args: readonly unknown[], transfer?: readonly Transferable[]): Promise<T>;
-  /** Tells the other end; nothing comes back. */
+  /** Sends an event without a response. */
   emit(name: string, value: unknown): void;
   on(name: string, listener: (value: never) => void): void;
   close(): void;
@@ -68,7 +68,7 @@ export function connect(port: MessagePort, methods: Methods = {}): Peer {
 
   return {
     call<T>(method: string, args: readonly unknown[], transfer: readonly Transferable[] = []) {
-      // What is posted to a closed port is dropped in silence.
+      // A message to a closed port is dropped silently.
       if (isClosed) return Promise.reject(ended());
       const id = ++lastId;
       const promise = Promise.withResolvers<unknown>();

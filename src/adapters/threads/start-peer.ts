@@ -9,27 +9,30 @@ import {
 import { connect, type Peer } from './rpc.ts';
 import { ThreadFailure } from '../../kernel/thread-failure.ts';
 
-/** What every thread is started with: its end of the calls, for `connect`. */
+/** Start data of every thread: its end of the calls, for `connect`. */
 export interface PeerData {
   readonly port: MessagePort;
 }
 
 export interface PeerThread {
   readonly peer: Peer;
-  /** At once: what the thread has to finish is to be asked of it before. */
+  /** Ends the thread at once: call its own shutdown method first. */
   readonly end: () => Promise<void>;
 }
 
 interface Start<Data extends PeerData> {
-  /** Of the thread, and of its module: `<name>-thread`. */
+  /** Name of the thread, and of its module: `<name>-thread`. */
   readonly name: string;
   /** The `import.meta.url` of a module in the same folder. */
   readonly beside: string;
   readonly data: Omit<Data, 'port'>;
-  /** What of `data` moves to the thread. */
+  /** The part of `data` that is transferred. */
   readonly transfer?: readonly Transferable[];
   readonly resourceLimits?: ResourceLimits;
-  /** Called once when the thread ends before `end` was called. Default: throws, which ends this thread or process, too. */
+  /**
+   * Called once when the thread ends before `end` was called. Default: throws, which also ends this thread or
+   * process.
+   */
   readonly failed?: (failure: ThreadFailure) => void;
 }
 

@@ -4,26 +4,29 @@ import type { Logger } from 'pino';
 import { GatewayError } from '../../../kernel/errors.ts';
 
 export interface ConnectionOptions {
-  /** `redis://` or `rediss://` (TLS), with user, password and database where there are any. */
+  /** `redis://` or `rediss://` (TLS), optionally with user, password and database. */
   readonly url: string;
   readonly logger?: Logger | undefined;
 }
 
 const connectTimeoutMs = 2_000;
-/** Also of a whole connection on which something is asked and nothing comes. */
+/** Also closes an open connection on which a request gets no response. */
 const answerTimeoutMs = 1_000;
 const retryDelayMsMax = 1_000;
 
 const retryDelayMs = (attempt: number): number =>
   Math.min(retryDelayMsMax, 50 * 2 ** Math.min(attempt, 10)) + randomInt(50);
 
-/** One connection. It comes back by itself; what is asked while it is away fails at once. */
+/** One connection. It reconnects by itself; requests fail at once while it is away. */
 export class Connection implements AsyncDisposable {
   readonly client: Redis;
   readonly #address: string;
   readonly #logger: Logger | undefined;
   #isAway = false;
-  /** Of the last failure. An error of the client itself holds the command with its arguments, the password say. */
+  /**
+   * Of the last failure. An error of the client itself contains the command with its arguments, for example the
+   * password.
+   */
   #reason = '';
   #isRefused = false;
 
@@ -53,8 +56,9 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Resolves also when nobody answers: the connection is tried again until it is there.
-   * @throws GatewayError `coordination_unavailable` when the server answers and refuses, a wrong password say.
+   * Resolves even if nothing responds: the connection is retried until it is established.
+   * @throws GatewayError `coordination_unavailable` when the server responds with a refusal, for example of the
+   *   password
    */
   async open(): Promise<void> {
     try {
@@ -65,7 +69,7 @@ export class Connection implements AsyncDisposable {
     }
   }
 
-  /** @throws GatewayError `coordination_unavailable`: it may or may not have happened. */
+  /** @throws GatewayError `coordination_unavailable`: it may or may not have been executed */
   async execute<T>(question: (client: Redis) => Promise<T>): Promise<T> {
     try {
       return await question(this.client);

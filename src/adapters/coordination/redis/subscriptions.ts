@@ -8,7 +8,7 @@ interface Channel {
   readonly subscribed: Promise<void>;
 }
 
-/** The channels that this node listens on, over a connection of their own; taken up again when it comes back. */
+/** The channels of this node, over a connection of their own; resubscribed after a reconnect. */
 export class Subscriptions {
   readonly #connection: Connection;
   readonly #logger: Logger | undefined;
@@ -22,7 +22,7 @@ export class Subscriptions {
     client.on('ready', () => void this.#again());
   }
 
-  /** Resolves while the server is away, too: the listener then hears what comes when it is back. */
+  /** Resolves even while the server is away: the listener then receives messages once it is back. */
   async add(name: string, listener: Listener): Promise<AsyncDisposable> {
     const channel = this.#channels.get(name) ?? this.#open(name);
     channel.listeners.add(listener);
@@ -30,7 +30,7 @@ export class Subscriptions {
     return { [Symbol.asyncDispose]: () => this.#leave(name, channel, listener) };
   }
 
-  /** Anyone may publish on the server: what a listener cannot take must not end the process. */
+  /** Anyone may publish on the server: a message that a listener rejects must not end the process. */
   #heard(name: string, message: string): void {
     for (const listener of this.#channels.get(name)?.listeners ?? []) {
       try {
@@ -48,7 +48,7 @@ export class Subscriptions {
     return channel;
   }
 
-  /** Whether nobody listens on the channel any more. */
+  /** Whether the channel has no listeners left. */
   #remove(name: string, channel: Channel, listener: Listener): boolean {
     channel.listeners.delete(listener);
     if (channel.listeners.size > 0 || this.#channels.get(name) !== channel) return false;
@@ -70,7 +70,7 @@ export class Subscriptions {
     if (names.length > 0) await this.#subscribe(names);
   }
 
-  /** What fails is taken up when the connection is there again. Never rejects. */
+  /** Failed subscriptions are repeated after a reconnect. Never rejects. */
   async #subscribe(names: readonly string[]): Promise<void> {
     const { client } = this.#connection;
     try {

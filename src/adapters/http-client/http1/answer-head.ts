@@ -1,7 +1,7 @@
 import { HttpFailure } from '../../../ports/http-client.ts';
 import { token } from './fields.ts';
 
-/** How far a body goes (RFC 9112 section 6.3): bytes by number, by chunks, or until the connection ends. */
+/** Framing of a body (RFC 9112 section 6.3): by length, by chunks, or until the connection ends. */
 export type Framing =
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunked' }
@@ -10,17 +10,17 @@ export type Framing =
 export interface AnswerHead {
   readonly status: number;
   readonly statusText: string;
-  /** Names in lower case and values in turn, in the order in which they came. */
+  /** Lower-case names alternating with values, in the order of arrival. */
   readonly headers: readonly string[];
   readonly framing: Framing;
-  /** How long the connection may be kept without use; 0: it ends with this answer. */
+  /** How long the connection may stay idle; 0: it ends with this response. */
   readonly keptMs: number;
 }
 
-/** How long servers keep a connection at least, unless they say otherwise. */
+/** How long servers keep an idle connection at least, unless they announce another time. */
 const keptMsDefault = 4_000;
 const keptMsMax = 60_000;
-/** A server that says when it closes may do it a little earlier, as seen from here. */
+/** Margin before the announced time, because of latency. */
 const marginMs = 1_000;
 
 /** Control characters but tabs and line ends, and characters beyond one byte. */
@@ -28,22 +28,22 @@ const forbidden = /[^\t\r\n\x20-\x7e\x80-\xff]/;
 const code = { cr: 0x0d, space: 0x20, tab: 0x09, zero: 0x30, one: 0x31, nine: 0x39 } as const;
 const digits = /^\d{1,15}$/;
 
-/** Not every reader takes a tab beside their values for white space. */
+/** Some readers do not treat a tab beside these values as white space. */
 const framingFields = new Set(['content-length', 'transfer-encoding']);
 
-/** Lower-case names by what was sent: servers send the same few. */
+/** Cache of lower-case names: servers send the same few. */
 const names = new Map<string, string>();
 const namesMax = 1000;
 
-/** Why an answer is not passed on; a framing that two readers may read differently is never guessed at. */
+/** Why a response is rejected; a framing that two readers may interpret differently is never guessed. */
 export const notHttp = (what: string): HttpFailure =>
   new HttpFailure('ERR_INVALID_ANSWER', `The answer is not valid HTTP: ${what}.`);
 
 /**
- * Reads status line and fields, strictly: no line folding, no bare line ends, no space before a colon, one
- * framing (RFC 9112 sections 4 to 6).
- * @param text in latin1, without the empty line at its end
- * @param method of the request: the answer to HEAD has no body
+ * Parses status line and fields strictly: no line folding, no bare line ends, no space before a colon, one framing
+ * (RFC 9112 sections 4 to 6).
+ * @param text in latin1, without the final empty line
+ * @param method of the request: the response to HEAD has no body
  * @throws HttpFailure `ERR_INVALID_ANSWER`
  */
 export function parseAnswerHead(text: string, method: string): AnswerHead {
@@ -70,7 +70,7 @@ export function parseAnswerHead(text: string, method: string): AnswerHead {
   return { status, statusText, headers, framing, keptMs: isKept ? keptMsOf(fields.keepAlive) : 0 };
 }
 
-/** Where the line ends that begins there: before CRLF, or at the end of the text. No half of a CRLF stands alone. */
+/** End of the line that begins there: before CRLF, or at the end of the text. A lone CR or LF is invalid. */
 function lineEnd(text: string, from: number): number {
   const feed = text.indexOf('\n', from);
   const end = feed < 0 ? text.length : feed - 1;
@@ -79,7 +79,7 @@ function lineEnd(text: string, from: number): number {
   return end;
 }
 
-/** `HTTP/1.1 200 OK`; the text may be missing, with its space. */
+/** `HTTP/1.1 200 OK`; the reason phrase may be missing, with its space. */
 function readStatusLine(text: string, end: number) {
   const minor = text.charCodeAt(7);
   const status = 100 * digit(text, 9) + 10 * digit(text, 10) + digit(text, 11);
@@ -93,13 +93,13 @@ function readStatusLine(text: string, end: number) {
   return { status, statusText: text.slice(13, end), isHttp11: minor === code.one };
 }
 
-/** NaN where there is none. */
+/** NaN if there is none. */
 function digit(text: string, at: number): number {
   const char = text.charCodeAt(at);
   return char >= code.zero && char <= code.nine ? char - code.zero : Number.NaN;
 }
 
-/** Without the white space around it. */
+/** Without surrounding white space. */
 function trimmed(text: string, from: number, target: number): string {
   let start = from;
   let end = target;
@@ -110,7 +110,7 @@ function trimmed(text: string, from: number, target: number): string {
 
 const isBlank = (char: number): boolean => char === code.space || char === code.tab;
 
-/** What the fields say of the message and the connection. */
+/** Facts about the message and the connection from the fields. */
 interface Said {
   length: string | null;
   coding: string | null;
@@ -122,7 +122,7 @@ function nameOf(sent: string): string {
   const existing = names.get(sent);
   if (existing !== undefined) return existing;
   if (!token.test(sent)) throw notHttp('the name of a field');
-  // The name of a property is the same text wherever it is written, so that comparing it looks at no letter.
+  // Property names are interned, so that comparing them is a pointer comparison.
   const [name = ''] = Object.keys({ [sent.toLowerCase()]: null });
   if (names.size >= namesMax) names.clear();
   names.set(sent, name);

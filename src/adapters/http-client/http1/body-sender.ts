@@ -7,11 +7,11 @@ export interface SenderOutcome {
   failed(error: Error): void;
 }
 
-/** Sends a stream as the body of a request, no faster than the socket takes it. */
+/** Sends a stream as the body of a request, with backpressure of the socket. */
 export class BodySender {
   readonly #socket: Socket;
   readonly #body: NodeJS.ReadableStream;
-  /** What it must come to; null: in chunks. */
+  /** Expected length; null: in chunks. */
   readonly #bytes: number | null;
   readonly #outcome: SenderOutcome;
   #count = 0;
@@ -34,7 +34,7 @@ export class BodySender {
     body.once('close', this.#close);
   }
 
-  /** Sends no more; what is still to come of the body is read away. */
+  /** Stops sending; drains the rest of the body. */
   stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;

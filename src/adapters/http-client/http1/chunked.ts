@@ -1,25 +1,25 @@
 import { notHttp } from './answer-head.ts';
 
-/** Of the size of a chunk with its extensions, and of all fields at the end. */
+/** Limit of the size line of a chunk with its extensions, and of all trailer fields. */
 const lineBytesMax = 4 * 1024;
 const trailerBytesMax = 64 * 1024;
 
-/** With extensions as RFC 9112 section 7.1.1 has them, but for white space, which not every reader takes. */
+/** With extensions as in RFC 9112 section 7.1.1, except for white space, which not every reader accepts. */
 const sizeLine =
   /^([0-9a-fA-F]{1,12})(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
 const trailerLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A body in chunks (RFC 9112 section 7.1). Extensions and fields at the end are read and dropped. */
+/** A chunked body (RFC 9112 section 7.1). Extensions and trailer fields are read and dropped. */
 export class ChunkedBody {
   readonly #deliver: (piece: Buffer) => void;
   #expects: 'size' | 'data' | 'end of data' | 'trailer' | 'nothing' = 'size';
-  /** Of the present chunk. */
+  /** Bytes left in the current chunk. */
   #left = 0;
-  /** Of a line whose end has not come. */
+  /** An incomplete line. */
   #partial = '';
   #trailerBytes = 0;
 
-  /** @param deliver takes the bytes of the body as they come */
+  /** @param deliver receives the bytes of the body as they arrive */
   constructor(deliver: (piece: Buffer) => void) {
     this.#deliver = deliver;
   }
@@ -29,7 +29,7 @@ export class ChunkedBody {
   }
 
   /**
-   * Returns how many of the bytes belong to the body; fewer than there are only once it is complete.
+   * Returns how many of the bytes belong to the body; fewer than all only once it is complete.
    * @throws HttpFailure `ERR_INVALID_ANSWER`
    */
   take(bytes: Buffer): number {

@@ -5,24 +5,24 @@ import { BodySender } from './body-sender.ts';
 import { ChunkedBody } from './chunked.ts';
 import type { SentHead } from './request-text.ts';
 
-/** Takes one answer while it comes. After `end` or `failed` nothing more is said. */
+/** Receives one response as it arrives. No call follows `end` or `failed`. */
 export interface AnswerTaker {
   /** Returns whether the body is wanted; without it the exchange ends here. */
   head(head: AnswerHead): boolean;
   /**
-   * Returns whether more may come at once; otherwise `resume` asks for more.
-   * @param isLast nothing follows but the end
+   * Returns whether more data may follow at once; otherwise `resume` requests more.
+   * @param isLast this is the last piece
    */
   data(piece: Buffer, isLast: boolean): boolean;
   end(): void;
-  /** @param isUnheard the connection ended before a single byte of the answer */
+  /** @param isUnheard the connection ended before a single byte of the response */
   failed(error: Error, isUnheard: boolean): void;
 }
 
 const headBytesMax = 64 * 1024;
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** A connection of HTTP/1.1 that has one exchange at a time, and is kept only when both sides know where it stands. */
+/** An HTTP/1.1 connection with one exchange at a time. It is kept only while both sides agree on its state. */
 export class Connection {
   readonly #socket: Socket;
   readonly #changed: (connection: Connection) => void;
@@ -30,22 +30,22 @@ export class Connection {
   #request: ForwardRequest | null = null;
   #sender: BodySender | null = null;
   #isSent = false;
-  /** Whether anything of the answer has come. */
+  /** Whether any byte of the response has arrived. */
   #isHeard = false;
-  /** The beginning of a head whose end has not come. */
+  /** An incomplete head. */
   #begun: Buffer | null = null;
   #headBytes = 0;
   #head: AnswerHead | null = null;
   #left = 0;
   #chunks: ChunkedBody | null = null;
   #isPaused = false;
-  /** When something was last sent or received, on the clock of `performance.now`. */
+  /** Time of the last byte sent or received, on the clock of `performance.now`. */
   #activeAt = performance.now();
-  /** When the last byte of the request was sent. */
+  /** Time of the last byte of the request. */
   #sentAt = 0;
   #keptUntil = 0;
 
-  /** @param changed told when the connection is free for the next exchange, or closed */
+  /** @param changed called when the connection is free for the next exchange, or closed */
   constructor(socket: Socket, changed: (connection: Connection) => void) {
     this.#socket = socket;
     this.#changed = changed;
@@ -121,7 +121,7 @@ export class Connection {
     this.#changed(this);
   }
 
-  /** Gives up an exchange that takes too long, and a connection that nobody has used. */
+  /** Aborts an overdue exchange, and closes an idle connection. */
   expire(now: number): void {
     if (this.#taker === null) {
       if (now >= this.#keptUntil) this.close();
@@ -131,7 +131,7 @@ export class Connection {
     if (reason !== null) this.fail(new HttpFailure('ETIMEDOUT', reason));
   }
 
-  /** Why the exchange is given up; null while it may go on. */
+  /** Why the exchange is overdue; null if it is not. */
   #lateness(
     { headTimeoutMs, idleTimeoutMs, deadline }: ForwardRequest,
     now: number,
@@ -151,7 +151,7 @@ export class Connection {
     this.#activeAt = performance.now();
     this.#isHeard = true;
     try {
-      // What comes without having been asked for belongs to no exchange, and must not become the next answer.
+      // Unsolicited bytes belong to no exchange and must not become part of the next response.
       if (this.#taker === null) this.close();
       else if (this.#head === null) this.#readHead(bytes);
       else this.#readBody(bytes);
@@ -219,7 +219,7 @@ export class Connection {
     this.#socket.pause();
   }
 
-  /** @param extra bytes that came after the answer */
+  /** @param extra bytes after the response */
   #complete(extra: number): void {
     const taker = this.#taker;
     if (taker === null) return;
@@ -229,7 +229,7 @@ export class Connection {
       this.#sender = null;
       this.resume();
       this.#keptUntil = this.#activeAt + keptMs;
-      // Free only once all that has arrived by now is read: a byte after the answer closes the connection.
+      // Free only once all bytes that have arrived are read: a byte after the response closes the connection.
       setImmediate(() => this.#changed(this));
     } else {
       this.close();

@@ -1,4 +1,4 @@
-/** What a method and the name of a field are made of (RFC 9110 section 5.6.2). */
+/** The characters of a method and of a field name (RFC 9110 section 5.6.2). */
 export const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const ownHeaders = new Set([
@@ -15,7 +15,7 @@ const ownHeaders = new Set([
 ]);
 
 /**
- * Whether a field of a request is the client's own to say, or of one connection only (RFC 9110 section 7.6.1).
+ * Whether the client sets this request field itself, or the field is connection-specific (RFC 9110 section 7.6.1).
  * @param name in lower case
  */
 export const isOwnHeader = (name: string): boolean =>

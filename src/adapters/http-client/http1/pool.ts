@@ -3,14 +3,14 @@ import type { buildConnector } from 'undici';
 import type { Destination } from '../../../ports/http-client.ts';
 import { Connection } from './connection.ts';
 
-/** Free connections of one origin that are kept; what is beyond is closed. */
+/** Free connections kept per origin; others are closed. */
 const keptMax = 256;
 const expireEveryMs = 1_000;
 
-/** Connections by origin. There are as many as there are exchanges at a time. */
+/** Connections by origin. Their number equals the number of concurrent exchanges. */
 export class ConnectionPool implements Disposable {
   readonly #connect: buildConnector.connector;
-  /** The one that was used last is at the end. */
+  /** The most recently used one is last. */
   readonly #free = new Map<string, Connection[]>();
   readonly #all = new Set<Connection>();
   readonly #timer: NodeJS.Timeout;
@@ -22,7 +22,7 @@ export class ConnectionPool implements Disposable {
     this.#timer.unref();
   }
 
-  /** One that is free; null: there is none. */
+  /** A free connection, or null. */
   take({ origin }: Destination): Connection | null {
     const free = this.#free.get(origin);
     const now = performance.now();
@@ -32,7 +32,7 @@ export class ConnectionPool implements Disposable {
     return null;
   }
 
-  /** @throws as the connector: refused by the egress policy, not reached in time, … */
+  /** @throws as the connector: refused by the egress policy, connection timeout, … */
   async open(url: Destination): Promise<Connection> {
     const socket = await this.#socketTo(url);
     const { origin } = url;
@@ -49,7 +49,7 @@ export class ConnectionPool implements Disposable {
   }
 
   #socketTo({ protocol, hostname, host, port }: Destination): Promise<Socket> {
-    // An address of IPv6 stands in brackets in a URL, and without them everywhere else.
+    // An IPv6 address has brackets in a URL, and none elsewhere.
     const name = hostname.replace(/^\[(.*)\]$/, '$1');
     const target = { protocol, hostname: name, host, port };
     const named = isIP(name) === 0 ? { ...target, servername: name } : target;

@@ -5,15 +5,15 @@ const methodsWithBody = new Set(['POST', 'PUT', 'PATCH']);
 const notInValues = /[^\t\x20-\x7e\x80-\xff]/;
 const notInTargets = /[^\x21-\x7e]/;
 
-/** How the body of a request travels. */
+/** The head of a request and the framing of its body. */
 export interface SentHead {
   readonly text: string;
-  /** What the body must come to; null: it goes in chunks. */
+  /** Expected length of the body; null: chunked. */
   readonly bodyBytes: number | null;
 }
 
 /**
- * The head of a request. Nothing in it can end a line: what could is refused.
+ * The head of a request. Characters that could end a line are refused.
  * @throws HttpFailure `ERR_INVALID_CHAR`
  */
 export function requestHead(request: ForwardRequest): SentHead {
@@ -27,7 +27,7 @@ export function requestHead(request: ForwardRequest): SentHead {
   return { text: `${text}\r\n`, bodyBytes };
 }
 
-/** Of headers that are frozen, and so of many requests. */
+/** Cached for frozen headers, which many requests share. */
 const keptLines = new WeakMap<ForwardRequest['headers'], string>();
 
 function linesOf(headers: ForwardRequest['headers']): string {

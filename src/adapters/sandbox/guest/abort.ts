@@ -2,7 +2,7 @@ import { setTimeout } from './bridge.ts';
 
 type Listener = (event: { readonly type: 'abort'; readonly target: AbortSignal }) => void;
 
-/** Says whether something was called off, and why. */
+/** Whether something was aborted, and why. */
 export class AbortSignal {
   #reason: unknown = undefined;
   #isAborted = false;
@@ -32,7 +32,7 @@ export class AbortSignal {
     return any;
   }
 
-  /** The controller's way in; the first reason stays. */
+  /** Called by the controller; the first reason applies. */
   static readonly fire = (signal: AbortSignal, reason?: unknown): void => {
     if (signal.#isAborted) return;
     signal.#isAborted = true;

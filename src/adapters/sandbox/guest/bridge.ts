@@ -1,8 +1,8 @@
 import type { HostMethod, HostProtocol } from '../../../ports/sandbox.ts';
 
-/** Tells the supervisor; nothing comes back but a later `settle`. Only strings and numbers cross. */
+/** Posts to the supervisor; the only response is a later `settle`. Only strings and numbers cross. */
 type Post = (kind: 'call' | 'end' | 'fail', id: number, first: string, second: string) => void;
-/** Asks the supervisor and waits. */
+/** Calls the supervisor synchronously. */
 type Sync = (method: string, args: string) => string;
 
 export interface Answer<M extends HostMethod> {
@@ -40,7 +40,7 @@ export function bind(hostPost: Post, hostAsk: Sync): void {
   request = hostAsk;
 }
 
-/** @throws Error when the arguments are too large, the host refuses, or the run was aborted. */
+/** @throws Error when the arguments are too large, the host refuses, or the run was aborted */
 export async function call<M extends HostMethod>(
   method: M,
   args: HostProtocol[M][0],
@@ -71,12 +71,12 @@ function send(entry: Call): void {
   post('call', id, entry.method, entry.args);
 }
 
-/** JSON text of the answer. The method is one of the supervisor's table. */
+/** JSON text of the response. The supervisor has a table of methods. */
 export function callSync(method: string, args: unknown): string {
   return request(method, JSON.stringify(args));
 }
 
-/** How the supervisor answers. `timer` and `abort` need no answer before them. */
+/** The supervisor's responses. `timer` and `abort` may come without a call. */
 export function settle(kind: string, id: number, json: string, body: string): void {
   if (kind === 'timer') {
     const fire = timers.get(id);
@@ -124,7 +124,7 @@ interface HostFailure {
   readonly errors?: unknown;
 }
 
-/** A failure of the host as an error of this isolate, so that `instanceof Error` holds. */
+/** A failure of the host as an error of this isolate, so that `instanceof Error` is true. */
 function hostError(failure: HostFailure): Error {
   const { name, message, ...facts } = failure;
   const error = new Error(message);

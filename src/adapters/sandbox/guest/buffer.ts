@@ -77,8 +77,8 @@ function decode(bytes: Uint8Array, encoding: Encoding): string {
 }
 
 /**
- * The part of Node's `Buffer` that functions use, over plain memory of the isolate. As there, `slice` and
- * `subarray` share memory, and `from(buffer)` copies.
+ * The part of Node's `Buffer` that functions use, over memory of the isolate. As in Node, `slice` and `subarray`
+ * share memory, and `from(buffer)` copies.
  */
 export class Buffer extends Uint8Array<ArrayBuffer> {
   static override from(value: unknown, encodingOrOffset?: unknown, length?: unknown): Buffer {
@@ -98,7 +98,7 @@ export class Buffer extends Uint8Array<ArrayBuffer> {
     return fill === undefined || fill === 0 ? buffer : buffer.fill(fill, 0, size, encoding);
   }
 
-  /** Zeroed too: memory never shows what it held before. */
+  /** Zeroed too: memory never reveals former content. */
   static allocUnsafe(size: number): Buffer {
     return new Buffer(new ArrayBuffer(sizeOf(size)));
   }
@@ -245,7 +245,7 @@ type Reader =
   | 'BigInt64'
   | 'BigUint64';
 
-/** Node's names of the numbers of a `DataView`, with their width in bytes. */
+/** Node's names of the number types of a `DataView`, with their width in bytes. */
 const numbers: readonly (readonly [names: readonly string[], reader: Reader, width: number])[] = [
   [['UInt8', 'Uint8'], 'Uint8', 1],
   [['UInt16', 'Uint16'], 'Uint16', 2],

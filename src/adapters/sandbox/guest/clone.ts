@@ -1,8 +1,8 @@
 import { bytesOf } from './text.ts';
 
 /**
- * A deep copy of data, with cycles (the structured clone algorithm for what lives in this isolate).
- * @throws Error named `DataCloneError` for functions, symbols, promises and weak collections.
+ * A deep copy of data, with cycles (the structured clone algorithm for values of this isolate).
+ * @throws Error named `DataCloneError` for functions, symbols, promises and weak collections
  */
 export function structuredClone(value: unknown): unknown {
   return clone(value, new Map());
@@ -41,7 +41,7 @@ function clone(value: unknown, seen: Map<object, unknown>): unknown {
   return cloneObject(value, seen);
 }
 
-/** Copies of what holds no other objects; null for the rest. */
+/** Copies objects that contain no other objects; null for the rest. */
 function cloneAtom(value: object): object | null {
   if (value instanceof Date) return new Date(value.getTime());
   // eslint-disable-next-line no-restricted-syntax -- the function's own, which runs in its time

@@ -2,7 +2,7 @@ import { callSync } from './bridge.ts';
 import { Buffer } from './buffer.ts';
 import { bytesOf, utf8Encode } from './text.ts';
 
-/** The part of `node:crypto` that functions use; the digests are the host's. */
+/** The part of `node:crypto` that functions use; the host computes the digests. */
 class Digest {
   readonly #algorithm: string;
   readonly #key: Uint8Array | null;

@@ -1,11 +1,11 @@
 import type { HttpAnswer, InvalidCode, RunFailure } from '../../../ports/sandbox.ts';
 import type { Json } from '../../../kernel/stable-json.ts';
 
-/** JSON text of a payload that leaves the run in an error. */
+/** Limit of a payload in an error that leaves the run, as JSON text. */
 const payloadCharsMax = 99_000;
 const stackLinesMax = 10;
 
-/** Thrown to give the caller of an action a payload of one's own. */
+/** Thrown to give the caller of an action a custom payload. */
 export class ActionError extends Error {
   override readonly name = 'ActionError';
   readonly type = 'action_script_failure';
@@ -21,7 +21,7 @@ export class ActionError extends Error {
 
 const actionErrors = new WeakSet<object>();
 type Reply = Extract<HttpAnswer, { outcome: 'reply' }>;
-/** Errors made of a provider's answer, and of none (null). */
+/** Errors made from a provider's response, or without one (null). */
 const httpErrors = new WeakMap<object, { readonly reply: Reply; readonly data: unknown } | null>();
 
 function wrapPayload(payload: unknown): Record<string, unknown> {
@@ -36,14 +36,14 @@ const invalidErrors = new WeakMap<
   { readonly code: InvalidCode; readonly payload: object }
 >();
 
-/** Something did not fit its schema. */
+/** A value violated its schema. */
 export function invalidError(code: InvalidCode, message: string, payload: object): Error {
   const error = Object.assign(new Error(message), { code });
   invalidErrors.set(error, { code, payload });
   return error;
 }
 
-/** As the common HTTP client's errors look (docs/reference/functions.md#responses). */
+/** In the form of the common HTTP client's errors (docs/reference/functions.md#responses). */
 export function httpError(reply: Reply, data: unknown, config: object): Error {
   const { status, statusText, headers } = reply;
   const code = status >= 500 ? 'ERR_BAD_RESPONSE' : 'ERR_BAD_REQUEST';
@@ -54,7 +54,7 @@ export function httpError(reply: Reply, data: unknown, config: object): Error {
   return Object.assign(error, { isAxiosError: true, code, status, config, response });
 }
 
-/** The same without an answer. */
+/** The same without a response. */
 export function networkError(code: string, message: string, config: object): Error {
   const error = new Error(message);
   error.name = 'AxiosError';
@@ -62,10 +62,7 @@ export function networkError(code: string, message: string, config: object): Err
   return Object.assign(error, { isAxiosError: true, code, config });
 }
 
-/**
- * What is said of something thrown, whatever it is: it may be null, a proxy, a cycle, an object whose
- * getters throw.
- */
+/** Describes any thrown value: it may be null, a proxy, a cycle, or an object whose getters throw. */
 export function describeThrown(thrown: unknown, fileName: string): RunFailure {
   try {
     return describe(thrown, fileName);
@@ -117,7 +114,7 @@ function upstreamOf(
   };
 }
 
-/** As JSON, cut to the limit: whole properties go, the largest first. */
+/** As JSON, cut to the limit: whole properties are removed, the largest first. */
 function fitPayload(value: unknown): Json {
   const text = safeJson(value);
   if (text.length <= payloadCharsMax) return JSON.parse(text) as Json;
@@ -132,10 +129,10 @@ function fitPayload(value: unknown): Json {
   return Object.fromEntries(kept.map(({ key, item }) => [key, item]));
 }
 
-/** Undefined for what JSON leaves out: functions, symbols, undefined. */
+/** Undefined for values that JSON omits: functions, symbols, undefined. */
 export const jsonText = JSON.stringify as (value: unknown) => string | undefined;
 
-/** JSON text of anything; what JSON cannot hold is described. */
+/** JSON text of anything; values that JSON cannot represent are described. */
 function safeJson(value: unknown): string {
   try {
     return jsonText(value) ?? 'null';

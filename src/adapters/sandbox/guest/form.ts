@@ -66,7 +66,7 @@ export class Blob {
     this.type = toText(options.type ?? '').toLowerCase();
   }
 
-  /** The bytes without a promise: for the encoder of bodies. */
+  /** Synchronous access to the bytes, for the encoder of bodies. */
   static readonly bytesOf = (blob: Blob): Buffer => blob.#bytes;
 
   get size(): number {
@@ -151,7 +151,7 @@ export class FormData {
     return this.entries();
   }
 
-  /** The multipart body (RFC 7578) between the boundary's lines. */
+  /** The multipart body (RFC 7578) between the boundary lines. */
   static readonly encode = (form: FormData, boundary: string): Buffer => {
     const parts = form.#entries.flatMap(([name, value, fileName]) => {
       const isFile = value instanceof Blob;

@@ -8,8 +8,8 @@ import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 /**
- * What a function finds beside the language (docs/reference/functions.md#sandbox). Taken away: everything
- * that makes code of text, shares memory, or gets memory past the limit.
+ * The globals of a function besides the language (docs/reference/functions.md#sandbox). Removed: everything that
+ * generates code from text, shares memory, or allocates memory beyond the limit.
  */
 export function installGlobals(): void {
   const added = {
@@ -47,7 +47,7 @@ function define(target: object, name: string, value: unknown): void {
   });
 }
 
-/** Every method is there and does nothing. */
+/** Every method exists and does nothing. */
 function silentConsole(): object {
   const silent = () => undefined;
   return new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : silent) });
@@ -74,7 +74,7 @@ function refuseCodeFromText(): void {
   }
 }
 
-/** Resizable buffers grow outside of what the isolate's limit counts. */
+/** The isolate's limit does not count the growth of resizable buffers. */
 function refuseResizableBuffers(): void {
   const Plain = ArrayBuffer;
   const fixed = new Proxy(Plain, {

@@ -8,7 +8,7 @@ import { Blob, bytesOfBlob, encodeForm, FormData, Headers } from './form.ts';
 import { bytesOf, latin1Encode, toText, utf8Encode } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
-/** What a function writes (docs/reference/functions.md#configuration); anything may be in it. */
+/** The configuration from a function (docs/reference/functions.md#configuration); unvalidated. */
 export type Config = Readonly<Record<string, unknown>>;
 
 export interface Response {
@@ -25,7 +25,7 @@ const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /**
  * One call to the provider, after its retries.
- * @throws an error of the form of `httpError` for a status outside 2xx, of `networkError` without an answer
+ * @throws an error of the form of `httpError` for a status outside 2xx, of `networkError` without a response
  */
 export async function request(config: Config, verb?: string): Promise<Response> {
   const encoded = wireCall(config, verb);
@@ -87,7 +87,7 @@ function textField<K extends 'baseUrlOverride' | 'providerConfigKey' | 'connecti
     : ({ [name]: toText(value) } as Record<K, string>);
 }
 
-/** Undefined and null are left out, lists are joined by commas, dates become ISO text. */
+/** Undefined and null are omitted, lists are joined by commas, dates become ISO text. */
 function paramsOf(params: unknown): { params?: string | JsonObject } {
   if (params === undefined || params === null) return {};
   if (typeof params === 'string') return { params };
@@ -113,7 +113,7 @@ function headersOf(headers: unknown): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-/** The body as JSON; a form sets its `content-type`, which names the boundary. */
+/** The body as JSON; a form sets its `content-type`, with the boundary. */
 function wireBody(data: unknown, headers: Record<string, string>): WireBody {
   if (data === undefined || data === null) return { kind: 'none' };
   if (typeof data === 'string') return { kind: 'text', text: data };
@@ -156,7 +156,7 @@ function readBody(body: string, responseType: unknown): unknown {
   }
 }
 
-/** The answer of `uncontrolledFetch`: read whole before it is given. */
+/** The response of `uncontrolledFetch`: already read completely. */
 class FetchResponse {
   readonly #body: string;
   readonly status: number;

@@ -1,6 +1,6 @@
-/** Unpacks DEFLATE (RFC 1951), in the memory of the isolate. */
+/** Decompresses DEFLATE (RFC 1951), in the memory of the isolate. */
 
-/** Codes of Huffman by their length: how many there are of each, and the symbols in the order of their codes. */
+/** Huffman codes by length: the number of codes of each length, and the symbols in the order of their codes. */
 interface Huffman {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;
@@ -18,18 +18,18 @@ const distanceBases = [
   1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049,
   3073, 4097, 6145, 8193, 12289, 16385, 24577,
 ];
-/** Order in which a block names the lengths of the codes that name its codes. */
+/** The order in which a block lists the lengths of the codes that encode its codes. */
 const lengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 const endOfBlock = 256;
-/** No byte unpacks to more: 258 bytes take two bits at least. */
+/** Upper bound of the compression ratio: 258 bytes take at least two bits. */
 const ratioMax = 1032;
 
 const broken = (): Error => new Error('The archive is broken: its data cannot be unpacked.');
 
 /**
- * The unpacked bytes.
- * @param size how many there are
- * @throws Error where the data is none, or not of that size
+ * The decompressed bytes.
+ * @param size their number
+ * @throws Error if the data is invalid, or of another size
  */
 export function inflate(packed: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   if (size > packed.length * ratioMax) throw broken();
@@ -47,7 +47,7 @@ export function inflate(packed: Uint8Array, size: number): Uint8Array<ArrayBuffe
   return out.whole();
 }
 
-/** The packed bytes, bit by bit. */
+/** The compressed bytes, bit by bit. */
 class Bits {
   readonly #packed: Uint8Array;
   #at = 0;
@@ -71,7 +71,7 @@ class Bits {
     return value;
   }
 
-  /** Those of a block that is not packed. */
+  /** The bytes of an uncompressed block. */
   bytes(): Uint8Array {
     this.#held = 0;
     this.#count = 0;
@@ -99,7 +99,7 @@ class Bits {
   }
 }
 
-/** As many bytes as the archive says, and no more. */
+/** Exactly as many bytes as the archive declares. */
 class Output {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #at = 0;
@@ -119,7 +119,7 @@ class Output {
     this.#at += bytes.length;
   }
 
-  /** What stands so far back may be what is being written. */
+  /** The source may overlap the destination. */
   repeat(distance: number, length: number): void {
     if (distance > this.#at) throw broken();
     for (let left = length; left > 0; left--) this.byte(this.#bytes[this.#at - distance] ?? 0);
@@ -170,7 +170,7 @@ function fixedCodes(): Codes {
   return fixed;
 }
 
-/** The codes that a block brings. */
+/** The codes that a block defines. */
 function readCodes(bits: Bits): Codes {
   const literals = bits.take(5) + 257;
   const distances = bits.take(5) + 1;

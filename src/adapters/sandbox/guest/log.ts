@@ -31,8 +31,8 @@ export function setLogger(options: unknown): void {
 }
 
 /**
- * `log(message, payload?, { level }?)`: a last object with `level` holds the options. Lines of one turn
- * cross together; the promise resolves when this one has.
+ * `log(message, payload?, { level }?)`: a last object with `level` holds the options. Lines of one turn are sent
+ * together; the promise resolves when this one was sent.
  * @throws Error once the run was aborted
  */
 export async function log(...args: unknown[]): Promise<void> {
@@ -50,7 +50,7 @@ export async function log(...args: unknown[]): Promise<void> {
   await flushLogs();
 }
 
-/** Resolves when every line so far has crossed. A failure to log is nobody's failure. */
+/** Resolves when every line so far was sent. Logging never fails a run. */
 export async function flushLogs(): Promise<void> {
   while (lines.length > 0 || flushing !== null) {
     flushing ??= flushOnce();
@@ -59,7 +59,7 @@ export async function flushLogs(): Promise<void> {
 }
 
 async function flushOnce(): Promise<void> {
-  // Lines of the same turn join before the first one leaves.
+  // Lines of the same turn join before the first one is sent.
   await Promise.resolve();
   const batch = lines.slice(0, linesPerCall);
   lines = lines.slice(linesPerCall);
@@ -80,7 +80,7 @@ function optionsOf(args: readonly unknown[]): { level: LogLevel } | null {
   return { level: isKnown ? (wanted as LogLevel) : 'info' };
 }
 
-/** JSON text for people: cycles and depth are cut, secrets hidden, lists keyed by index. */
+/** Readable JSON text: cycles and depth are cut, secrets hidden, lists keyed by index. */
 function logJson(value: unknown): string {
   try {
     const plain = plainOf(value, 0, []);

@@ -15,7 +15,7 @@ import { Open } from './unzipper.ts';
 import { URL } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
-/** With a default export, for either style of import. */
+/** With a default export, for both styles of import. */
 const module = (exports: object, defaultExport: unknown = exports): object =>
   Object.freeze(
     Object.defineProperty({ ...exports, default: defaultExport }, '__esModule', { value: true }),
@@ -40,7 +40,7 @@ const crypto = module({
 
 const unzipper = module({ Open });
 
-/** The same values as the package's own: `z` is all of them. */
+/** The same exports as the package: `z` contains all of them. */
 const zod = module({ ...z, z }, z);
 
 const modules: Readonly<Record<string, object>> = {

@@ -5,7 +5,7 @@ import type { Config, Response } from './http.ts';
 import { toText } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
-/** Settings of one call: the provider's, overlaid by the caller's (docs/reference/functions.md#pagination). */
+/** Settings of one call: the provider's, overridden by the caller's (docs/reference/functions.md#pagination). */
 interface Settings extends PaginateDefinition {
   readonly type: 'cursor' | 'link' | 'offset';
   readonly on_page?: (page: { nextPageParam: unknown; response: Response }) => unknown;
@@ -15,9 +15,9 @@ type Request = (config: Config) => Promise<Response>;
 type Values = Readonly<Record<string, string | number>>;
 
 /**
- * Pages of rows. `on_page` runs when the consumer asks for the next page, so that what it saves comes
- * after the consumer has dealt with this one.
- * @throws Error before the first request when the settings are not whole
+ * Pages of rows. `on_page` runs when the consumer requests the next page, so that its saves follow the consumer's
+ * processing of this one.
+ * @throws Error before the first request when the settings are incomplete
  */
 export async function* paginate(
   config: Config,
@@ -93,7 +93,7 @@ async function* byLink(settings: Settings, first: Config, request: Request) {
   }
 }
 
-/** An absolute link brings its own base; the parameters of the first page are in it already. */
+/** An absolute link has its own base, and already contains the parameters of the first page. */
 function follow(config: Config, link: string): Config {
   const { params: _, ...rest } = config;
   const [origin] = /^https?:\/\/[^/?#]+/i.exec(link) ?? [];
@@ -143,7 +143,7 @@ function check(merged: object): Settings {
   return settings as Settings;
 }
 
-/** In a body, a dotted name stands for nested objects; the caller's data is never changed. */
+/** In a body, a dotted name denotes nested objects; the caller's data is never changed. */
 function place(config: Config, values: Values, inBody: boolean): Config {
   if (Object.keys(values).length === 0) return config;
   if (!inBody) return { ...config, params: queryWith(config['params'], values) };
@@ -181,7 +181,7 @@ function rowsOf(response: Response, settings: Settings): unknown {
 
 const hasRows = (rows: unknown): rows is unknown[] => Array.isArray(rows) && rows.length > 0;
 
-/** The value at a dotted path of own properties; a name may hold dots itself, as `@odata.nextLink` does. */
+/** The value at a dotted path of own properties; a name may itself contain dots, as `@odata.nextLink` does. */
 function valueAt(value: unknown, path: string): unknown {
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, path)) {
     return (value as Record<string, unknown>)[path];

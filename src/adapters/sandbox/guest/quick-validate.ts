@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../../../kernel/stable-json.ts';
 
 /** Deeper values are left to the full check. */
 const depthMax = 32;
-/** Of `.meta()`, which may say anything else as JSON Schema. */
+/** Keys of `.meta()` that do not affect validation; any other key may be JSON Schema. */
 const saysNothing = new Set(['id', 'title', 'description', 'examples', 'deprecated']);
 
-/** What the kinds of schema below say of themselves. */
+/** The internal definition of the schema kinds below. */
 interface Def {
   readonly type: string;
   readonly checks?: readonly unknown[];
@@ -23,8 +23,8 @@ interface Def {
 }
 
 /**
- * Whether the value fits the schema for sure. It takes a tenth of the time that the JSON Schema takes to be made, and
- * most values of most functions are told so. False says nothing: the full check decides, and has the words for it.
+ * Whether the value certainly fits the schema. Takes a tenth of the time of generating the JSON Schema, and accepts
+ * most values of most functions. False means unknown: the full check decides, and has the messages.
  */
 export function quicklyValid(schema: unknown, value: Json | undefined, depth = 0): boolean {
   if (value === undefined || depth > depthMax || !(schema instanceof z.ZodType)) return false;
@@ -69,7 +69,7 @@ export function quicklyValid(schema: unknown, value: Json | undefined, depth = 0
 
 type Inner = (schema: unknown, value: Json | undefined) => boolean;
 
-/** Every key is declared, and every declared one is there that must be. */
+/** Every key is declared, and every required one is present. */
 function objectFits(
   shape: Readonly<Record<string, unknown>>,
   value: JsonObject,
@@ -89,7 +89,7 @@ function isPlain(schema: z.ZodType): boolean {
   return meta === undefined || Object.keys(meta).every((key) => saysNothing.has(key));
 }
 
-/** An enum of numbers has its names among its values, too. */
+/** A numeric enum also has its names among its values. */
 const isNamed = (entries: readonly unknown[], value: string): boolean =>
   entries.every((entry) => typeof entry === 'string') && entries.includes(value);
 

@@ -4,19 +4,19 @@ import { log } from './log.ts';
 import { toText, utf8Length } from './text.ts';
 import { checkRecord, isValidating } from './validation.ts';
 
-/** One call to the host carries up to this much; longer lists are split. */
+/** Limit of one host call; longer lists are split. */
 const recordsPerCall = 1000;
 const charsPerCall = 3_000_000;
 /** JSON of one record in UTF-8 (docs/reference/limits.md#records). */
 const recordBytesMax = 1_000_000;
-/** A character of UTF-16 takes up to so many bytes: shorter texts need no counting. */
+/** Longest UTF-8 encoding of a UTF-16 code unit: shorter texts need no counting. */
 const bytesPerChar = 3;
 const idCharsMax = 255;
 
 type Write = 'batchSave' | 'batchUpdate' | 'batchDelete';
 type Row = Readonly<Record<string, unknown>>;
 
-/** @throws Error naming the declared models */
+/** @throws Error that names the declared models */
 function checkModel(model: unknown, models: readonly string[]): asserts model is string {
   if (typeof model === 'string' && models.includes(model)) return;
   const declared = models.join(', ');
@@ -74,8 +74,8 @@ export function recordMethods(models: readonly string[]) {
 }
 
 /**
- * The JSON texts of a list's calls. The whole list is checked before the first: a bad record saves
- * nothing. Of records with one id the last stays.
+ * The JSON texts of a list's calls. The whole list is checked before the first call: a bad record saves nothing. Of
+ * records with one id the last one is kept.
  */
 async function chunksOf(method: Write, rows: readonly unknown[], model: string): Promise<string[]> {
   const texts = new Map<string, string>();
@@ -84,7 +84,7 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
     texts.delete(id);
     const text = method === 'batchDelete' ? JSON.stringify({ id }) : textOf(row as Row, id, model);
     if (method !== 'batchDelete' && isValidating()) {
-      // As it is stored, but with the id as it was given.
+      // As stored, but with the id in its original form.
       const { id: input } = row as { readonly id: string | number };
       const stored = JSON.parse(text) as JsonObject;
       checkRecord(model, { ...stored, id: input }, method === 'batchUpdate');
@@ -113,7 +113,7 @@ async function chunksOf(method: Write, rows: readonly unknown[], model: string):
   return chunks;
 }
 
-/** Numbers count as their text; NUL never gets into an id. */
+/** Numbers are converted to text; NUL is never part of an id. */
 function idOf(row: unknown, model: string): string {
   const id: unknown = (row as { id?: unknown } | null | undefined)?.id;
   const text = typeof id === 'number' && id !== 0 ? String(id) : id;
@@ -131,7 +131,7 @@ function textOf(row: Row, id: string, model: string): string {
   throw coded(new Error(`The record ${id} of ${model} is larger than 1 MB.`), 'record_too_large');
 }
 
-/** Keyed by the id as it was asked for. */
+/** Keyed by the requested ids. */
 async function recordsById(
   ids: readonly (string | number)[],
   model: string,

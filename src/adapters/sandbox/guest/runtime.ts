@@ -20,7 +20,7 @@ import {
   startValidation,
 } from './validation.ts';
 
-/** What the supervisor asks for; as JSON text. */
+/** The supervisor's order; as JSON text. */
 export type GuestOrder =
   | { readonly task: 'describe'; readonly fileName: string }
   | {
@@ -39,8 +39,8 @@ interface CommonJs {
 type Bundle = (exports: unknown, require: (name: unknown) => object, module: CommonJs) => void;
 
 /**
- * The supervisor calls this once in each isolate, takes what it returns, and deletes the name. The globals
- * are set here and not in the snapshot: V8 completes its own when it makes a context of one.
+ * The supervisor calls this once in each isolate, keeps the returned function, and deletes the name. The globals
+ * are set here and not in the snapshot, because V8 adds its own when it creates a context from a snapshot.
  */
 Object.defineProperty(globalThis, '__svcStart', {
   configurable: true,
@@ -51,7 +51,7 @@ Object.defineProperty(globalThis, '__svcStart', {
   },
 });
 
-/** Ends by a message, never by what it returns. */
+/** Ends by a message, not by a return value. */
 function start(bundle: Bundle, orderText: string): void {
   const order = JSON.parse(orderText) as GuestOrder;
   perform(bundle, order).then(end, (thrown: unknown) => {

@@ -8,7 +8,7 @@ import { paginate } from './paginate.ts';
 import { recordMethods } from './records.ts';
 import { checkCheckpoint, checkMetadata, isValidating } from './validation.ts';
 
-/** The handle given to a function: everything it may reach, and nothing of how it works. */
+/** The handle of a function: everything that it may use, without internals. */
 export function makeHandle(type: FunctionType, context: RunContext): object {
   const { models, loggerLevel: _level, paginate: _paginate, ...shown } = context;
   const { lastSyncDate, validation: _validation, ...facts } = shown;
@@ -26,7 +26,7 @@ export function makeHandle(type: FunctionType, context: RunContext): object {
   });
 }
 
-/** Names that code and the language ask any object for; they are simply not there. */
+/** Names that code and the language look up on any object; they are absent. */
 const ordinary = new Set(['then', 'toJSON', 'asymmetricMatch', 'inspect']);
 
 function facade(members: Readonly<Record<string, unknown>>): object {
@@ -126,7 +126,7 @@ function checkpointMethods() {
   };
 }
 
-/** Checked before JSON turns dates into text and drops what it does not know. */
+/** Checked before JSON converts dates to text and drops unknown values. */
 function flatOf(checkpoint: unknown): JsonObject {
   const isPlain =
     typeof checkpoint === 'object' &&
@@ -175,7 +175,10 @@ function otherMethods() {
   };
 }
 
-/** `(name, input?)`, or the long form (integration, connection, name, input?): three leading texts or four arguments. */
+/**
+ * `(name, input?)`, or the long form (integration, connection, name, input?), recognized by three leading texts or
+ * four arguments.
+ */
 async function triggerAction(...args: unknown[]): Promise<unknown> {
   const isLong =
     args.length >= 4 || (args.length === 3 && args.every((arg) => typeof arg === 'string'));
@@ -196,7 +199,7 @@ async function triggerAction(...args: unknown[]): Promise<unknown> {
   }
 }
 
-/** With the answer that the trigger API would have given, for code that reads it there. */
+/** With the response that the trigger API would return, for code that reads it there. */
 function withResponse(error: Error): Error {
   const { code, status, payload } = error as { code?: string; status?: number; payload?: unknown };
   if (status === undefined) return error;
@@ -232,7 +235,7 @@ interface ZodLike {
       };
 }
 
-/** @throws ActionError after one line of the log per issue */
+/** @throws ActionError after one log line per issue */
 async function zodValidateInput(options: { zodSchema: ZodLike; input: unknown }): Promise<object> {
   throwIfAborted();
   const parsed = options.zodSchema.safeParse(options.input);

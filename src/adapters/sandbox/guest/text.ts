@@ -1,6 +1,6 @@
 /** Text and bytes without the host: the isolate has no encoder of its own. */
 
-/** As the language converts to text. */
+/** Converts to text as the language does. */
 export function toText(value: unknown): string {
   return String(value);
 }
@@ -70,13 +70,13 @@ export function utf8Decode(bytes: Uint8Array, isFatal = false): string {
   return out + String.fromCharCode(...units);
 }
 
-/** The code point at `at` (-1 when malformed) and where the next one starts. */
+/** The code point at `at` (-1 when malformed) and the start of the next one. */
 function decodeOne(bytes: Uint8Array, at: number): [code: number, next: number] {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return [first, at + 1];
   const length = first >= 0xc2 && first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   if (first < 0xc2 || length === 0) return [-1, at + 1];
-  // The second byte's range keeps out overlong forms, surrogates and points above U+10FFFF.
+  // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
   const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   let code = first & (0xff >> (length + 1));
@@ -160,7 +160,7 @@ export function base64Text(bytes: Uint8Array): string {
 
 const letter = (bits: number): string => alphabet.charAt(bits & 0x3f);
 
-/** Both alphabets; other characters are skipped, and reading ends at `=`. */
+/** Accepts both alphabets; skips other characters, and ends at `=`. */
 export function base64Bytes(text: string): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array((text.length * 3) >> 2);
   let length = 0;
@@ -233,7 +233,7 @@ const encodings: Readonly<Record<string, 'utf-8' | 'utf-16le' | 'windows-1252'>>
   'us-ascii': 'windows-1252',
 };
 
-/** Whole buffers only: a character cut by the end of a chunk is not carried over. */
+/** Whole buffers only: a character that is split across chunks is not carried over. */
 export class TextDecoder {
   readonly encoding: string;
   readonly fatal: boolean;

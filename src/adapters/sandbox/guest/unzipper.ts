@@ -2,7 +2,7 @@ import { Buffer } from './buffer.ts';
 import { inflate } from './inflate.ts';
 import { bytesOf, latin1Decode, utf8Decode } from './text.ts';
 
-/** The part of `unzipper` that works over memory: archives of the format ZIP, without encryption. */
+/** The part of `unzipper` that works in memory: ZIP archives, without encryption. */
 
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
@@ -11,7 +11,7 @@ const endBytes = 22;
 const entryBytes = 46;
 const fileBytes = 30;
 const commentBytesMax = 0xffff;
-/** Sizes and places of ZIP64 stand elsewhere: four gigabytes do not fit an isolate. */
+/** Marks sizes and positions in ZIP64 fields: four gigabytes do not fit an isolate. */
 const elsewhere = 0xffffffff;
 const encryptedFlag = 1;
 const utf8Flag = 0x800;
@@ -30,7 +30,7 @@ interface ZipFile {
 }
 
 export const Open = {
-  /** The files of an archive. @throws Error where it is none, or one that cannot be read here */
+  /** The files of an archive. @throws Error if it is none, or of an unsupported kind */
   async buffer(archive: unknown): Promise<{ readonly files: readonly ZipFile[] }> {
     const bytes = bytesOf(archive);
     if (bytes === null) throw new TypeError('Open.buffer takes the bytes of an archive');
@@ -59,7 +59,7 @@ function filesOf(bytes: Uint8Array): ZipFile[] {
   return files;
 }
 
-/** Place of the record that ends an archive; behind it there may be a comment. */
+/** Position of the end record of an archive; a comment may follow it. */
 function endOf(view: DataView): number {
   const last = view.byteLength - endBytes;
   for (let at = last; at >= Math.max(0, last - commentBytesMax); at--) {

@@ -3,7 +3,7 @@ import { hexEncode, toText, utf8Decode } from './text.ts';
 /** Pairs of a query or a form, in order (application/x-www-form-urlencoded). */
 export class URLSearchParams {
   #pairs: [string, string][] = [];
-  /** Told of every change: keeps the URL that these params belong to in step. */
+  /** Called on every change: keeps the URL that owns these params in sync. */
   #changed: (() => void) | null = null;
 
   constructor(init?: unknown) {
@@ -19,7 +19,7 @@ export class URLSearchParams {
     return params;
   }
 
-  /** Takes a new query without telling about it. */
+  /** Sets a new query without notification. */
   static reset(params: URLSearchParams, query: string): void {
     params.#pairs = parse(query);
   }
@@ -129,7 +129,7 @@ function escape(text: string): string {
     .replace(/[!'()~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Percent signs that begin no byte stay; bytes that are no UTF-8 become U+FFFD. */
+/** Percent signs that begin no byte are kept; invalid UTF-8 becomes U+FFFD. */
 function unescape(text: string): string {
   const spaced = text.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;

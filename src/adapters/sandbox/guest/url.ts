@@ -4,10 +4,10 @@ import { toText } from './text.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 type Part = (typeof urlParts)[number];
-/** Every part of a URL, as the host's parser gives them. */
+/** Every part of a URL, from the host's parser. */
 type Parts = Readonly<Record<Part | 'origin', string>>;
 
-/** A URL; parsing is the host's, so that it means the same here and where the request is made. */
+/** A URL. The host parses it, so that it means the same here and where the request is made. */
 export class URL {
   #parts: Parts;
   readonly #params: URLSearchParams;

@@ -8,16 +8,16 @@ import { log } from './log.ts';
 import { quicklyValid } from './quick-validate.ts';
 
 /**
- * Holds what a function takes and gives against the schemas of its definition, as JSON
- * (docs/reference/functions.md#definition). With `warn` what does not fit is counted, and said in one line each at the
- * end; with `error` it is refused.
+ * Validates inputs and outputs of a function against the schemas of its definition, as JSON
+ * (docs/reference/functions.md#definition). With `warn` violations are counted and logged in one line each at the
+ * end; with `error` they are refused.
  */
 
-/** Paths named in one line. */
+/** Paths listed in one line. */
 const pathsMax = 5;
 
 type Definition = Readonly<Record<string, unknown>>;
-/** What is wrong, as `path: why`; empty = nothing. */
+/** Violations, as `path: why`; empty = none. */
 type Check = (value: Json) => readonly string[];
 
 interface Tally {
@@ -39,7 +39,7 @@ export function startValidation(wanted: ValidationMode, ref: Definition): void {
 
 export const isValidating = (): boolean => mode !== 'off';
 
-/** @throws Error `invalid_sync_record`. `isPart`: what the record lacks is there already. */
+/** @throws Error `invalid_sync_record`. `isPart`: missing fields are in the stored record. */
 export function checkRecord(model: string, record: Json, isPart: boolean): void {
   const models = (definition['models'] ?? {}) as Definition;
   const what = `records of ${model}`;
@@ -67,7 +67,7 @@ export function checkMetadata(metadata: Json, isPart: boolean): void {
   check({ what: 'metadata', schema, isPart, code: 'invalid_metadata' }, metadata);
 }
 
-/** One line for each thing that did not fit: how often, and where first. */
+/** One line for each violation: its count and first path. */
 export async function reportValidation(): Promise<void> {
   for (const { what, count, paths } of tallies.values()) {
     if (count === 0) continue;
@@ -84,7 +84,7 @@ interface Checked {
 }
 
 function check(checked: Checked, value: Json): void {
-  // A definition need not say everything; what is no schema is nobody's to check.
+  // A definition may omit schemas; a value that is no schema is not checked.
   if (mode === 'off' || !(checked.schema instanceof z.ZodType)) return;
   if (quicklyValid(checked.schema, value)) return;
   const tally = tallyOf(checked);
@@ -107,11 +107,11 @@ function tallyOf({ what, schema, isPart = false }: Checked): Tally {
   return made;
 }
 
-/** By its JSON Schema, which knows no transforms and no undeclared keys. */
+/** By its JSON Schema, which has no transforms and no undeclared keys. */
 function checkOf(schema: unknown, what: string, isPart: boolean): Check {
   const { required, ...json } = schemaOf(schema, what);
   const whole = isPart || required === undefined ? json : { ...json, required };
-  // Anything fits.
+  // Any value fits.
   if (Object.keys(whole).length === 0) return () => [];
   const zod = z.fromJSONSchema(whole);
   return (value) => {
