@@ -19,6 +19,7 @@ import { composeWhole, type WholeNode } from './whole-node.ts';
 
 const batchSize = 500;
 const recordsPerRound = 25;
+const restPerWork = 10;
 const models = ['Contact', 'Deal', 'Note', 'Task'] as const;
 const options = { actor: 'system' };
 
@@ -93,6 +94,7 @@ async function write(node: WholeNode, stream: Stream, start: number): Promise<nu
   let rounds = 0;
   for (; !isStopped; rounds += 1) {
     const some = () => Array.from({ length: recordsPerRound }, () => random.int(perModel + 5_000));
+    const startedAt = performance.now();
     await writer.save(
       stream,
       origin,
@@ -105,7 +107,8 @@ async function write(node: WholeNode, stream: Stream, start: number): Promise<nu
         some().map((at) => ({ id: recordOf(at, 0).id })),
       );
     }
-    await sleep(Number(pauseMs));
+    // On a busy machine the writers must not outrun what is rebuilt.
+    await sleep(Math.max(Number(pauseMs), restPerWork * (performance.now() - startedAt)));
   }
   await readable(node, stream, origin);
   return rounds;

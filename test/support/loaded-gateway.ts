@@ -41,10 +41,16 @@ export async function openLoadedGateways(): Promise<LoadedGateways> {
   const key = `svc_env_${randomBytes(32).toString('base64url')}`;
   const accountKey = `svc_acct_${randomBytes(32).toString('base64url')}`;
 
+  const opened = stack.move();
   async function start(count: number): Promise<LoadedGateway> {
     const child = startChild('./load-child.ts', [folder, count, seed, writePauseMs], {
       SVC_BOOTSTRAP_KEY_DEV: key,
       SVC_BOOTSTRAP_ACCOUNT_KEY: accountKey,
+    });
+    // A test that fails leaves it running.
+    opened.defer(async () => {
+      child.process.kill('SIGKILL');
+      await child.ended;
     });
     const lines = child.lines[Symbol.asyncIterator]();
     const next = async (event: string): Promise<Record<string, unknown>> => {
@@ -74,7 +80,6 @@ export async function openLoadedGateways(): Promise<LoadedGateways> {
     };
   }
 
-  const opened = stack.move();
   return {
     headers: {
       authorization: `Bearer ${key}`,
