@@ -28,7 +28,7 @@ describe('what is known of the server of the tables', () => {
   it('refuses while it does not answer, and no more once someone has waited for its answer', async () => {
     const { server, told } = watched();
     await expect.poll(() => told.length).toBe(1);
-    expect(() => watch.refuseAway()).toThrow('cannot be read');
+    expect(() => watch.refuseAway()).toThrow('temporarily unavailable');
     server.isAway = false;
     await watch.untilAnswers(AbortSignal.timeout(10_000));
     watch.refuseAway();
