@@ -1,5 +1,5 @@
-// `npm run size`: what the installed dependencies take on disk, and the ten largest packages. A file with several
-// names counts once.
+// `npm run size`: the disk usage of the installed dependencies, and of the ten largest packages. Hard links count
+// once.
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// What npm runs around `npm pack`. Node strips no types below node_modules, so before it the sources are built to
-// JavaScript in dist, and the manifest names that; after it the manifest is again that of the repository.
+// Scripts around `npm pack`. Node strips no types below node_modules, so that before packing the sources are built
+// to JavaScript in dist and the manifest names that; afterwards the manifest of the repository is restored.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = join(root, 'package.json');
-/** Where the manifest of the repository waits meanwhile. */
+/** Backup of the repository's manifest. */
 const kept = join(root, 'node_modules', '.package-manifest.json');
 const built = join(root, 'dist');
 
@@ -18,7 +18,7 @@ function compile(project) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Data, styles and the like lie beside the code that reads them. */
+/** Data, styles and similar files beside the code that reads them. */
 function copyData(folder) {
   const isData = (source) => !source.endsWith('.ts') && !source.endsWith('.md');
   cpSync(join(root, folder), join(built, folder), { recursive: true, filter: isData });
@@ -31,7 +31,7 @@ function build() {
   for (const folder of ['src', 'streams', 'schemas']) copyData(folder);
 }
 
-/** Types are those of the sources, which the package has as well. */
+/** Types are those of the sources, which the package contains as well. */
 function nameBuilt() {
   const text = readFileSync(manifest, 'utf8');
   writeFileSync(kept, text);
@@ -45,7 +45,7 @@ function restore() {
   if (existsSync(kept)) renameSync(kept, manifest);
 }
 
-// A run that was broken off may have left the other manifest.
+// An interrupted run may have left the other manifest.
 restore();
 if (process.argv[2] === 'before') {
   build();

@@ -1,6 +1,6 @@
-// Installs the dependencies when they are missing or differ from the lockfile; with `--runtime` only those that the
-// gateway itself needs (`npm start`, `npm run demo`). Plain JavaScript: it runs on the Node that npm itself runs on,
-// before the project's own Node is there.
+// Installs the dependencies when they are missing or differ from the lockfile; with `--runtime` only those of the
+// gateway itself (`npm start`, `npm run demo`). Plain JavaScript: it runs on the Node of npm, before the project's
+// own Node is installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const isCurrent =
 
 if (!isCurrent) {
   console.error('Installing the dependencies (npm install) …');
-  // Not `npm ci`: it fails where a registry lacks an optional package of another platform.
+  // Not `npm ci`: it fails if a registry lacks an optional package of another platform.
   const args = ['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error'];
   if (isRuntime) args.push('--omit=dev');
   const { status } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });

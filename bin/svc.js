@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line under the Node of this package's own dependency, since the Node that the user
-// has may be older. Plain JavaScript that Node 20 runs.
+// Starts the command line under the Node of this package's own dependency, because the user's Node may be older.
+// Plain JavaScript that Node 20 runs.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** The built program of a packed package, else the TypeScript source of the repository. */
+/** The built program of a packed package, otherwise the TypeScript source of the repository. */
 function program() {
   const built = join(root, 'dist', 'src', 'cli', 'main.js');
   const source = join(root, 'src', 'cli', 'main.ts');
   return existsSync(source) && !root.includes('node_modules') ? source : built;
 }
 
-/** The executable of the dependency `node`; this process's own where it was not installed. */
+/** The executable of the dependency `node`; this process's own if it is not installed. */
 function node() {
   try {
     const folder = dirname(require.resolve('node/package.json'));
@@ -30,7 +30,7 @@ function node() {
   }
 }
 
-/** Node keeps what it has compiled here, so that the next command starts in half the time. */
+/** Compile cache of Node, with which the next command starts in half the time. */
 function compiled() {
   const caches = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   return process.env.NODE_COMPILE_CACHE ?? join(caches, 'svc', 'compiled');

@@ -3,7 +3,7 @@ import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
 import { refusalText } from './refusal-text.ts';
 
-/** The service as an operator calls it. @throws CommandFailure without a key */
+/** The client for an operator. @throws CommandFailure without a key */
 export function accountClient(context: Context): ApiClient {
   const { accountKey } = context.environment;
   if (accountKey !== null) return context.openClient(accountKey);
@@ -12,7 +12,7 @@ export function accountClient(context: Context): ApiClient {
   });
 }
 
-/** @throws CommandFailure unless somebody agrees, or has agreed beforehand */
+/** @throws CommandFailure without confirmation, now or beforehand */
 export async function confirm(
   context: Context,
   values: {
@@ -37,7 +37,7 @@ const codes: Readonly<Record<number, ExitCode>> = {
   409: exitCodes.refused,
 };
 
-/** The service's refusal as the end of a command; anything else as it is. */
+/** The service's refusal as a CommandFailure; other errors unchanged. */
 export function asCommandFailure(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const exitCode = codes[error.status ?? 0] ?? exitCodes.failure;

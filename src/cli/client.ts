@@ -7,7 +7,7 @@ export interface DeployedItem {
   readonly integrationId: string;
   readonly name: string;
   readonly type: 'sync' | 'action' | 'on-event';
-  /** Connections of the integration. */
+  /** Number of connections of the integration. */
   readonly connections: number;
   readonly auto_start: boolean;
 }
@@ -37,22 +37,22 @@ export interface DeployRequest {
 
 export { ApiError };
 
-/** The service as the command line sees it: its public API. */
+/** The client of the command line: the public API. */
 export interface ApiClient {
   /** @throws ApiError */
   previewDeploy(request: DeployRequest): Promise<DeployPlan>;
   /** @throws ApiError */
   deploy(request: DeployRequest): Promise<DeployPlan>;
-  /** Any other call of the API; what it answers is not looked at. @throws ApiError */
+  /** Any other call of the API; its response is not validated. @throws ApiError */
   call(
     method: string,
     path: string,
     body?: JsonObject,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Json>;
-  /** The data of a stream of events, until the signal is aborted. @throws ApiError */
+  /** The data of a stream of events, until the signal aborts. @throws ApiError */
   events(path: string, signal: AbortSignal): AsyncGenerator<Json>;
-  /** A call whose answer is taken as it is, whatever its status. @throws ApiError without an answer */
+  /** A call whose response is returned unchanged, whatever its status. @throws ApiError without a response */
   send(request: ApiRequest): Promise<ApiReply>;
 }
 
@@ -149,6 +149,6 @@ function asPlan(body: Json): DeployPlan {
   if (!isJsonObject(body) || !lists.every((name) => Array.isArray(body[name]))) {
     throw new ApiError('invalid_answer', 'The service did not answer with a deployment plan.');
   }
-  // The shape is the service's promise; its lists are there.
+  // The API guarantees the shape, including its lists.
   return body as unknown as DeployPlan;
 }

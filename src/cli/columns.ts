@@ -1,6 +1,6 @@
 type Cells = readonly (string | number)[];
 
-/** Rows as aligned lines below their heads: the first `left` columns to the left, the others to the right. */
+/** Rows as aligned lines below their headings: the first `left` columns aligned left, the others right. */
 export function columns(heads: readonly string[], rows: readonly Cells[], left: number): string[] {
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...rows.map((row) => String(row[at] ?? '').length)),

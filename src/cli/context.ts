@@ -7,26 +7,26 @@ import type { Output } from './output.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import type { OwnPackage } from './package.ts';
 
-/** What commands may touch; `main.ts` makes the real one. */
+/** The dependencies of commands; `main.ts` creates the real ones. */
 export interface Context {
-  /** The project: the folder that the user is in. */
+  /** The project: the user's current folder. */
   readonly root: string;
   readonly own: OwnPackage;
   readonly environment: Environment;
   readonly output: Output;
-  /** Whether somebody can answer a question. */
+  /** Whether the user can answer a question. */
   readonly isTerminal: boolean;
   prompt(question: string): Promise<string>;
-  /** Calls it at Ctrl-C instead of ending; returns how to take that back. */
+  /** Calls the listener on Ctrl-C instead of ending; returns the function that removes it. */
   onInterrupt(listener: () => void): () => void;
   openSandbox(): Promise<Sandbox>;
   openCompiler(parts: CompilerParts): ProjectCompiler;
   openClient(secretKey: string): ApiClient;
-  /** Runs a program of the service for its log on this machine; resolves with its exit code. */
+  /** Runs a program of the service on the log of this machine; resolves with its exit code. */
   runOnLog(program: 'log' | 'keys', args: readonly string[]): Promise<number>;
 }
 
-/** Aborted at Ctrl-C, which no longer ends the process until this is disposed of. */
+/** Aborted on Ctrl-C, which does not end the process until this is disposed of. */
 export function stopOnInterrupt(
   context: Pick<Context, 'onInterrupt'>,
 ): { readonly signal: AbortSignal } & Disposable {
@@ -38,18 +38,18 @@ export function stopOnInterrupt(
 /** A command of the command line. */
 export interface Command {
   readonly name: string;
-  /** Its arguments as help shows them. */
+  /** Its arguments as shown by help. */
   readonly usage: string;
   readonly summary: string;
-  /** What `svc help <name>` shows below the usage. */
+  /** The text of `svc help <name>` below the usage. */
   readonly help: string;
   /** @throws CommandFailure */
   run(args: readonly string[], context: Context): Promise<void>;
 }
 
 /**
- * Asks on the terminal; the question goes to stderr, so that stdout holds results only.
- * @throws CommandFailure at Ctrl-C
+ * Prompts on the terminal; the question goes to stderr, so that stdout contains results only.
+ * @throws CommandFailure on Ctrl-C
  */
 export async function promptOnTerminal(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -65,6 +65,6 @@ export async function promptOnTerminal(question: string): Promise<string> {
   }
 }
 
-/** Whether questions may be asked: in a terminal, outside CI, and not switched off. */
+/** Whether prompts are allowed: on a terminal, outside CI, and not disabled. */
 export const mayPrompt = (context: Context, interactive: boolean | undefined): boolean =>
   context.isTerminal && !context.environment.isCi && interactive !== false;

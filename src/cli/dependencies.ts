@@ -17,8 +17,8 @@ const lockFiles: readonly (readonly [string, PackageManager])[] = [
 ];
 
 /**
- * Sees to it that the project's package.json names this package and the exact zod that functions run
- * with; what differs is written and installed, unless updates are off (docs/reference/cli.md#project).
+ * Ensures that the project's package.json has this package and the exact zod of the sandbox; writes and installs
+ * differences, unless updates are off (docs/reference/cli.md#project).
  */
 export function alignDependencies(
   root: string,
@@ -45,7 +45,7 @@ export function alignDependencies(
   installDependencies(root, output);
 }
 
-/** What package.json should have and has not, as text; empty when it has all of it. */
+/** What package.json lacks, as text; empty when it is complete. */
 export function missingDependencies(root: string, own: OwnPackage): string {
   return listed(wrongDependencies(root, own, readManifest(join(root, 'package.json'))));
 }
@@ -60,10 +60,10 @@ const wrongDependencies = (root: string, own: OwnPackage, manifest: JsonObject):
 const listed = (wanted: Wanted): string =>
   wanted.map(([name, spec]) => `${name} ${spec}`).join(', ');
 
-/** The version of vitest that generated tests were tried with. */
+/** The version of vitest that generated tests were tested with. */
 const vitestVersion = '5.1.1';
 
-/** Sees to it that package.json names vitest, whatever version; what is missing is written and installed. */
+/** Ensures that package.json has any version of vitest; writes and installs it if missing. */
 export function alignTestRunner(
   root: string,
   options: { readonly mayUpdate: boolean; readonly output: Output },
@@ -106,7 +106,7 @@ function isSatisfied(
     return typeof value === 'string' ? [value] : [];
   });
   if (name !== 'svc') return input.includes(wanted);
-  // Installed from a packed file, the package lies in the project and is what it is.
+  // When installed from a packed file, the package is inside the project.
   if (input.length > 0 && own.root.startsWith(realpathSync(root) + sep)) return true;
   return input.some((value) => value.startsWith('file:') && isFolder(root, value, own));
 }
@@ -122,7 +122,7 @@ function readManifest(path: string): JsonObject {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Json;
     if (isJsonObject(manifest)) return manifest;
   } catch {
-    // Said below: an unreadable manifest and one that is no object are the same to the user.
+    // Reported below: to the user an unreadable manifest and one that is no object are the same.
   }
   throw new CommandFailure('package.json is not a JSON object');
 }
@@ -141,7 +141,7 @@ export function installDependencies(root: string, output: Output): void {
   throw new CommandFailure(`${manager} install failed${reason}`);
 }
 
-/** `packageManager` of package.json, else the lock file, else npm. */
+/** `packageManager` of package.json, otherwise by the lock file, otherwise npm. */
 function packageManager(root: string): PackageManager {
   const named = readManifest(join(root, 'package.json'))['packageManager'];
   const name = typeof named === 'string' ? named.split('@')[0] : undefined;

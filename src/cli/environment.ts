@@ -5,33 +5,33 @@ import { withoutTrailingSlashes } from '../kernel/trailing-slashes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What the command line takes from the environment and the project's `.env`. */
+/** The settings of the command line, from the environment and the project's `.env`. */
 export interface Environment {
   /** Base URL of the service. */
   readonly host: string;
   /** The API key of an environment of the service; null when none is set. */
   secretKey(environment: string): string | null;
-  /** The variable that `secretKey` looks for first. */
+  /** The variable that `secretKey` looks up first. */
   secretKeyVariable(environment: string): string;
   /** The key of the account, for operators; null when none is set. */
   readonly accountKey: string | null;
-  /** What forwarded webhooks are signed with; null when none is set. */
+  /** The signing key of forwarded webhooks; null when none is set. */
   readonly webhookSigningKey: string | null;
   readonly deployAutoConfirm: boolean;
   readonly dependencyUpdate: boolean;
   readonly isCi: boolean;
-  /** Folder that the user is in; `npm run` changes to the package's folder and leaves a note. */
+  /** The user's folder; `npm run` changes to the package's folder and passes the original one. */
   readonly workingDirectory: string;
   readonly hasEnvFile: boolean;
 }
 
 const defaultHost = 'http://localhost:3003';
 
-/** The process's own variables: the one place of the command line that reads them. */
+/** The process's own variables: only this file of the command line reads them. */
 // eslint-disable-next-line no-restricted-properties -- settings of the command line are read here only
 export const processVariables = (): Variables => process.env;
 
-/** Variables of the process win over the project's `.env` (docs/reference/cli.md#variables). */
+/** Variables of the process override the project's `.env` (docs/reference/cli.md#variables). */
 export function readEnvironment(directory: string, variables: Variables): Environment {
   const file = join(directory, '.env');
   const hasEnvFile = existsSync(file);
@@ -57,7 +57,7 @@ export function readEnvironment(directory: string, variables: Variables): Enviro
   };
 }
 
-/** A shell takes no `-` in a name, so it is written as `_`. */
+/** A shell allows no `-` in a name, so that it becomes `_`. */
 const secretKeyVariable = (environment: string): string =>
   `SVC_SECRET_KEY_${environment.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
@@ -65,8 +65,8 @@ const isOn = (value: string | undefined): boolean =>
   value !== undefined && !['', '0', 'false'].includes(value.toLowerCase());
 
 /**
- * Where the user is: `npm run svc` starts in the folder of the package that has the script, and names the
- * user's own in `INIT_CWD`.
+ * The user's folder: `npm run svc` starts in the folder of the package with the script, and passes the original one
+ * in `INIT_CWD`.
  */
 export function userDirectory(variables: Variables, current: string): string {
   const isNpmScript = variables['npm_lifecycle_event'] === 'svc';

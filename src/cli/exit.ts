@@ -1,32 +1,32 @@
 /** Exit codes of the command line (docs/reference/cli.md#exit-codes). */
 export const exitCodes = {
   success: 0,
-  /** Wrong use, not a project, and whatever has no code of its own. */
+  /** Usage errors, not a project, and failures without a code of their own. */
   failure: 1,
-  /** No key, or one that the service refuses. */
+  /** No key, or a refused one. */
   keyRefused: 3,
-  /** Not in the present state, or nobody agreed to it. */
+  /** Not in the current state, or not confirmed. */
   refused: 4,
-  /** Two generations of a projection are not the same. */
+  /** Two generations of a projection differ. */
   differs: 5,
   compileFailed: 10,
   /** Also not confirmed, or no environment named. */
   deployFailed: 11,
-  /** The function failed, or there is no such function or connection. */
+  /** The function failed, or the function or connection does not exist. */
   dryRunFailed: 12,
   /** By Ctrl-C. */
   interrupted: 130,
-  /** Who read the results has gone, as `head` does once it has enough. */
+  /** The reader of the results has closed the pipe, as `head` does. */
   readerGone: 141,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends the command with a sentence for the user and no stack. */
+/** Ends the command with a sentence for the user and without a stack. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: ExitCode;
-  /** Whether the help of the command says how to do it right. */
+  /** Whether to print the usage of the command. */
   readonly isUsage: boolean;
 
   constructor(message: string, options: { exitCode?: ExitCode; isUsage?: boolean } = {}) {

@@ -5,8 +5,8 @@ import type { Context } from './context.ts';
 import { CommandFailure } from './exit.ts';
 
 /**
- * The JSON that an option holds, or the file that it names as `@file.json`; undefined where it is not given.
- * @throws CommandFailure where it is no JSON
+ * The JSON value of an option, or of the file that it names as `@file.json`; undefined without the option.
+ * @throws CommandFailure if it is no JSON
  */
 export function jsonOption(
   { root }: Pick<Context, 'root'>,
@@ -21,7 +21,7 @@ export function jsonOption(
       : input;
     return JSON.parse(text) as Json;
   } catch (error) {
-    // A parser quotes what it could not read.
+    // A parser's message quotes the invalid text.
     const isQuoted = isSecret && error instanceof SyntaxError;
     const reason = isQuoted
       ? 'it is not JSON'

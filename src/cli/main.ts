@@ -14,14 +14,14 @@ const root = userDirectory(variables, process.cwd());
 const environment = readEnvironment(root, variables);
 const own = ownPackage();
 
-/** Ctrl-C ends a command that does not ask to be told of it. */
+/** Ctrl-C ends a command that does not listen for it. */
 const listeners = new Set<() => void>();
 process.on('SIGINT', () => {
   if (listeners.size === 0) process.exit(exitCodes.interrupted);
   for (const listener of listeners) listener();
 });
 
-/** Nobody reads on: there is nothing left to do, and nobody to tell. */
+/** The reader has closed the pipe: there is nothing left to do. */
 function endUnread(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit(exitCodes.readerGone);

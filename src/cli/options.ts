@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CommandFailure } from './exit.ts';
 
-/** Options that every command takes (docs/reference/cli.md#invocation). */
+/** Options of every command (docs/reference/cli.md#invocation). */
 const globalOptions = {
   'auto-confirm': { type: 'boolean' },
   debug: { type: 'boolean' },
@@ -13,8 +13,8 @@ const globalOptions = {
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /**
- * The words and options of a command.
- * @throws CommandFailure on an option that it does not have
+ * Positional arguments and options of a command.
+ * @throws CommandFailure on an unknown option
  */
 export function parseCommand<const T extends Options>(args: readonly string[], options: T) {
   try {

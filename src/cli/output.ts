@@ -1,10 +1,10 @@
-/** Where a command writes: results to `out`, diagnostics and progress to `err`. */
+/** The output of a command: results to `out`, diagnostics and progress to `err`. */
 export interface Output {
   result(line: string): void;
   note(line: string): void;
-  /** Shown in place of the one before, until the next line; nothing where there is no terminal. */
+  /** A status line that the next line replaces; nothing without a terminal. */
   status(line: string): void;
-  /** Whether somebody watches the diagnostics. */
+  /** Whether diagnostics go to a terminal. */
   readonly isWatched: boolean;
   /** The text in that color on a terminal, the plain text elsewhere. */
   readonly paint: (color: Color, text: string) => string;

@@ -10,7 +10,7 @@ interface Manifest {
   readonly version?: string;
 }
 
-/** The package this program is part of, and what functions are compiled against. */
+/** The package of this program, and what functions are compiled against. */
 export interface OwnPackage {
   readonly root: string;
   readonly version: string;
@@ -37,7 +37,7 @@ export function ownPackage(): OwnPackage {
   };
 }
 
-/** Built files lie in a folder of the package that has no manifest of its own. */
+/** Built files are in a folder of the package without a manifest of its own. */
 function findRoot(from: string): string {
   const manifest = join(from, 'package.json');
   if (existsSync(manifest)) return from;

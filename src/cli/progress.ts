@@ -1,7 +1,7 @@
 import type { Output } from './output.ts';
 import { progressLine } from './projections/progress.ts';
 
-/** Tells one of so many phases after the other: a bar where somebody watches, else line by line. */
+/** Reports phases: as a bar on a terminal, otherwise line by line. */
 export function showProgress(output: Output, total: number): (phase: string) => void {
   let begun = 0;
   return (phase) => {

@@ -5,7 +5,7 @@ import { CommandFailure } from './exit.ts';
 const yamlNames = ['svc.yaml', 'svc.yml'];
 
 /**
- * Makes sure that the folder is a project.
+ * Checks that the folder is a project.
  * @throws CommandFailure when it is not, or still has the YAML configuration of older versions
  */
 export function requireProject(root: string): void {

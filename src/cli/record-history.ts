@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../kernel/stable-json.ts';
 import type { Context } from './context.ts';
 import { showRows } from './service-command.ts';
 
-/** Mirrors an entry of `GET /records/history`. */
+/** @see src/modules/records/shapes.ts */
 interface ShownChange {
   readonly action: string;
   readonly at: string;
@@ -13,14 +13,14 @@ interface ShownChange {
   readonly payload: JsonObject | null;
 }
 
-/** Prints the changes of one record, as a table or the answer as JSON; what is missing is told on stderr. */
+/** Prints the changes of one record, as a table or as JSON; reports missing ones on stderr. */
 export function showHistory(context: Context, answer: Json, isJson: boolean | undefined): void {
   const { output } = context;
   if (isJson === true) {
     output.result(JSON.stringify(answer));
     return;
   }
-  // The shape is the service's promise.
+  // The API guarantees the shape.
   const { changes, next_cursor, earlier_changes } = answer as unknown as {
     readonly changes: readonly ShownChange[];
     readonly next_cursor: string | null;

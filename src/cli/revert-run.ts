@@ -4,7 +4,7 @@ import type { ApiClient } from './client.ts';
 import type { Context } from './context.ts';
 import { showRows } from './service-command.ts';
 
-/** Mirrors `data` of `POST /runs/{id}/revert`. */
+/** @see src/modules/functions/runs/shapes.ts */
 interface ShownRevert {
   readonly revert_run_id: string | null;
   readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -16,7 +16,7 @@ interface ShownRevert {
   })[];
 }
 
-/** Says what would be taken back, asks, and takes it back. @throws CommandFailure unless somebody agrees */
+/** Prints what would be reverted, asks, and reverts it. @throws CommandFailure without confirmation */
 export async function revertRun(
   context: Context,
   client: ApiClient,
@@ -29,7 +29,7 @@ export async function revertRun(
 ): Promise<void> {
   const prompt = async (isDry: boolean): Promise<ShownRevert> => {
     const answer = await client.call('POST', `${path}/revert`, { dry_run: isDry });
-    // The shape is the service's promise.
+    // The API guarantees the shape.
     return (answer as unknown as { readonly data: ShownRevert }).data;
   };
   const planned = await prompt(true);

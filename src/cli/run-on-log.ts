@@ -4,8 +4,8 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Runs one of the service's own programs for its log in a process of its own, in the folder that the user is in.
- * Resolves with its exit code.
+ * Runs one of the service's own programs on its log, as a child process in the user's current folder. Resolves with
+ * its exit code.
  */
 export async function runOnLog(
   root: string,

@@ -2,7 +2,7 @@ import { findCommand, overview, unknownCommand, usageOf } from './commands/help.
 import type { Command, Context } from './context.ts';
 import { CommandFailure, exitCodes, type ExitCode } from './exit.ts';
 
-/** Runs one command line and says how it ended; never throws for what the user did. */
+/** Runs one command line and returns its exit code; never throws for errors of the user. */
 export async function runCommandLine(args: readonly string[], context: Context): Promise<ExitCode> {
   const { output } = context;
   const at = args.findIndex((word) => !word.startsWith('-'));

@@ -2,7 +2,7 @@ import type { FunctionKind } from '../modules/functions/functions/state.ts';
 import { compilerOptions } from './compiler/type-checker.ts';
 import { kindFolder } from './project-layout.ts';
 
-/** Files of a project, by path; what `svc init` writes. Every scaffold compiles as it is. */
+/** Files of a project, by path, as `svc init` writes them. Every scaffold compiles unchanged. */
 export type Files = Readonly<Record<string, string>>;
 
 /** Path of a function's file, without extension. */
@@ -25,7 +25,7 @@ export function functionScaffold(kind: FunctionKind): string {
   }
 }
 
-/** What a new project holds besides package.json, which names versions. */
+/** The files of a new project besides package.json, which contains versions. */
 export function projectFiles(): Files {
   return {
     '.env': envFile,

@@ -1,14 +1,14 @@
 import { CommandFailure, type ExitCode } from './exit.ts';
 import type { Context } from './context.ts';
 
-/** Which environment of the service a command is about, and the key that opens it. */
+/** The environment of a command, and its key. */
 export interface Target {
   readonly environment: string;
   readonly secretKey: string;
 }
 
 /**
- * The environment that was named, or that somebody names when asked, with its key.
+ * The environment from the arguments or from a prompt, with its key.
  * @throws CommandFailure with the given code when either is missing
  */
 export async function targetOf(

@@ -5,13 +5,13 @@ import { mayPrompt, type Context } from './context.ts';
 import { CommandFailure, exitCodes } from './exit.ts';
 import { targetOf } from './secret-key.ts';
 
-/** Options of the commands that look into an environment of the service. */
+/** Options of commands that read an environment of the service. */
 export const serviceOptions = {
   environment: { type: 'string', short: 'e' },
   json: { type: 'boolean' },
 } as const;
 
-/** Options of the commands that list what happened. */
+/** Options of commands that list entries. */
 export const listOptions = {
   ...serviceOptions,
   integration: { type: 'string', short: 'i' },
@@ -20,7 +20,7 @@ export const listOptions = {
   limit: { type: 'string' },
 } as const;
 
-/** What their help says of them, below the options of the command's own. */
+/** Their help, below the options of the command itself. */
 export const listHelp = `  -e, --environment <name>   environment of the service
   -i, --integration <id>     only of this integration
       --connection <id>      only of this connection
@@ -36,8 +36,8 @@ interface ListValues {
 }
 
 /**
- * The query of a list, with the conditions of the command's own.
- * @throws CommandFailure where `--since` is no time
+ * The query of a list, with the conditions of the command itself.
+ * @throws CommandFailure if `--since` is no time
  */
 export function listQuery(
   { integration, connection, since, limit }: ListValues,
@@ -52,7 +52,7 @@ export function listQuery(
   });
 }
 
-/** The time in ISO 8601. @throws CommandFailure where it is none */
+/** The time in ISO 8601. @throws CommandFailure if it is invalid */
 export function sinceOf(input: string | undefined): string | undefined {
   if (input === undefined) return undefined;
   const at = new Date(input);
@@ -60,7 +60,7 @@ export function sinceOf(input: string | undefined): string | undefined {
   return at.toISOString();
 }
 
-/** What their help says of keys and codes. */
+/** Their help on keys and exit codes. */
 export const serviceHelp = `Variables
   SVC_SECRET_KEY_<ENVIRONMENT>   API key of the environment; SVC_SECRET_KEY otherwise
   SVC_HOSTPORT                   address of the service (http://localhost:3003)
@@ -68,7 +68,7 @@ export const serviceHelp = `Variables
 Exit codes
   0 done   1 failed   3 key missing or refused   4 not in its present state`;
 
-/** Does the work with the environment's key; what the service refuses ends the command in its words. */
+/** Runs the task with the environment's key; a refusal of the service ends the command with its message. */
 export async function inEnvironment(
   context: Context,
   values: { readonly environment?: string | undefined; readonly interactive?: boolean | undefined },
@@ -86,7 +86,7 @@ export async function inEnvironment(
   }
 }
 
-/** A query of what is given: `?a=1&b=2`, or nothing. */
+/** A query of the present values: `?a=1&b=2`, or nothing. */
 export function queryOf(input: Readonly<Record<string, string | undefined>>): string {
   const present = Object.entries(input).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

@@ -2,18 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, refusal } from '../client/api-error.ts';
 import type { Json } from '../kernel/stable-json.ts';
 
-/** How long after its end a stream is asked for again. */
+/** Pause before an ended stream is requested again. */
 const tryAgainMs = 2_000;
 
-/** An answer whose body is read as it comes. */
+/** A response whose body is streamed. */
 export type OpenStream = (
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ) => Promise<Response>;
 
 /**
- * The data of server-sent events, until the signal is aborted. A stream that breaks is opened again after the last
- * event, so that none is missed.
+ * The data of server-sent events, until the signal aborts. An interrupted stream is resumed after the last event,
+ * so that none is missed.
  * @throws ApiError when the service refuses the stream, or cannot be reached at the start
  */
 export async function* eventsOf(open: OpenStream, signal: AbortSignal): AsyncGenerator<Json> {
@@ -45,7 +45,7 @@ interface ReceivedEvent {
   readonly data: string;
 }
 
-/** Comments and fields that are not needed are left out. */
+/** Comments and unused fields are skipped. */
 async function* parsed({ body }: Response): AsyncGenerator<ReceivedEvent> {
   if (body === null) return;
   let text = '';

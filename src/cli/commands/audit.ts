@@ -15,7 +15,7 @@ const options = {
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** Mirrors `GET /audit/chains` (src/modules/access/audit/shapes.ts). */
+/** @see src/modules/access/audit/shapes.ts */
 interface ShownChain {
   readonly environment: string;
   readonly name: string | null;
@@ -104,7 +104,7 @@ async function exportChain(context: Context, { environment }: Values): Promise<v
     context.output.result(JSON.stringify(line));
 }
 
-/** By the name of its environment or by its id. @throws CommandFailure where there is none */
+/** By the name of its environment or by its id. @throws CommandFailure if there is none */
 function chainNamed(chains: readonly ShownChain[], wanted: string): ShownChain {
   const found = chains.find(({ name, environment }) => name === wanted || environment === wanted);
   if (found !== undefined) return found;
@@ -138,7 +138,7 @@ const linesOf = (text: string): Line[] =>
 interface Verdict {
   readonly environment: string;
   readonly events: number;
-  /** The first event that does not fit; null = the chain is whole. */
+  /** The first event that does not fit; null = the chain is valid. */
   readonly broken: { readonly seq: number; readonly why: string } | null;
 }
 
@@ -163,7 +163,7 @@ async function verifyService(context: Context, wanted: string | undefined): Prom
   return verdicts;
 }
 
-/** An export is compared with nothing but itself. */
+/** An export is only verified against itself. */
 async function verifyFile(file: string): Promise<Verdict[]> {
   const lines = linesOf(await readFile(file, 'utf8'));
   const verifier = new ChainVerifier(lines[0]?.environment ?? 'account');
@@ -171,12 +171,12 @@ async function verifyFile(file: string): Promise<Verdict[]> {
   return [verifier.verdict(null)];
 }
 
-/** Follows one chain; the first event that does not fit decides. */
+/** Verifies one chain up to the first event that does not fit. */
 class ChainVerifier {
   readonly #environment: string;
   #events = 0;
   #last: Line | null = null;
-  /** By place, for an end that lies before the newest event. */
+  /** By seq, for an end before the newest event. */
   readonly #hashes = new Map<number, string>();
   #broken: Verdict['broken'] = null;
 
@@ -198,13 +198,13 @@ class ChainVerifier {
     if (line.environment !== this.#environment) return 'it is of another chain';
     if (before !== null && line.seq !== before.seq + 1)
       return `events are missing after ${before.seq}`;
-    // Older ones have gone with time: the first that is left is taken as it is.
+    // Older events have expired: the first remaining one is taken as valid.
     if (before === null && line.seq !== 1) return null;
     const expected = chainHash(before?.chain_hash ?? chainStart, line);
     return expected === line.chain_hash ? null : 'its hash is not that of what it says';
   }
 
-  /** @param end what the owner keeps; events that came after it was asked are let be */
+  /** @param end the end as the owner keeps it; later events are ignored */
   verdict(end: ShownChain | null): Verdict {
     const broken = this.#broken ?? (end === null ? null : this.#endsOtherwise(end));
     return { environment: this.#environment, events: this.#events, broken };

@@ -33,7 +33,7 @@ Examples
 };
 
 /**
- * Compiling, also as a step of other commands.
+ * Compiles, also as a step of other commands.
  * @throws CommandFailure with the code of a failed compilation, after all problems were printed
  */
 export async function compileStep(
@@ -65,7 +65,7 @@ export async function compileStep(
   }
 }
 
-/** Says what was loaded and sees to the dependencies, as every command that compiles does first. */
+/** Prints what was loaded and aligns the dependencies, the first step of every command that compiles. */
 export function prepareProject(
   { root, own, output, environment }: Context,
   options: {
@@ -79,7 +79,7 @@ export function prepareProject(
   alignDependencies(root, own, { mayUpdate, output });
 }
 
-/** What is being done: one line in place of the other where somebody watches, else line by line. */
+/** The current step: a replaced status line on a terminal, otherwise line by line. */
 export const showProgress =
   (output: Output) =>
   (line: string): void =>

@@ -6,7 +6,7 @@ import { jsonOption } from '../json-option.ts';
 import { parseCommand } from '../options.ts';
 import { inEnvironment, serviceHelp, serviceOptions } from '../service-command.ts';
 
-/** Mirrors the answer of `POST /connect/sessions`. */
+/** @see src/modules/connections/connect-sessions/shapes.ts */
 interface MadeSession {
   readonly data: { readonly connect_link: string; readonly expires_at: string };
 }
@@ -63,7 +63,7 @@ Examples
         credentials,
       });
       const { credentials: _hidden, ...shown } = made as JsonObject;
-      // The shape is the service's promise.
+      // The API guarantees the shape.
       const id = shown['connection_id'] as string;
       if (values.json === true) output.result(JSON.stringify(shown));
       else output.result(`Connected ${id} of ${integration}`);
@@ -71,7 +71,7 @@ Examples
   },
 };
 
-/** Resolves with whether it was not there. */
+/** Resolves with whether it was created. */
 async function makeIntegration(client: ApiClient, key: string, provider: string): Promise<boolean> {
   try {
     await client.call('GET', `/integrations/${encodeURIComponent(key)}`);
@@ -83,7 +83,7 @@ async function makeIntegration(client: ApiClient, key: string, provider: string)
   return true;
 }
 
-/** For a new connection, or for one that is there. */
+/** For a new connection, or for an existing one. */
 async function openSession(
   client: ApiClient,
   integration: string,
@@ -100,6 +100,6 @@ async function openSession(
           connection_id: connectionId,
           integration_id: integration,
         });
-  // The shape is the service's promise.
+  // The API guarantees the shape.
   return answer as unknown as MadeSession;
 }

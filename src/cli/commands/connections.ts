@@ -9,7 +9,7 @@ import {
   showRows,
 } from '../service-command.ts';
 
-/** Mirrors an entry of `GET /connections`. */
+/** @see src/modules/connections/connections/shapes.ts */
 interface ShownEntry {
   readonly connection_id: string;
   readonly provider_config_key: string;
@@ -62,7 +62,7 @@ Examples
       }
       const query = queryOf({ integrationId: integration, search, limit });
       const answer = await client.call('GET', `/connections${query}`);
-      // The shape is the service's promise.
+      // The API guarantees the shape.
       const { connections: found } = answer as unknown as { connections: ShownEntry[] };
       const heads = ['connection', 'integration', 'provider', 'created', 'errors'];
       showRows(context, values.json, found, heads, (one) => [

@@ -21,7 +21,7 @@ const options = {
 
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** Mirrors the answers of `/consumer-groups` (src/modules/operations/consumer-groups/presenter.ts). */
+/** @see src/modules/operations/consumer-groups/presenter.ts */
 interface ShownGroup {
   readonly name: string;
   readonly topic: string;

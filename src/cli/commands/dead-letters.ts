@@ -16,7 +16,7 @@ const options = {
 
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** Mirrors the answers of `/dead-letters` (src/modules/operations/dead-letters/presenter.ts). */
+/** @see src/modules/operations/dead-letters/presenter.ts */
 interface ShownDeadLetter {
   readonly id: string;
   readonly state: string;

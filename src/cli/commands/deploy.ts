@@ -17,7 +17,7 @@ const options = {
   json: { type: 'boolean' },
 } as const;
 
-/** Three of compiling, then comparing and deploying. */
+/** Three of the compilation, then comparison and deployment. */
 const phases = 5;
 
 export const deploy: Command = {

@@ -16,9 +16,9 @@ import { refusalText } from '../refusal-text.ts';
 import { tsconfigText } from '../scaffold.ts';
 import { prepareProject, showProgress } from './compile.ts';
 
-/** Editors write a file in several steps: what comes within this time is one change. */
+/** Editors write a file in several steps: changes within this time are one change. */
 const settleMs = 15;
-/** By then a Ctrl-C that ended a part of this program has reached this part, too. */
+/** Within this time a Ctrl-C that ended another part of this program also reaches this part. */
 const interruptMs = 50;
 
 export const dev: Command = {
@@ -57,7 +57,7 @@ Examples
   },
 };
 
-/** The key of the environment, where the service runs on this machine. */
+/** The key of the environment, if the service runs on this machine. */
 function localKey({ environment }: Context, name: string): string | null {
   const { hostname } = new URL(environment.host);
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
@@ -90,7 +90,7 @@ async function watchProject(context: Context, watching: Watching): Promise<void>
       await pause(settleMs);
     }
   } catch (error) {
-    // Ctrl-C reaches the bundler's own process as well: what fails of that is the end that was asked for.
+    // Ctrl-C also reaches the bundler's own process: its failures are then the requested end.
     await pause(interruptMs);
     if (!stopping.signal.aborted) throw error;
   } finally {
@@ -101,12 +101,12 @@ async function watchProject(context: Context, watching: Watching): Promise<void>
 interface Round {
   readonly changed: readonly string[];
   readonly deployed: readonly string[];
-  /** As they are printed. */
+  /** As printed. */
   readonly problems: readonly string[];
   readonly milliseconds: number;
 }
 
-/** Once through everything; what is wrong is said and waits for the next change. */
+/** Compiles and deploys once; prints problems and waits for the next change. */
 async function round(
   context: Context,
   compiler: ProjectCompiler,

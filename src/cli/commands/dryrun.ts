@@ -35,7 +35,7 @@ const options = {
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** They say what a replay takes from the saved file, or are of the service. */
+/** A replay takes these from the saved file, or they concern the service. */
 const notReplayed = [
   'environment',
   'input',
@@ -239,7 +239,7 @@ function functionsNamed(
   return [first, ...others];
 }
 
-/** With those that there are: a name is easily mistyped. */
+/** Lists the existing ones, because a name is easily mistyped. */
 function unknownFunction(
   functions: readonly CompiledFunction[],
   name: string,

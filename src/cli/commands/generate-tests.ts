@@ -81,7 +81,7 @@ function isSelected(
     : entry.kind === 'action' && entry.name === action;
 }
 
-/** Absent files are made; one that is there and another is replaced only when somebody agrees. */
+/** Creates missing files; replaces a differing one only after confirmation. */
 async function writeConfiguration(
   context: Context,
   isAgreed: boolean,

@@ -80,7 +80,7 @@ export const findCommand = (name: string): Command | undefined =>
 export const unknownCommand = (name: string): CommandFailure =>
   new CommandFailure(`Unknown command "${name}"; "svc help" lists what there is`);
 
-/** Column at which the summaries of the overview begin; below a command that reaches it, on a line of their own. */
+/** Column at which the summaries of the overview begin; for longer commands they are on a line of their own. */
 const summaryColumn = 36;
 
 export function overview(): string {

@@ -51,7 +51,7 @@ Examples
   },
 };
 
-/** Writes the files that are not there and names them. */
+/** Writes the missing files and returns their names. */
 function writeMissing(root: string, files: Files): string[] {
   return Object.entries(files).flatMap(([file, text]) => {
     const path = join(root, file);

@@ -25,10 +25,10 @@ const options = {
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** They choose among what was written, or need whole operations. */
+/** They filter stored entries, or need whole operations. */
 const notFollowed = ['state', 'type', 'search', 'since', 'limit'] as const;
 
-/** Mirrors an operation of `POST /logs/operations`. */
+/** @see src/modules/operations/logs/shapes.ts */
 interface ShownOperation {
   readonly id: string;
   readonly operation: { readonly type: string; readonly action: string | null };
@@ -38,14 +38,14 @@ interface ShownOperation {
   readonly createdAt: string;
 }
 
-/** Mirrors a message of `POST /logs/messages`. */
+/** @see src/modules/operations/logs/shapes.ts */
 interface ShownMessage {
   readonly level: string;
   readonly message: string;
   readonly createdAt: string;
 }
 
-/** Mirrors an event of `GET /logs/tail`. */
+/** @see src/modules/operations/logs/tail.ts */
 interface FollowedMessage extends ShownMessage {
   readonly connectionId: string | null;
   readonly syncConfigName: string | null;
@@ -98,7 +98,7 @@ function checkTogether(values: Values): void {
   throw new CommandFailure(`--${refused} does not go with --follow`, { isUsage: true });
 }
 
-/** Until Ctrl-C, which is the end that it has. */
+/** Until Ctrl-C, the regular end. */
 async function follow(
   context: Context,
   client: ApiClient,
@@ -117,7 +117,7 @@ async function follow(
   output.note('Following the log; Ctrl-C ends it.');
   for await (const event of client.events(`/logs/tail${query}`, stopping.signal)) {
     if (json === true) output.result(JSON.stringify(event));
-    // The shape is the service's promise.
+    // The API guarantees the shape.
     else output.result(followedLine(event as unknown as FollowedMessage));
   }
 }
@@ -174,7 +174,7 @@ function conditionsOf({ search, limit, since }: Values): JsonObject {
   };
 }
 
-/** The entries of an answer; their shape is the service's promise. */
+/** The entries of an answer; the API guarantees their shape. */
 const dataOf = (answer: Json): Json => (answer as JsonObject)['data'] ?? [];
 
 const listOf = (name: string, input: string | undefined): JsonObject =>

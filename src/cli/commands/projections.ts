@@ -27,7 +27,7 @@ const options = {
 
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** What one of the words after `projections` works with. */
+/** The context of a subcommand of `projections`. */
 interface Task {
   readonly context: Context;
   readonly client: ApiClient;
@@ -156,7 +156,7 @@ async function rebuild(task: Task): Promise<void> {
   say(task, switched);
 }
 
-/** @throws CommandFailure unless there is no difference */
+/** @throws CommandFailure if there is a difference */
 async function verified(task: Task): Promise<void> {
   const verification = await followVerification(task);
   const lines = verificationLines(verification);

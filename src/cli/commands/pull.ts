@@ -50,7 +50,7 @@ Examples
     await inEnvironment(context, { ...values, environment: values.env }, async (client) => {
       const path = `/integrations/${encodeURIComponent(integration)}/functions/${encodeURIComponent(name)}/code`;
       const answer = await client.call('GET', `${path}${queryOf({ type: chosen[0] })}`);
-      // The shape is the service's promise.
+      // The API guarantees the shape.
       const { type, code } = answer as unknown as { type: FunctionKind; code: string };
       const file = `${functionPath(integration, type, name)}.ts`;
       await write(context, file, code, { mayReplace, interactive: values.interactive });
@@ -82,7 +82,7 @@ async function write(
   writeFileSync(path, code);
 }
 
-/** Names the function in `index.ts` unless it is named there. */
+/** Adds the function to `index.ts` unless it is there. */
 function nameInIndex(root: string, integration: string, kind: FunctionKind, name: string): void {
   const index = join(root, 'index.ts');
   const text = existsSync(index) ? readFileSync(index, 'utf8') : '';

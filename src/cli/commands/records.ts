@@ -74,7 +74,7 @@ Examples
       for (;;) {
         const path = `/records${queryOf({ model, variant, filter, limit, cursor, as_of: values['as-of'] })}`;
         const answer = await client.call('GET', path, undefined, headers);
-        // The shape is the service's promise.
+        // The API guarantees the shape.
         const page = answer as unknown as { records: JsonObject[]; next_cursor: string | null };
         for (const record of page.records) context.output.result(JSON.stringify(record));
         if (page.records.length === 0 && cursor === undefined) {
@@ -92,7 +92,7 @@ Examples
 
 /**
  * An unknown model and one without records look alike to a reader.
- * @throws CommandFailure where no function of the integration saves the model
+ * @throws CommandFailure if no function of the integration saves the model
  */
 async function mustBeSaved(client: ApiClient, integration: string, model: string): Promise<void> {
   const models = await savedModels(client, integration);
@@ -102,10 +102,10 @@ async function mustBeSaved(client: ApiClient, integration: string, model: string
   throw new CommandFailure(`No function of ${integration} saves the model ${model}; ${existing}.`);
 }
 
-/** Null where the key may not list functions. */
+/** Null if the key may not list functions. */
 async function savedModels(client: ApiClient, integration: string): Promise<string[] | null> {
   try {
-    // The shape is the service's promise.
+    // The API guarantees the shape.
     const all = (await client.call('GET', '/scripts/config')) as unknown as {
       readonly providerConfigKey: string;
       readonly syncs: readonly { readonly returns?: readonly string[] }[];

@@ -9,7 +9,7 @@ import { parseCommand } from '../options.ts';
 const options = { detach: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** Mirrors the answers of `/root-keys` (src/modules/access/root-keys/presenter.ts). */
+/** @see src/modules/access/root-keys/presenter.ts */
 interface ShownRootKeys {
   readonly sealing: string;
   readonly root_keys: readonly {

@@ -20,7 +20,7 @@ const options = {
   yes: { type: 'boolean', short: 'y' },
 } as const;
 
-/** Mirrors an entry of `GET /runs`. */
+/** @see src/modules/functions/runs/shapes.ts */
 interface ShownRun {
   readonly id: string;
   readonly kind: string;
@@ -87,7 +87,7 @@ Examples
       }
       const { kind, status, function: name } = values;
       const query = listQuery(values, { kind, status, function: name });
-      // The shape is the service's promise.
+      // The API guarantees the shape.
       const { data } = (await client.call('GET', `/runs${query}`)) as unknown as {
         data: ShownRun[];
       };

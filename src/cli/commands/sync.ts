@@ -21,12 +21,12 @@ const options = {
 } as const;
 type Values = ReturnType<typeof parseCommand<typeof options>>['values'];
 
-/** What is said of syncs that were told to. */
+/** The past tense of each subcommand. */
 const published = { run: 'Running', pause: 'Paused', start: 'Started' } as const;
 type Word = keyof typeof published;
 const paths = { run: '/sync/trigger', pause: '/sync/pause', start: '/sync/start' } as const;
 
-/** Mirrors an entry of `GET /sync/status`. */
+/** @see src/modules/functions/syncs/shapes.ts */
 interface ShownSync {
   readonly name: string;
   readonly variant: string;
@@ -38,7 +38,7 @@ interface ShownSync {
   readonly recordCount: Readonly<Record<string, number>>;
 }
 
-/** Mirrors an entry of `GET /scripts/config`. */
+/** @see src/modules/functions/functions/shapes.ts */
 interface ShownIntegration {
   readonly providerConfigKey: string;
   readonly syncs: readonly { readonly name: string }[];
@@ -113,7 +113,7 @@ async function list(
     keys.map(async (key) => {
       const syncs = names.length === 0 ? '*' : names.join(',');
       const query = queryOf({ syncs, provider_config_key: key, connection_id: connection });
-      // The shape is the service's promise.
+      // The API guarantees the shape.
       const answer = (await client.call('GET', `/sync/status${query}`)) as unknown as {
         syncs: ShownSync[];
       };
@@ -142,7 +142,7 @@ async function list(
   ]);
 }
 
-/** @throws CommandFailure where a sync is named that none of them has */
+/** @throws CommandFailure if a named sync is in none of them */
 async function listedIntegrations(
   client: ApiClient,
   names: readonly string[],
@@ -182,7 +182,7 @@ async function report(
 
 /** Keys of the integrations that have all of the syncs. */
 async function integrationsWith(client: ApiClient, names: readonly string[]): Promise<string[]> {
-  // The shape is the service's promise.
+  // The API guarantees the shape.
   const all = (await client.call('GET', '/scripts/config')) as unknown as ShownIntegration[];
   const wanted = names.map((name) => name.split('::', 1)[0]);
   return all
@@ -191,7 +191,7 @@ async function integrationsWith(client: ApiClient, names: readonly string[]): Pr
     .map(({ providerConfigKey }) => providerConfigKey);
 }
 
-/** @throws CommandFailure unless it is just one */
+/** @throws CommandFailure unless there is exactly one */
 async function onlyIntegrationWith(client: ApiClient, names: readonly string[]): Promise<string> {
   const [key, ...others] = await integrationsWith(client, names);
   const shown = names.join(', ');

@@ -26,7 +26,7 @@ interface Task {
   readonly id: string;
 }
 
-/** Mirrors an entry of `GET /webhook-messages`. */
+/** @see src/modules/webhooks/webhooks-out/shapes.ts */
 interface ShownWebhook {
   readonly id: string;
   readonly kind: string;
@@ -36,7 +36,7 @@ interface ShownWebhook {
   readonly created_at: string;
 }
 
-/** Mirrors an entry of `GET /webhook-endpoints`. */
+/** @see src/modules/webhooks/webhook-endpoints/shapes.ts */
 interface ShownEndpoint {
   readonly id: string;
   readonly url: string;
@@ -88,7 +88,7 @@ const tasks: Readonly<Record<string, (task: Task) => Promise<void>>> = {
     const { kind, state, endpoint } = values;
     const query = listQuery(values, { kind, state, endpoint_id: endpoint });
     const answer = await client.call('GET', `/webhook-messages${query}`);
-    // The shapes are the service's promise.
+    // The API guarantees the shape.
     const { data } = answer as unknown as { data: ShownWebhook[] };
     const heads = ['webhook', 'kind', 'state', 'endpoint', 'attempts', 'created'];
     showRows(context, values.json, data, heads, (one) => [

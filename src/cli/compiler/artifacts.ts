@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { FunctionDefinition } from '../../ports/sandbox.ts';
 import type { Entry } from './entries.ts';
 
-/** A type and not an interface: it is JSON. */
+/** A type, because an interface would not be assignable to JSON. */
 type JsonSchema = { readonly definitions: JsonObject };
 
 interface SyncArtifact {
@@ -60,7 +60,7 @@ export interface IntegrationArtifacts {
   >;
 }
 
-/** What `svc.json` says of one function. */
+/** The entry of one function in `svc.json`. */
 export function artifactOf(
   entry: Entry,
   definition: FunctionDefinition,
@@ -149,7 +149,7 @@ function schemaOf(models: Readonly<Record<string, JsonObject>>): JsonSchema {
   return { definitions: Object.fromEntries(definitions) };
 }
 
-/** References within a model start at its own root: they follow it to its new place. */
+/** References within a model start at its own root: they are adjusted to its new position. */
 function rebase(schema: Json, root: string): Json {
   if (Array.isArray(schema)) return schema.map((item: Json) => rebase(item, root));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -160,7 +160,7 @@ function rebase(schema: Json, root: string): Json {
   return Object.fromEntries(entries);
 }
 
-/** Everything of a project, in the order of `index.ts`. */
+/** All integrations of a project, in the order of `index.ts`. */
 export function svcJson(
   functions: readonly { readonly entry: Entry; readonly artifact: Artifact }[],
 ): IntegrationArtifacts[] {

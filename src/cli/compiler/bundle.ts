@@ -4,7 +4,7 @@ import { context, type BuildContext, type BuildFailure, type Message, type Plugi
 import type { Entry } from './entries.ts';
 import { inProject, type Problem } from './problem.ts';
 
-/** Modules that the sandbox offers, under the name by which it offers them. */
+/** Modules of the sandbox, by import name. */
 const allowed: ReadonlyMap<string, string> = new Map([
   ['svc', 'svc'],
   ['zod', 'zod'],
@@ -21,12 +21,12 @@ const refused: ReadonlyMap<string, string> = new Map([
   ['botbuilder', 'It opens connections of its own, past the proxy. '],
 ]);
 
-/** What became of one entry. */
+/** The result of one entry. */
 type Outcome =
   | { readonly bundle: string; readonly inputs: readonly Input[] }
   | { readonly problems: readonly Problem[] };
 
-/** A file of the project that went into a bundle. */
+/** A project file in a bundle. */
 interface Input {
   readonly path: string;
   readonly text: string;
@@ -38,10 +38,7 @@ export interface Bundled {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Bundles the entries of a project again and again: an entry is rebuilt only when one of the files that went into it
- * has changed.
- */
+/** Bundles the entries of a project incrementally: an entry is rebuilt only when one of its files has changed. */
 export class Bundler implements AsyncDisposable {
   readonly #root: string;
   readonly #contexts = new Map<string, Promise<BuildContext<{ metafile: true }>>>();
@@ -90,7 +87,7 @@ export class Bundler implements AsyncDisposable {
     }
   }
 
-  /** Of entries that are gone. */
+  /** Of removed entries. */
   async #forget(entries: readonly Entry[]): Promise<void> {
     const present = new Set(entries.map(({ bundleName }) => bundleName));
     for (const [name, context] of this.#contexts) {
@@ -129,7 +126,7 @@ const openContext = (
     sourcesContent: false,
     charset: 'utf8',
     logLevel: 'silent',
-    // The user's own tsconfig.json has no say.
+    // The user's own tsconfig.json is ignored.
     tsconfigRaw: {},
     plugins: [guardImports(root)],
   });
@@ -144,10 +141,10 @@ function problemOf(root: string, message: Message): Problem {
   return { file, line: location.line, column: location.column + 1, message: text };
 }
 
-/** Marks a resolution that the guard itself asks for, so that it does not ask again. */
+/** Marks a resolution by the guard itself, to prevent recursion. */
 const request = { asked: true };
 
-/** Lets through the modules of the sandbox and the project's own files, nothing else. */
+/** Allows only the modules of the sandbox and the project's own files. */
 function guardImports(root: string): Plugin {
   const realRoot = realpathSync(root);
   return {

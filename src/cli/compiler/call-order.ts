@@ -3,8 +3,8 @@ import { batch, http, type HandleCall } from './handle-calls.ts';
 import { problemAt, type Problem } from './problem.ts';
 
 /**
- * Rules about the order of calls in a sync's `exec`, by place in the file (docs/reference/cli.md#compilation): they
- * catch what is wrong however the code branches, and nothing cleverer.
+ * Rules for the order of calls in a sync's `exec`, by position in the file (docs/reference/cli.md#compilation):
+ * they report what is wrong on every branch, and nothing more.
  */
 export function orderProblems(root: string, calls: readonly HandleCall[]): Problem[] {
   const models = new Set(calls.flatMap((call) => modelOf(call) ?? []));
@@ -15,7 +15,7 @@ export function orderProblems(root: string, calls: readonly HandleCall[]): Probl
   ];
 }
 
-/** Place of the model among the arguments. */
+/** Index of the model among the arguments. */
 const modelArgument: ReadonlyMap<string, number> = new Map([
   ['trackDeletesStart', 0],
   ['trackDeletesEnd', 0],
@@ -26,7 +26,7 @@ const modelArgument: ReadonlyMap<string, number> = new Map([
   ['batchSend', 1],
 ]);
 
-/** The model that a call names: the text of a literal, otherwise the expression as it is written. */
+/** The model of a call: the text of a literal, otherwise the source of the expression. */
 function modelOf({ call, method }: HandleCall): string | null {
   const argument: ts.Expression | undefined = call.arguments[modelArgument.get(method) ?? -1];
   if (argument === undefined) return null;

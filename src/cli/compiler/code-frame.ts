@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Output } from '../output.ts';
 import { formatProblem, type Problem } from './problem.ts';
 
-/** Lines shown before the one that is meant. */
+/** Lines shown before the reported one. */
 const linesBefore = 2;
-/** Longer lines are cut: a frame is for reading. */
+/** Longer lines are cut for readability. */
 const lineCharsMax = 160;
 
-/** One problem as it is printed, with the lines of the file that it is about below it. */
+/** A problem as printed, followed by the lines of its file. */
 export function framedProblem(
   root: string,
   problem: Problem,
@@ -30,7 +30,7 @@ function frameLines(lines: readonly string[], { line, column, length }: Problem)
     return `  ${number} | ${text.slice(0, lineCharsMax)}`.trimEnd();
   });
   if (column > lineCharsMax) return shown;
-  // Tabs stay tabs, so that the mark stands below what it means.
+  // Tabs stay tabs, so that the mark is below its column.
   const before = meant.slice(0, column - 1).replaceAll(/[^\t]/g, ' ');
   const marked = Math.max(1, Math.min(length ?? 1, meant.length - column + 1));
   return [...shown, `  ${' '.repeat(width)} | ${before}${'^'.repeat(marked)}`];
@@ -40,7 +40,7 @@ function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split(/\r?\n/);
   } catch {
-    // A file that is not there, as index.ts may be, has no lines to show.
+    // A missing file, such as index.ts, has no lines to show.
     return [];
   }
 }

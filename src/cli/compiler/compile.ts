@@ -26,8 +26,8 @@ export interface Compiled {
 export type CompilerParts = BuildParts & { readonly sandbox: Pick<Sandbox, 'describe'> };
 
 /**
- * Everything that a project's `index.ts` names, checked, bundled and described, as often as it is asked: each
- * time only what has changed, and what depends on it. Writes nothing.
+ * Checks, bundles and describes the functions of a project's `index.ts`, incrementally: each call processes only
+ * changes and their dependents. Writes nothing.
  */
 export class ProjectCompiler implements AsyncDisposable {
   readonly #parts: CompilerParts;

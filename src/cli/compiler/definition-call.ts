@@ -2,7 +2,7 @@ import ts from 'typescript';
 import type { FunctionKind } from '../../modules/functions/functions/state.ts';
 import { problemAt, type Problem } from './problem.ts';
 
-/** The `create*` call of an entry file, taken apart. */
+/** The parsed `create*` call of an entry file. */
 export interface DefinitionCall {
   readonly kind: FunctionKind;
   readonly options: ts.ObjectLiteralExpression;
@@ -17,7 +17,7 @@ const makers: ReadonlyMap<string, FunctionKind> = new Map([
 const invalidExport =
   'Invalid default export: should be createAction(), createSync() or createOnEvent()';
 
-/** The definition that the file exports by default, or what is wrong with it. */
+/** The default-exported definition of the file, or the problem with it. */
 export function definitionCall(root: string, file: ts.SourceFile): DefinitionCall | Problem {
   const exported = file.statements.find(
     (statement) => ts.isExportAssignment(statement) && statement.isExportEquals !== true,
@@ -52,7 +52,7 @@ const constants = (file: ts.SourceFile): ts.VariableDeclaration[] =>
     ts.isVariableStatement(statement) ? [...statement.declarationList.declarations] : [],
   );
 
-/** The name under which the module `svc` exports what is called, whatever it is imported as. */
+/** The name under which the module `svc` exports the callee, whatever its local name. */
 function madeBy(file: ts.SourceFile, callee: ts.Expression): string | null {
   for (const statement of file.statements) {
     if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier))
@@ -84,7 +84,7 @@ export function unwrap(expression: ts.Expression): ts.Expression {
   return expression;
 }
 
-/** The option of that name where it is written in the literal. */
+/** The option of that name if it is in the literal. */
 export function optionNode(
   options: ts.ObjectLiteralExpression,
   name: string,
@@ -97,7 +97,7 @@ export function optionNode(
   );
 }
 
-/** The function that an option holds: written in place, as a method, or declared in the same file. */
+/** The function of an option: inline, a method, or declared in the same file. */
 export function functionOption(
   file: ts.SourceFile,
   options: ts.ObjectLiteralExpression,

@@ -18,7 +18,7 @@ const modelName = /^[A-Z][a-zA-Z0-9_]+$/;
 const modelNameCharsMax = 255;
 const descriptionCharsMax = 2000;
 
-/** Rules that need the values of the definitions, not only their text (docs/reference/cli.md#compilation). */
+/** Rules that need the values of the definitions, not only their source (docs/reference/cli.md#compilation). */
 export function definitionProblems(root: string, all: readonly Loaded[]): Problem[] {
   return [
     ...all.flatMap((one) => [...commonProblems(root, one), ...syncProblems(root, one)]),
@@ -35,7 +35,7 @@ export function deprecations(root: string, all: readonly Loaded[]): Problem[] {
     );
 }
 
-/** The problem at the option's place in the file, or at the definition's when it is not written there. */
+/** The problem at the option's position in the file, or at the definition's if the option is not there. */
 function at(root: string, { call }: Loaded, option: string, message: string): Problem {
   const node: ts.Node = optionNode(call.options, option) ?? call.options;
   return problemAt(root, node, message);
@@ -92,7 +92,7 @@ function intervalProblem(frequency: string | null): string | null {
   }
 }
 
-/** Records of a connection are kept by model: two syncs of an integration cannot share one. */
+/** Records of a connection are stored by model: two syncs of an integration cannot share one. */
 function repeatedModels(root: string, all: readonly Loaded[]): Problem[] {
   const seen = new Set<string>();
   return all.flatMap((one) =>

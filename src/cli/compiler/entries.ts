@@ -23,12 +23,12 @@ const kindFolders: ReadonlyMap<string, FunctionKind> = new Map([
   ['on-events', 'on-event'],
 ]);
 
-/** Rules of names on the wire (docs/reference/http.md#names-and-ids): a deploy would refuse others. */
+/** Rules for names in the API (docs/reference/http.md#names-and-ids): a deployment would refuse others. */
 export const integrationKeyPattern = /^[a-zA-Z0-9~:.@ _-]{1,255}$/;
 export const functionNamePattern = /^[a-zA-Z0-9_-]{1,255}$/;
 
 /**
- * The functions of a project in the order of `index.ts`. Only `import './<path>';` counts.
+ * The functions of a project in the order of `index.ts`. Only `import './<path>';` is recognized.
  * @throws CompileError
  */
 export function readEntries(root: string): Entry[] {
@@ -80,7 +80,7 @@ function isEntryImport(statement: ts.Statement): statement is EntryImport {
   );
 }
 
-/** The entry, or why it is none. */
+/** The entry, or why it is invalid. */
 function entryOf(root: string, specifier: string): Entry | string {
   const path = resolve(root, `${specifier.replace(/\.[jt]s$/, '')}.ts`);
   const parts = relative(root, path).split(sep);

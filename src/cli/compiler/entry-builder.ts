@@ -16,11 +16,11 @@ import { cannotFindModule, TypeChecker, type Checked } from './type-checker.ts';
 export interface BuildParts {
   readonly root: string;
   readonly own: OwnPackage;
-  /** Called with the step that begins, to show progress. */
+  /** Called at the start of each step, to show progress. */
   readonly progress: (line: string) => void;
 }
 
-/** What the text of an entry says. */
+/** Facts from the source of an entry. */
 interface Reviewed {
   readonly call: DefinitionCall;
   readonly features: readonly string[];
@@ -32,7 +32,7 @@ export interface Built {
   readonly warnings: readonly Problem[];
 }
 
-/** What was found in a file, as long as neither it nor what it imports changes. */
+/** Problems of a file, valid while neither it nor its imports change. */
 interface Found {
   readonly isEntry: boolean;
   readonly reviewed: Reviewed | null;
@@ -40,7 +40,7 @@ interface Found {
   readonly warnings: readonly Problem[];
 }
 
-/** Type-checks, reviews and bundles entries, each only when something in it has changed. */
+/** Type-checks, reviews and bundles entries, each only when its files have changed. */
 export class EntryBuilder implements AsyncDisposable {
   readonly #parts: BuildParts;
   readonly #checker: TypeChecker;
@@ -118,7 +118,7 @@ function reviewFile(
   };
 }
 
-/** TypeScript's problems without the missing modules that the bundler has reported on the same line. */
+/** TypeScript's problems without missing modules that the bundler has reported on the same line. */
 function saidOnce(problems: readonly Problem[], bundler: readonly Problem[]): Problem[] {
   const published = new Set(bundler.map(({ file, line }) => `${file}:${line}`));
   return problems.filter(
@@ -156,7 +156,7 @@ function reviewEntry(
   return { reviewed: { call, features }, problems, names };
 }
 
-/** `console` does nothing in a run: what is written to it is seen by nobody. */
+/** `console` does nothing in a run: its output is lost. */
 function consoleUses(root: string, file: ts.SourceFile): Problem[] {
   const found: Problem[] = [];
   const visit = (node: ts.Node): void => {

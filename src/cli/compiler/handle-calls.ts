@@ -11,7 +11,7 @@ const checkpoint: ReadonlySet<string> = new Set([
   'saveCheckpoint',
   'clearCheckpoint',
 ]);
-/** Methods whose promise nobody may drop: what they do would be cut off by the end of the run. */
+/** Methods whose promise must be awaited: otherwise the end of the run would cut them off. */
 const awaited: ReadonlySet<string> = new Set([
   ...httpMethods,
   ...batchMethods,
@@ -35,7 +35,7 @@ export interface HandleCall {
   readonly method: string;
 }
 
-/** Names that the handle has in the given functions: their first parameter. */
+/** Names of the handle in the given functions: their first parameter. */
 export function handleNames(functions: readonly (ts.SignatureDeclaration | null)[]): Set<string> {
   const names = functions.map((one) => one?.parameters[0]?.name);
   return new Set(
@@ -44,8 +44,8 @@ export function handleNames(functions: readonly (ts.SignatureDeclaration | null)
 }
 
 /**
- * Calls of the handle within the node. The handle is known by the name of the parameter; with a checker
- * also by its type, so that helpers which take it are seen too.
+ * Calls of the handle within the node. The handle is recognized by the name of the parameter; with a checker also
+ * by its type, so that helpers with a handle parameter are included.
  */
 export function handleCalls(
   within: ts.Node,
@@ -78,7 +78,7 @@ function isHandle(
   );
 }
 
-/** Rules of each single call: awaited, and no `retryOn` without `retries`. */
+/** Rules for each single call: awaited, and no `retryOn` without `retries`. */
 export function callProblems(root: string, calls: readonly HandleCall[]): Problem[] {
   return calls.flatMap(({ call, method }) => {
     const problems: Problem[] = [];
@@ -104,7 +104,7 @@ function retryProblems(root: string, config: ts.ObjectLiteralExpression): Proble
   return [problemAt(root, retryOn, "'retryOn' should not be used if 'retries' is not set")];
 }
 
-/** Whether somebody waits for the promise: await, return, then/catch, also around a list of calls. */
+/** Whether the promise is used: await, return, then/catch, also in a list of calls. */
 function isUsed(node: ts.Expression): boolean {
   const { parent } = node;
   if (ts.isAwaitExpression(parent) || ts.isReturnStatement(parent)) return true;

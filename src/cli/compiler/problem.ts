@@ -1,15 +1,15 @@
 import { relative, sep } from 'node:path';
 import type ts from 'typescript';
 
-/** Something in the user's project that keeps it from compiling, or a warning about it. */
+/** An error in the user's project that prevents compilation, or a warning. */
 export interface Problem {
   /** Relative to the project, with forward slashes. */
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  /** From 1; absent when the problem is about the line as a whole. */
+  /** From 1; absent if the problem concerns the whole line. */
   readonly column?: number;
-  /** Characters that it is about; absent when unknown. */
+  /** Length of the marked text; absent when unknown. */
   readonly length?: number;
   readonly message: string;
 }
@@ -29,14 +29,14 @@ export function problemAt(root: string, node: ts.Node, message: string): Problem
   };
 }
 
-/** One problem as it is printed (docs/reference/cli.md#compilation). */
+/** A problem as printed (docs/reference/cli.md#compilation). */
 export function formatProblem(problem: Problem, label: 'err' | 'warn' = 'err'): string {
   const column = problem.column === undefined ? '' : `:${problem.column}`;
   const text = problem.message.split('\n').join('\n  ');
   return `${label} - ${problem.file}:${problem.line}${column}\n  ${text}`;
 }
 
-/** Each problem once, by file, line and column. */
+/** Each problem once, sorted by file, line and column. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]));
   return [...unique.values()].sort(

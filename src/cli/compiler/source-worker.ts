@@ -16,12 +16,12 @@ import { artifactOf } from './artifacts.ts';
 import { ProjectCompiler, type CompiledFunction } from './compile.ts';
 import { CompileError, formatProblem } from './problem.ts';
 
-/** Compiles the one file that it is given and ends; the type checker blocks its thread for seconds. */
+/** Compiles one file and exits; the type checker blocks its thread for seconds. */
 async function compileSource({ code, target }: SourceOrder): Promise<SourceCompiled> {
   const root = mkdtempSync(join(tmpdir(), 'svc-compile-'));
   try {
     const kind = target?.kind ?? kindOf(code);
-    // The names of the target stay out of paths: an integration may be called "..".
+    // The target's names are not used in paths: an integration may be called "..".
     const path = join(root, `${functionPath('integration', kind, 'function')}.ts`);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, code);
@@ -43,13 +43,13 @@ async function compileSource({ code, target }: SourceOrder): Promise<SourceCompi
   }
 }
 
-/** The source says its kind by the function that it calls; the folder has to agree. */
+/** The function that the source calls determines its kind; the folder must match. */
 function kindOf(code: string): FunctionKind {
   if (/\bcreateSync\s*\(/.test(code)) return 'sync';
   return /\bcreateOnEvent\s*\(/.test(code) ? 'on-event' : 'action';
 }
 
-/** The function as if it lay in the folder of its integration. */
+/** The function as if it were in the folder of its integration. */
 function namedAs(
   compiled: CompiledFunction,
   { integrationKey, name }: SourceTarget,

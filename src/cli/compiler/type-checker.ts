@@ -5,7 +5,7 @@ import ts from 'typescript';
 import type { OwnPackage } from '../package.ts';
 import { inProject, type Problem } from './problem.ts';
 
-/** What the user's files are checked with, whatever their tsconfig.json says. */
+/** The options for the user's files, whatever their tsconfig.json says. */
 export const compilerOptions = {
   module: ts.ModuleKind.Node16,
   moduleResolution: ts.ModuleResolutionKind.Node16,
@@ -28,22 +28,22 @@ export const compilerOptions = {
 
 export interface Checked {
   readonly checker: ts.TypeChecker;
-  /** The entries and everything of the project that they import. */
+  /** The entries and all project files that they import. */
   readonly files: readonly ts.SourceFile[];
-  /** Those of `files` whose text or imports are others than at the check before. */
+  /** Those of `files` whose text or imports have changed since the previous check. */
   readonly affected: ReadonlySet<ts.SourceFile>;
-  /** Of all files, also of those that stayed as they were. */
+  /** Of all files, including unchanged ones. */
   readonly problems: readonly Problem[];
-  /** @throws Error when the path is none of the entries */
+  /** @throws Error when the path is no entry */
   readonly fileAt: (path: string) => ts.SourceFile;
 }
 
-/** TypeScript's "cannot find module": the bundler says it better where it complains too. */
+/** TypeScript's "cannot find module": the bundler's message is better where both report it. */
 export const cannotFindModule = 'Cannot find module';
 
 /**
- * Type-checks a project again and again: a check looks only at the files whose text, or whose imports' types,
- * have changed since the one before.
+ * Type-checks a project incrementally: a check only processes files whose text, or whose imports' types, have
+ * changed since the previous one.
  */
 export class TypeChecker {
   readonly #root: string;
@@ -64,7 +64,7 @@ export class TypeChecker {
     this.#host = projectHost(root, this.#options);
   }
 
-  /** Checks the files at these absolute paths with all they import. */
+  /** Checks the files at these absolute paths with all their imports. */
   check(paths: readonly string[]): Checked {
     const builder = ts.createSemanticDiagnosticsBuilderProgram(
       [...paths],
@@ -132,14 +132,14 @@ export class TypeChecker {
 }
 
 /**
- * Files outside of projects by path: those of the language, of Node, zod and `svc`. They stay as they are and take
- * most of the time of a first check.
+ * Files outside projects by path: those of the language, of Node, zod and `svc`. They never change, and take most
+ * of the time of a first check.
  */
 const installed = new Map<string, ts.SourceFile>();
 
 /**
- * Keeps parsed files as long as their text stays. Also finds relative imports without an extension, which
- * Node's own rules would refuse.
+ * Caches parsed files until their text changes. Also resolves relative imports without an extension, which Node's
+ * own rules would refuse.
  */
 function projectHost(root: string, options: ts.CompilerOptions): ts.CompilerHost {
   const host = ts.createCompilerHost(options, true);

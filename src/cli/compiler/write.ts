@@ -4,8 +4,8 @@ import { svcJson } from './artifacts.ts';
 import type { Compiled, CompiledFunction } from './compile.ts';
 
 /**
- * Writes the bundles and `.svc/svc.json` where they differ, and removes bundles of functions that are gone.
- * Names the functions whose bundles are new or others.
+ * Writes changed bundles and `.svc/svc.json`, and removes bundles of removed functions. Returns the functions whose
+ * bundles are new or changed.
  */
 export function writeCompiled(root: string, { functions }: Compiled): CompiledFunction[] {
   const folder = join(root, 'build');

@@ -3,14 +3,14 @@ import type { DeployRequest, ReconciliationScope } from '../client.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 import { CommandFailure } from '../exit.ts';
 
-/** Which functions a deployment is about. */
+/** The functions of a deployment. */
 export interface Selection {
   readonly sync?: string | undefined;
   readonly action?: string | undefined;
   readonly integration?: string | undefined;
 }
 
-/** What is deployed, and the label of its version. */
+/** The functions to deploy, and the label of their version. */
 export interface Deployment {
   readonly request: DeployRequest;
   readonly functions: readonly CompiledFunction[];
@@ -92,7 +92,7 @@ function single(
   return first;
 }
 
-/** A function as the service takes it (docs/reference/http.md#functions-and-deployments). */
+/** A function in the form of the API (docs/reference/http.md#functions-and-deployments). */
 export function flowConfig({ entry, artifact, bundle, source }: CompiledFunction): JsonObject {
   const fileBody = { js: bundle, ts: source };
   const { name, version, description } = artifact;

@@ -7,14 +7,14 @@ import { isDestructive, planLines, resultLines } from './plan.ts';
 
 const deployFailed = { exitCode: exitCodes.deployFailed } as const;
 
-/** What the user has agreed to in advance, and whether there is a way to ask. */
+/** The user's prior consent, and whether a prompt is possible. */
 export interface Consent {
   readonly autoConfirm: boolean;
   readonly allowDestructive: boolean;
   readonly canAsk: boolean;
 }
 
-/** How the user is told. */
+/** How results are printed. */
 export interface Telling {
   readonly progress: (phase: string) => void;
   /** The result as one JSON document on stdout; the plan then goes to stderr. */
@@ -22,7 +22,7 @@ export interface Telling {
 }
 
 /**
- * Shows the plan, asks where something goes away, and deploys.
+ * Prints the plan, asks before removals, and deploys.
  * @throws CommandFailure when the service or the user refuses
  */
 export async function performDeployment(
@@ -55,7 +55,7 @@ export async function performDeployment(
   }
 }
 
-/** @throws CommandFailure unless the plan removes nothing, or somebody agreed to it */
+/** @throws CommandFailure unless the plan removes nothing, or the user confirmed it */
 async function confirm(
   context: Pick<Context, 'prompt'>,
   plan: DeployPlan,

@@ -10,11 +10,11 @@ const kinds = [
 /** Columns of a plan's line before the number of connections. */
 const nameColumns = 32;
 
-/** Whether something goes away that the service would have to make again. */
+/** Whether the plan removes something that cannot be restored without a new run. */
 export const isDestructive = (plan: DeployPlan): boolean =>
   plan.deleted.length > 0 || plan.deletedModels.length > 0;
 
-/** What the deployment would do, for a person (docs/reference/cli.md#deployment). */
+/** The effect of the deployment as readable text (docs/reference/cli.md#deployment). */
 export function planLines(plan: DeployPlan, paint: Output['paint']): string[] {
   const { created, updated, deleted } = plan;
   if (created.length + deleted.length + plan.deletedModels.length === 0) {
@@ -37,7 +37,7 @@ export function planLines(plan: DeployPlan, paint: Output['paint']): string[] {
 function itemLine(sign: '+' | '-', item: DeployedItem): string {
   const line = ` ${sign} ${item.integrationId} -> ${item.name}`;
   if (item.type !== 'sync') return line;
-  // A new sync that waits to be started touches nothing yet.
+  // A new sync that must be started first affects nothing yet.
   const impacted = sign === '+' && !item.auto_start ? 0 : item.connections;
   return `${line.padEnd(nameColumns)} (${impacted} impacted connections)`;
 }
@@ -63,7 +63,7 @@ function modelWarning(models: readonly string[], paint: Output['paint']): string
   ];
 }
 
-/** The result of a deployment, for a person. */
+/** The result of a deployment as readable text. */
 export function resultLines(
   plan: DeployPlan,
   version: (name: string, type: string, integrationId: string) => string,

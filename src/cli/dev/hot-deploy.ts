@@ -4,19 +4,19 @@ import { flowConfig } from '../deploy/package.ts';
 import { isDestructive } from '../deploy/plan.ts';
 
 /**
- * Brings functions to a gateway as they change. It adds and updates, and removes nothing: that is left to
- * `svc deploy`, which asks.
+ * Deploys functions to a gateway as they change. Adds and updates only: removal is left to `svc deploy`, which
+ * asks.
  */
 export class HotDeployment {
   readonly #client: ApiClient;
-  /** What the gateway has from here, by function. */
+  /** What was deployed from here, by function. */
   readonly #sent = new Map<string, string>();
 
   constructor(client: ApiClient) {
     this.#client = client;
   }
 
-  /** Resolves with the functions that the gateway did not have so yet. @throws ApiError */
+  /** Resolves with the functions that were new or changed for the gateway. @throws ApiError */
   async bring(functions: readonly CompiledFunction[]): Promise<CompiledFunction[]> {
     const fresh = functions.filter((one) => this.#sent.get(nameOf(one)) !== contentOf(one));
     if (fresh.length === 0) return [];

@@ -1,10 +1,10 @@
 import { readdirSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folders of a project that hold no source of functions. */
+/** Project folders without sources of functions. */
 const ignored = new Set(['node_modules', '.svc', 'dist', 'build', '.git']);
 
-/** Calls the listener whenever a TypeScript file below the folder is made, changed, renamed or removed. */
+/** Calls the listener whenever a TypeScript file below the folder is created, changed, renamed or removed. */
 export class FileWatch implements Disposable {
   readonly #onChange: () => void;
   readonly #folders = new Map<string, FSWatcher>();
@@ -14,7 +14,7 @@ export class FileWatch implements Disposable {
     this.#add(root);
   }
 
-  /** One watcher a folder: a recursive one would also follow everything that is installed. */
+  /** One watcher per folder: a recursive one would also watch installed packages. */
   #add(folder: string): void {
     if (this.#folders.has(folder)) return;
     const watcher = watch(folder, (event, name) => this.#notified(folder, event, name));
@@ -30,7 +30,7 @@ export class FileWatch implements Disposable {
     else if (event === 'rename') this.#rescan(folder);
   }
 
-  /** A folder came or went, with files in it that nobody watched. */
+  /** A folder appeared or disappeared, with unwatched files in it. */
   #rescan(folder: string): void {
     const before = this.#folders.size;
     for (const entry of this.#entriesOf(folder)) {
@@ -43,7 +43,7 @@ export class FileWatch implements Disposable {
     try {
       return readdirSync(folder, { withFileTypes: true });
     } catch {
-      // It was removed again: nothing in it is left to watch.
+      // It was removed again: nothing is left to watch.
       this.#drop(folder);
       return [];
     }

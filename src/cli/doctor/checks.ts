@@ -8,12 +8,12 @@ import { CompileError } from '../compiler/problem.ts';
 import type { Context } from '../context.ts';
 import { missingDependencies } from '../dependencies.ts';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly what: string;
   readonly state: 'ok' | 'warn' | 'fail';
   readonly reported: string;
-  /** What to do about it; absent when all is well. */
+  /** The fix; absent when all is well. */
   readonly mend?: string;
 }
 
@@ -31,7 +31,7 @@ export function nodeFinding(): Finding {
   return { what: 'node', state: 'fail', reported: process.versions.node, mend };
 }
 
-/** What can be said of the folder without compiling it. */
+/** Checks of the folder that need no compilation. */
 export function projectFindings({ root, own }: Context): Finding[] {
   const what = 'project';
   if (!existsSync(join(root, '.svc'))) {
@@ -77,7 +77,7 @@ function entriesFinding(root: string): Finding {
   }
 }
 
-/** Whether the service answers, can work, and has the same time. */
+/** Whether the service responds, is ready, and has the same time. */
 export async function serviceFindings(client: ApiClient, host: string): Promise<Finding[]> {
   const started = systemClock.now();
   let health: ApiReply;
@@ -133,7 +133,7 @@ function skewFinding(date: string | undefined, now: number): Finding {
   return { what, state: skewMs < skewFailMs ? 'warn' : 'fail', reported: fields, mend };
 }
 
-/** Whether the key of an environment is taken, by a question that most keys may ask. */
+/** Whether the key of an environment is accepted, by a request that most keys may send. */
 export async function keyFinding(
   context: Context,
   environment: string,
@@ -152,7 +152,7 @@ export async function keyFinding(
   return { what, state: 'fail', reported: `the service answered ${status}`, mend };
 }
 
-/** What only an operator sees: tables that lag, messages that were set aside. */
+/** Visible to operators only: lagging tables, dead letters. */
 export async function operatorFindings(client: ApiClient): Promise<Finding[]> {
   const request = await client.send({ method: 'GET', path: '/projections' });
   if (request.status !== 200) {
@@ -211,7 +211,7 @@ function jsonOf(body: Buffer): Record<string, Json> {
   }
 }
 
-/** The variables of a `.env` that is there and cannot be told from an empty one. */
+/** Warns about a `.env` that exists and yields no variables. */
 export function envFinding({ root, environment }: Context): Finding | null {
   if (!environment.hasEnvFile) return null;
   const text = readFileSync(join(root, '.env'), 'utf8');

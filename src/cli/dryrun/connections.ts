@@ -17,7 +17,7 @@ interface Options {
   readonly refreshToken: boolean;
 }
 
-/** Connections, integrations and providers as the service's API gives them; read once each. */
+/** Connections, integrations and providers from the service's API; each is read once. */
 export class DryConnections {
   readonly #client: ApiClient;
   readonly #connections = new Map<string, JsonObject>();
@@ -55,7 +55,7 @@ export class DryConnections {
     return isJsonObject(paginate) ? paginate : null;
   }
 
-  /** The provider's base URL with the connection's values in it; null when it has none. @throws ApiError */
+  /** The provider's base URL with the connection's values; null when it has none. @throws ApiError */
   async baseUrl(connection: JsonObject): Promise<string | null> {
     const { base_url: template } = await this.#proxyOf(textOf(connection['provider']));
     return typeof template === 'string' ? interpolateUrl(template, valuesOf(connection)) : null;
@@ -75,7 +75,7 @@ export class DryConnections {
   }
 }
 
-/** What `${…}` in an endpoint stands for; null when the connection does not have it. */
+/** The value of `${…}` in an endpoint; null when the connection does not have it. */
 export const fillEndpoint = (endpoint: string, connection: JsonObject): string | null =>
   interpolateUrl(endpoint, valuesOf(connection));
 

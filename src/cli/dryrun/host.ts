@@ -12,7 +12,7 @@ import { providerCalls } from './provider-calls.ts';
 import type { DryRecords } from './record-calls.ts';
 import type { DryRunResult, DryRunRequest, DryRunSession, Stubs } from './session.ts';
 
-/** Actions that set off one another, before it is taken for a circle. */
+/** Depth of actions that trigger one another before it counts as infinite recursion. */
 const depthMax = 10;
 
 export interface DryScope {
@@ -23,7 +23,7 @@ export interface DryScope {
   readonly depth: number;
 }
 
-/** The host side of a dry run: reads from the service, writes nothing anywhere. */
+/** The host side of a dry run: reads from the service, writes nothing. */
 export function dryHost(
   session: DryRunSession,
   scope: DryScope,
@@ -51,7 +51,7 @@ export function dryHost(
   return Object.fromEntries(guarded) as HostCalls;
 }
 
-/** Calls whose answers a replay needs: they read what the function did not write itself. */
+/** Calls whose responses a replay needs: they read data that the function did not write itself. */
 const kept = new Set([
   'getIntegration',
   'getEnvironmentVariables',
@@ -60,7 +60,7 @@ const kept = new Set([
   'listRecords',
 ]);
 
-/** What the service refuses reaches the function as the service's own refusal. */
+/** A refusal of the service reaches the function unchanged. */
 const guard =
   (method: string, call: HostCall, { signal, journal }: DryRunSession): HostCall =>
   async (args) => {
@@ -82,7 +82,7 @@ const guard =
     }
   };
 
-/** Client secrets and the values of variables are not for files. */
+/** Client secrets and the values of variables must not be written to files. */
 function withoutValues(method: string, answer: Json): Json {
   if (method === 'getIntegration' && isJsonObject(answer)) {
     return 'credentials' in answer ? { ...answer, credentials: null } : answer;
@@ -91,7 +91,7 @@ function withoutValues(method: string, answer: Json): Json {
   return answer.map((one: Json) => (isJsonObject(one) ? { ...one, value: 'masked' } : one));
 }
 
-/** Metadata that was written stays here, and is seen by this run. */
+/** Written metadata stays local, and is visible to this run. */
 function connectionCalls(session: DryRunSession, { name, stubs }: DryScope): HostCalls {
   let metadata: JsonObject | null = stubs.metadata;
   const isOwn = (other: ConnectionName): boolean =>
@@ -142,7 +142,7 @@ function lockCalls({ say }: DryRunSession): HostCalls {
   };
 }
 
-/** Other functions of the project run here, too. */
+/** Other functions of the project run here too. */
 function otherRuns(
   session: DryRunSession,
   scope: DryScope,

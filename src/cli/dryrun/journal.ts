@@ -10,7 +10,7 @@ export interface Batch {
   readonly records: readonly JsonObject[];
 }
 
-/** A provider's answer, as it came. */
+/** A provider's unmodified response. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,11 +18,11 @@ export interface Answered {
   readonly isBinary: boolean;
 }
 
-/** Of one moment, of the connection between two machines, or of the gateway. */
+/** Headers specific to one request, to the connection, or to the gateway. */
 const momentary =
   /^(date|connection|keep-alive|content-length|transfer-encoding|set-cookie|server|via|x-request-id|traceparent|x-ratelimit-.*|x-content-type-options|access-control-.*)$/;
 
-/** Everything that a dry run did, for its report and for the mocks that are saved of it. */
+/** Everything that a dry run did, for its report and for its saved mocks. */
 export class Journal {
   readonly batches: Batch[] = [];
   readonly #api: [string, string, SavedAnswer][] = [];
@@ -85,7 +85,7 @@ function bodyOf({ text, isBinary }: Answered): Pick<SavedAnswer, 'response' | 'e
   }
   try {
     const parsed = JSON.parse(text) as Json;
-    // Text that is JSON text of a text would not come back as it was.
+    // A text that is itself the JSON of a string would not be restored unchanged.
     return { response: typeof parsed === 'string' ? text : parsed };
   } catch {
     return { response: text };

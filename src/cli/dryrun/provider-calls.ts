@@ -12,7 +12,7 @@ import type { Answered } from './journal.ts';
 import type { DryRunSession } from './session.ts';
 
 const retriesMax = 10;
-/** What the proxy itself refuses a call with; any other answer is the provider's. */
+/** Refusals of the proxy itself; any other response is the provider's. */
 const refusals: ReadonlySet<string> = new Set<ErrorCode>([
   'forbidden',
   'invalid_headers',
@@ -57,7 +57,7 @@ export function providerCalls(
 
 type HttpArgs = ReturnType<typeof parseArgs<typeof shapes.http>>;
 
-/** The call as saved mocks know it: without fields that are absent. */
+/** The call in the form of saved mocks: without absent fields. */
 function wireOf({ method, endpoint, params, headers, body }: HttpArgs) {
   return {
     method,
@@ -68,7 +68,7 @@ function wireOf({ method, endpoint, params, headers, body }: HttpArgs) {
   };
 }
 
-/** The request to the proxy that stands for the call. */
+/** The request to the proxy that represents the call. */
 async function proxied(session: DryRunSession, own: ConnectionName, call: HttpArgs) {
   const name = {
     integrationKey: call.providerConfigKey ?? own.integrationKey,
@@ -105,7 +105,7 @@ async function proxied(session: DryRunSession, own: ConnectionName, call: HttpAr
   };
 }
 
-/** @throws GatewayError when the proxy itself has refused the call */
+/** @throws GatewayError when the proxy itself refused the call */
 function refuseFor(reply: ApiReply): void {
   const error = jsonOf(reply)?.['error'];
   if (reply.status < 400 || !isJsonObject(error)) return;
@@ -114,7 +114,7 @@ function refuseFor(reply: ApiReply): void {
   throw new GatewayError(code as ErrorCode, { message });
 }
 
-/** The provider gave no answer: the proxy says so with 502 or 504 and a body of its own. */
+/** The provider did not respond: the proxy reports it as 502 or 504 with a body of its own. */
 function failureOf(reply: ApiReply): { outcome: 'failure'; code: string; message: string } | null {
   if (reply.status !== 502 && reply.status !== 504) return null;
   const { code, message, status } = jsonOf(reply) ?? {};
@@ -144,7 +144,7 @@ function answerOf(
   return { json: JSON.stringify(answer), body: text };
 }
 
-/** From this machine: there is nothing to protect in a dry run that the user could not reach. */
+/** From this machine: a dry run can reach only what the user can reach anyway. */
 async function plainFetch(session: DryRunSession, text: string): Promise<HostAnswer> {
   const call = parseArgs(shapes.fetch, text);
   if (!URL.canParse(call.url)) throw new GatewayError('url_not_allowed');

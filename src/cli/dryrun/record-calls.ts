@@ -9,7 +9,7 @@ import type { Batch } from './journal.ts';
 import { schemaCheck, type Violation } from './schema.ts';
 import type { DryRunSession, Stubs } from './session.ts';
 
-/** Cursors of the service's own pages, after those of this run. */
+/** Cursors of the service's own pages, which follow those of this run. */
 const storedPrefix = 'stored:';
 
 type Calls = Pick<
@@ -25,16 +25,16 @@ type Calls = Pick<
   | 'setMergingStrategy'
 >;
 
-/** Records of one run: noted, never stored. What was stored before can be read where the key may. */
+/** Records of one run: noted, never stored. Earlier stored ones are readable if the key allows it. */
 export class DryRecords {
   readonly #world: DryRunSession;
   readonly #name: ConnectionName;
   readonly #variant: string;
   readonly #checks: ReadonlyMap<string, (value: Json) => readonly string[]>;
-  /** What this run has saved, by model and id. */
+  /** Records saved by this run, by model and id. */
   readonly #saved = new Map<string, Map<string, JsonObject>>();
   #saidUnreadable = false;
-  /** The first record that is not what its model says. */
+  /** The first record that violates the schema of its model. */
   violation: Violation | null = null;
 
   constructor(
@@ -131,7 +131,7 @@ export class DryRecords {
     this.#world.say('debug', `${method}('${model}') does nothing in a dry run`);
   }
 
-  /** A page of what the service has; null, and said once, where the key may not read it. */
+  /** A page of the service's records; null, with one notice, if the key may not read them. */
   async #stored(
     model: string,
     more: Readonly<Record<string, string>>,
@@ -147,7 +147,7 @@ export class DryRecords {
           'connection-id': this.#name.connectionId,
         },
       );
-      // The shape is the service's promise.
+      // The API guarantees the shape.
       return answer as unknown as { records: JsonObject[]; next_cursor: string | null };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error;
@@ -159,10 +159,10 @@ export class DryRecords {
   }
 }
 
-/** The runtime has looked at it: ids are texts by now. */
+/** The runtime has validated it: ids are texts here. */
 const idText = (id: Json | undefined): string => (typeof id === 'string' ? id : '');
 
-/** As `listRecords` shows a record that this run would add. */
+/** In the form of `listRecords` for a record that this run would add. */
 function asAdded(record: JsonObject): JsonObject {
   const now = isoMillis(systemClock.now());
   return {
@@ -177,7 +177,7 @@ function asAdded(record: JsonObject): JsonObject {
   };
 }
 
-/** Deeply; lists are replaced. */
+/** Deep merge; lists are replaced. */
 function merged(into: JsonObject, changes: JsonObject): JsonObject {
   const entries = Object.entries(changes).map(([key, value]): [string, Json] => {
     const before = into[key];

@@ -10,8 +10,8 @@ import { Journal, type Batch } from './journal.ts';
 import type { Ended } from './show.ts';
 
 /**
- * Runs the function against what `svc dryrun --save` has kept of it.
- * @throws CommandFailure where nothing was kept
+ * Runs the function against the saved data of `svc dryrun --save`.
+ * @throws CommandFailure if nothing was saved
  */
 export async function replaySaved(
   root: string,
@@ -39,7 +39,7 @@ export async function replaySaved(
   return { kind: entry.kind, end: { output, failure, violation: null }, batches };
 }
 
-/** One for each model: a replay does not keep which call brought which record. */
+/** One for each model: a replay does not record which call brought which record. */
 const batchesOf = (
   kind: Batch['kind'],
   records: Readonly<Record<string, readonly JsonObject[]>>,

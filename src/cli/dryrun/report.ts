@@ -6,7 +6,7 @@ import type { DryRunResult } from './session.ts';
 const pretty = (value: Json | undefined): string => JSON.stringify(value, null, 2);
 const verbs = { save: 'save', update: 'update', delete: 'delete' } as const;
 
-/** What a sync would have stored, for a person: first the counts, then a message per call. */
+/** What a sync would have stored, as readable text: first the counts, then a message per call. */
 export function syncMessages(journal: Pick<Journal, 'batches' | 'count'>): string[] {
   const counts = {
     updated: journal.count('update'),
@@ -28,11 +28,11 @@ function batchMessages({ kind, model, variant, records }: Batch): string[] {
   ];
 }
 
-/** The output of an action, for a person. */
+/** The output of an action as readable text. */
 export const outputText = (output: Json | undefined): string =>
   output === undefined || output === null ? 'no output' : pretty(output);
 
-/** Why a dry run did not end well, for a person (docs/reference/cli.md#dry-runs). */
+/** Why a dry run failed, as readable text (docs/reference/cli.md#dry-runs). */
 export function failureLines({ failure, violation }: DryRunResult): string[] {
   const head = 'An error occurred during execution';
   if (violation !== null) {
@@ -44,7 +44,7 @@ export function failureLines({ failure, violation }: DryRunResult): string[] {
   return [head, type, pretty(payload)];
 }
 
-/** Type and payload as the trigger of a deployed function answers them. */
+/** Type and payload as in the response to a trigger of a deployed function. */
 export function failureBody(failure: RunFailure): {
   readonly type: string;
   readonly payload: JsonObject;

@@ -6,11 +6,11 @@ import { DryRecords } from './record-calls.ts';
 import { schemaCheck, type Violation } from './schema.ts';
 import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
 
-/** Between Ctrl-C and the forced end: somebody waits. */
+/** Between Ctrl-C and the forced end: short, because the user is waiting. */
 const graceMs = 1_000;
 
 /**
- * Runs a function here, in the sandbox of the service, on a connection of the service.
+ * Runs a function locally, in the sandbox of the service, with a connection of the service.
  * @throws ApiError when connection or integration cannot be read
  */
 export async function dryRun(session: DryRunSession, order: DryRunRequest): Promise<DryRunResult> {
@@ -63,7 +63,7 @@ export async function dryRun(session: DryRunSession, order: DryRunRequest): Prom
   return { output, failure: null, violation };
 }
 
-/** Null also where a violation is only warned of. */
+/** Also null if a violation is only a warning. */
 function violationOf(
   session: DryRunSession,
   code: Violation['code'],

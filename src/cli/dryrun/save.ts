@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-js
 import { mocksPath, type Mocks } from '../mocks/mocks.ts';
 import type { DryRunResult, DryRunRequest, DryRunSession } from './session.ts';
 
-/** Writes what the run was given, asked for and did, for `svc generate:tests`. Resolves with the file's path. */
+/** Writes input, calls and results of the run, for `svc generate:tests`. Resolves with the file's path. */
 export async function saveMocks(
   root: string,
   session: DryRunSession,
@@ -44,7 +44,7 @@ export async function saveMocks(
   return file;
 }
 
-/** The credentials keep their names, for code that reads them, and lose their values. */
+/** The credentials keep their names, for code that reads them, without their values. */
 function withoutSecrets(connection: JsonObject): JsonObject {
   const { credentials } = connection;
   if (!isJsonObject(credentials)) return connection;

@@ -6,25 +6,25 @@ import type { DryConnections } from './connections.ts';
 import type { Journal } from './journal.ts';
 import type { Violation } from './schema.ts';
 
-/** What all runs of one dry run share. */
+/** Shared by all runs of one dry run. */
 export interface DryRunSession {
   readonly client: ApiClient;
   /** Base URL of the service. */
   readonly host: string;
   readonly sandbox: Sandbox;
   readonly environment: string;
-  /** Everything that the project compiles to: functions may set off one another. */
+  /** All compiled functions of the project: functions may trigger one another. */
   readonly functions: readonly CompiledFunction[];
   readonly connections: DryConnections;
   readonly journal: Journal;
-  /** Told what the run wants a person to know, beside what the function logs. */
+  /** Receives messages for the user, besides the function's own log. */
   readonly say: (level: LogLevel, message: string) => void;
   /** Whether a schema violation ends the run. */
   readonly isValidated: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What a run is given in place of what the service would have. */
+/** Replacements for data of the service. */
 export interface Stubs {
   readonly metadata: JsonObject | null;
   readonly checkpoint: JsonObject | null;
@@ -39,13 +39,13 @@ export interface DryRunRequest {
   /** Of an action; undefined = none. */
   readonly input: Json | undefined;
   readonly stubs: Stubs;
-  /** How many functions set off one another down to this one. */
+  /** Nesting depth of triggered functions. */
   readonly depth: number;
 }
 
 export interface DryRunResult {
   readonly output: Json | undefined;
   readonly failure: RunFailure | null;
-  /** What was not as its schema says, where that ends a run. */
+  /** The schema violation that ended the run. */
   readonly violation: Violation | null;
 }

@@ -6,17 +6,17 @@ import type { Journal } from './journal.ts';
 import { failureBody, failureLines, outputText, syncMessages } from './report.ts';
 import type { DryRunResult } from './session.ts';
 
-/** Messages of a sync that are shown before somebody is asked for more. */
+/** Messages of a sync shown before a prompt for more. */
 const messagesPerScreen = 10;
 
-/** A dry run, or its replay, that is over. */
+/** A finished dry run or replay. */
 export interface Ended {
   readonly kind: FunctionKind;
   readonly end: DryRunResult;
   readonly batches: Pick<Journal, 'batches' | 'count'>;
 }
 
-/** Prints what came of it; nothing of a failure, unless as JSON. */
+/** Prints the result; nothing for a failure, unless as JSON. */
 export async function showEnd(
   context: Context,
   ended: Ended,
@@ -33,7 +33,7 @@ export async function showEnd(
 export const isOk = ({ failure, violation }: DryRunResult): boolean =>
   failure === null && violation === null;
 
-/** The end of the command where the function did not end well. */
+/** The end of the command if the function failed. */
 export const failureOf = (end: DryRunResult): CommandFailure =>
   new CommandFailure(failureLines(end).join('\n'), { exitCode: exitCodes.dryRunFailed });
 

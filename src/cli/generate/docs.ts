@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { CompiledFunction } from '../compiler/compile.ts';
 
-/** Between them the text is rebuilt; what stands outside is the user's. */
+/** The text between these marks is regenerated; the rest is the user's. */
 const begin = '<!-- svc:begin -->';
 const end = '<!-- svc:end -->';
 
-/** The page with the description of the function in it, in place of the one that it has. */
+/** The page with the description of the function inserted or replaced. */
 export function docsText(fn: CompiledFunction, before: string | null): string {
   const block = `${begin}\n${blockText(fn)}\n${end}`;
   if (before === null) return `${block}\n`;
@@ -52,7 +52,7 @@ function section(title: string, schema: JsonObject | null): string[] {
   return [`## ${title}`, body];
 }
 
-/** One row per field; fields of an object stand below it with a dotted name. */
+/** One row per field; fields of an object follow it with a dotted name. */
 function fieldRows(schema: JsonObject, prefix: string): string[][] {
   const { properties, required } = schema;
   if (!isJsonObject(properties)) return [];

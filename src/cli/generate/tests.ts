@@ -33,7 +33,7 @@ const expectations = {
   'on-event': '',
 } as const;
 
-/** Files that run the tests, by path; made when they are absent. */
+/** Configuration files for running the tests, by path; created when missing. */
 export const testConfiguration: Readonly<Record<string, string>> = {
   'vite.config.ts': `import { defineConfig } from 'vitest/config';
 

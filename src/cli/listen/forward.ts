@@ -2,13 +2,13 @@ import { systemClock } from '../../kernel/time.ts';
 import { signDelivery } from '../../modules/webhooks/webhooks-out/signature.ts';
 import type { HeardWebhook } from './webhook-feed.ts';
 
-/** As long as the service waits for an application. */
+/** Same as the service's timeout for an application. */
 const timeoutMs = 20_000;
 
-/** What came of it: a status, or why there is none. */
+/** The outcome: a status, or why there is none. */
 export type Forwarded = { readonly status: number } | { readonly error: string };
 
-/** Sends the webhook as the service would; without a key it is not signed. */
+/** Sends the webhook in the form of the service; without a key it is not signed. */
 export async function forward(
   url: string,
   { id, payload }: Pick<HeardWebhook, 'id' | 'payload'>,

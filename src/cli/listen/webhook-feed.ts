@@ -4,17 +4,17 @@ import type { ApiClient } from '../client.ts';
 import { queryOf } from '../service-command.ts';
 
 const askEveryMs = 1_000;
-/** Two nodes may note webhooks in another order than that of their times. */
+/** The order in which two nodes record webhooks may differ from the order of their times. */
 const overlapMs = 10_000;
 const pageSize = '1000';
 
-/** Mirrors an entry of `GET /webhook-messages`. */
+/** @see src/modules/webhooks/webhooks-out/shapes.ts */
 interface ListedWebhook {
   readonly id: string;
   readonly created_at: string;
 }
 
-/** Mirrors `GET /webhook-messages/{id}`. */
+/** @see src/modules/webhooks/webhooks-out/shapes.ts */
 export interface HeardWebhook {
   readonly id: string;
   readonly kind: string;
@@ -30,7 +30,7 @@ export type WebhookFilter = Readonly<
   Record<'kind' | 'provider_config_key' | 'connection_id', string | undefined>
 >;
 
-/** Webhooks as the service makes them, each once, from now until the signal is aborted. @throws ApiError */
+/** New webhooks of the service, each once, until the signal aborts. @throws ApiError */
 export async function* webhookFeed(
   client: ApiClient,
   filter: WebhookFilter,

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, stableJson, type Json, type JsonObject } from '../../kernel/stable-json.ts';
 import type { HttpCall, WireBody } from '../../ports/sandbox.ts';
 
-/** A request of a function as it is kept in saved mocks. */
+/** A request of a function as stored in mocks. */
 export interface SavedRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly data: Json;
 }
 
-/** Bodies up to here are kept as they are, longer ones as their SHA-1. */
+/** Bodies up to this length are stored unchanged, longer ones as their SHA-1. */
 const bodyCharsMax = 1000;
-/** Of the connection, or secret: they differ from run to run. */
+/** Connection-specific or secret headers: they differ from run to run. */
 const transport = new Set([
   'accept',
   'accept-encoding',
@@ -28,18 +28,18 @@ const defaultTypes = /^(application\/json|application\/x-www-form-urlencoded)\b/
 /** Identifies a provider call of the sandbox, recorded or live. */
 export type RequestedCall = Pick<HttpCall, 'method' | 'endpoint' | 'params' | 'headers' | 'body'>;
 
-/** What tells a call of the handle that is no request from others; one of an action, by name and input. */
+/** Identifies a call of the handle that is no request; one of an action by name and input. */
 export function savedArgs(args: Json): Json {
   if (!isJsonObject(args) || !('name' in args)) return args;
   return { name: args['name'] ?? null, input: args['input'] ?? null };
 }
 
-/** Method and path by which a mock is found, and the request with all that tells it from others. */
+/** Method and path that index a mock, and the request with everything that distinguishes it from others. */
 export function savedRequest(call: RequestedCall): {
   readonly method: string;
   readonly path: string;
   readonly request: SavedRequest;
-  /** SHA-1 of all of it, in hexadecimal. */
+  /** SHA-1 over all of it, in hexadecimal. */
   readonly hash: string;
 } {
   const [path, query] = split(call.endpoint);

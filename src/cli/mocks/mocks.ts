@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../kernel/stable-json.ts';
 import type { SavedRequest } from './identity.ts';
 
-/** An answer of a provider as it was when the mocks were saved. */
+/** A provider's response as saved in the mocks. */
 export interface SavedAnswer {
   readonly request: SavedRequest;
   readonly response: Json;
@@ -9,16 +9,16 @@ export interface SavedAnswer {
   readonly encoding?: 'base64';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the request: by it a replayed request finds its answer. */
+  /** Of the request: a replayed request finds its response by it. */
   readonly hash: string;
 }
 
-/** Answers by method and path, in the order in which they came. */
+/** Responses by method and path, in the order of arrival. */
 export type SavedAnswers = Readonly<
   Record<string, Readonly<Record<string, readonly SavedAnswer[]>>>
 >;
 
-/** A call of the handle that is no request to the provider, and what it answered. */
+/** A call of the handle that is no request to the provider, with its response. */
 export interface SavedCall {
   readonly args: Json;
   readonly answer: Json;
@@ -26,11 +26,11 @@ export interface SavedCall {
 
 /** `<integration>/tests/<name>.test.json` (docs/reference/cli.md#saved-answers). */
 export interface Mocks {
-  /** Absent when the function was given none. */
+  /** Absent when the function had no input. */
   readonly input?: Json;
   /** Absent when it returned nothing. */
   readonly output?: Json;
-  /** What the run was told of itself. */
+  /** Facts that the handle shows about the run. */
   readonly run: {
     readonly provider: string;
     readonly variant: string;
@@ -38,14 +38,14 @@ export interface Mocks {
     readonly paginate: JsonObject | null;
   };
   readonly svc: {
-    /** Without what is secret in its credentials. */
+    /** Without the secret values of its credentials. */
     readonly getConnection: JsonObject;
     readonly getMetadata: JsonObject;
     readonly getCheckpoint: JsonObject | null;
     readonly batchSave: Readonly<Record<string, readonly Json[]>>;
     readonly batchUpdate: Readonly<Record<string, readonly Json[]>>;
     readonly batchDelete: Readonly<Record<string, readonly Json[]>>;
-    /** Other calls, by method, in their order. */
+    /** Other calls, by method, in order. */
     readonly calls: Readonly<Record<string, readonly SavedCall[]>>;
   };
   readonly api: SavedAnswers;

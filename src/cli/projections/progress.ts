@@ -1,4 +1,4 @@
-/** Samples that the rate is taken over. */
+/** Number of samples for the rate. */
 const samplesKept = 20;
 const barCells = 24;
 
@@ -7,7 +7,7 @@ interface Sample {
   readonly position: number;
 }
 
-/** How fast a position moves, and how long it will take, from what was seen last. */
+/** The speed of a position and the remaining time, from recent samples. */
 export class Speed {
   readonly #samples: Sample[] = [];
 
@@ -16,7 +16,7 @@ export class Speed {
     if (this.#samples.length > samplesKept) this.#samples.shift();
   }
 
-  /** Per second; null until it can be told. */
+  /** Per second; null until it can be computed. */
   get perSecond(): number | null {
     const [first] = this.#samples;
     const last = this.#samples.at(-1);
@@ -24,7 +24,7 @@ export class Speed {
     return (1000 * (last.position - first.position)) / (last.atMs - first.atMs);
   }
 
-  /** Seconds until so much more is done; null when that cannot be told. */
+  /** Seconds for the remaining work; null when they cannot be computed. */
   secondsFor(left: number): number | null {
     const { perSecond } = this;
     return perSecond === null || perSecond <= 0 ? null : left / perSecond;

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../client.ts';
 
-/** What the service answers of a projection (src/modules/operations/projections/presenter.ts), as far as it is used here. */
+/** The used fields of the API's response for a projection (src/modules/operations/projections/presenter.ts). */
 export interface ShownProjection {
   readonly name: string;
   readonly topic: string;
@@ -47,7 +47,7 @@ const pathOf = (name: string): string => `/projections/${encodeURIComponent(name
 /** @throws ApiError */
 export async function listProjections(client: ApiClient): Promise<ShownProjection[]> {
   const answer = await client.call('GET', '/projections');
-  // The shape is the service's promise.
+  // The API guarantees the shape.
   return (answer as unknown as { data: ShownProjection[] }).data;
 }
 
@@ -78,6 +78,6 @@ export async function dropGeneration(
 
 const shown = (answer: unknown): ShownProjection => (answer as { data: ShownProjection }).data;
 
-/** The generation beside the one that is read, if there is one. */
+/** The generation besides the active one, if there is one. */
 export const besideOf = (projection: ShownProjection): ShownGeneration | undefined =>
   projection.generations.find(({ generation }) => generation !== projection.active_generation);

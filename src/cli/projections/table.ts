@@ -31,7 +31,7 @@ export function tableLines(projections: readonly ShownProjection[]): string[] {
   return columns(heads, rows, 3);
 }
 
-/** What a comparison has found, in words. */
+/** The result of a comparison as readable text. */
 export function verificationLines(verification: ShownVerification): string[] {
   const { state, streams, expected_rows: expected, found_rows: found } = verification;
   if (state === 'running') return ['The comparison is under way.'];

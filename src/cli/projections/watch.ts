@@ -6,7 +6,7 @@ import { progressLine, Speed } from './progress.ts';
 import { besideOf, findProjection, type ShownGeneration, type ShownVerification } from './shown.ts';
 
 const askEveryMs = 500;
-/** Where nobody watches: one line so often. */
+/** Interval of lines without a terminal. */
 const lineEveryMs = 5_000;
 
 interface Following {
@@ -16,8 +16,8 @@ interface Following {
 }
 
 /**
- * Shows how the building goes until it has caught up.
- * @throws CommandFailure when it failed, was dropped, or the user would not wait any longer
+ * Shows the progress of the build until it has caught up.
+ * @throws CommandFailure when it failed, was dropped, or the user stopped waiting
  */
 export async function followBuilding(following: Following): Promise<ShownGeneration> {
   const { context, name } = following;
@@ -50,7 +50,7 @@ export async function followBuilding(following: Following): Promise<ShownGenerat
   });
 }
 
-/** Waits for the outcome of the comparison that is under way. */
+/** Waits for the outcome of the running comparison. */
 export async function followVerification(following: Following): Promise<ShownVerification> {
   const { output } = following.context;
   return watched(following, (beside) => {
@@ -64,7 +64,7 @@ export async function followVerification(following: Following): Promise<ShownVer
   });
 }
 
-/** Asks again and again until there is an answer; Ctrl-C ends the watching, not what is watched. */
+/** Polls until there is a result; Ctrl-C ends the polling, not the operation. */
 async function watched<T>(
   { context, client, name }: Following,
   look: (beside: ShownGeneration | undefined) => T | null,

@@ -1,6 +1,6 @@
 /**
- * The module `svc/testing`: what tests made by `svc generate:tests` import. A function runs in the sandbox that
- * deployed functions have, and every call of its handle is answered with what `svc dryrun --save` has kept.
+ * The module `svc/testing`, imported by tests of `svc generate:tests`. A function runs in the sandbox of deployed
+ * functions, and every call of its handle is answered from the data of `svc dryrun --save`.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import { kindFolder } from '../project-layout.ts';
 import { replayRun, type ReplayEnd } from './replay-run.ts';
 
 export interface ReplayResult extends ReplayEnd {
-  /** What it was compared with when it was saved. */
+  /** The saved mocks, for comparison. */
   readonly mocks: Mocks;
 }
 
@@ -55,7 +55,7 @@ function entryOf(root: string, integrationKey: string, kind: FunctionKind, name:
   return { integrationKey, kind, name, path: resolve(root, file), file, bundleName };
 }
 
-/** @throws Error with what esbuild says of the function */
+/** @throws Error with esbuild's message */
 async function bundleOf(root: string, entry: Entry): Promise<string> {
   await using bundler = new Bundler(root);
   const { bundles, problems } = await bundler.bundle([entry]);

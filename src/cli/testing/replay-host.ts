@@ -6,7 +6,7 @@ import { checkpointCalls } from '../dryrun/checkpoint-calls.ts';
 import { savedArgs, savedRequest, type RequestedCall } from '../mocks/identity.ts';
 import type { Mocks, SavedAnswer, SavedAnswers } from '../mocks/mocks.ts';
 
-/** Records by model, in the order in which they were given. */
+/** Records by model, in order of arrival. */
 export type Written = Record<string, Json[]>;
 
 export interface Replayed {
@@ -15,7 +15,7 @@ export interface Replayed {
   readonly batchDelete: Written;
 }
 
-/** Answers a function's calls with what was saved. A call that was never made when saving is an error. */
+/** Answers a function's calls from saved data. A call that was not saved is an error. */
 export function replayHost(mocks: Mocks): {
   readonly calls: HostCalls;
   readonly written: Replayed;
@@ -68,7 +68,7 @@ export function replayHost(mocks: Mocks): {
   return { calls, written };
 }
 
-/** What was saved, given out in its order; the last answer to a request is given again. */
+/** Saved responses in order; the last response to a request is repeated. */
 class Recorded {
   readonly #mocks: Mocks;
   readonly #given = new Map<string, number>();
@@ -130,7 +130,7 @@ type RequestedArgs = Pick<
   'endpoint' | 'params' | 'headers' | 'body'
 > & { readonly method: string };
 
-/** Without fields that are absent, as the mocks were saved. */
+/** Without absent fields, in the form of the saved mocks. */
 function requested({ method, endpoint, params, headers, body }: RequestedArgs): RequestedCall {
   return {
     method,

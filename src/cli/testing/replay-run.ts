@@ -13,7 +13,7 @@ export interface ReplayEnd extends Replayed {
   readonly failure: RunFailure | null;
 }
 
-/** Runs a function as it ran when the mocks were saved; nothing outside is asked. */
+/** Runs a function as it ran when the mocks were saved, without any outside access. */
 export async function replayRun(
   sandbox: Sandbox,
   fn: {
