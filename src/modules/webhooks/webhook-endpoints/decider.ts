@@ -5,7 +5,7 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { EndpointSettings, WebhookEndpointEvent } from './events.ts';
 import type { WebhookEndpoint } from './state.ts';
 
-/** Facts the owner adds: `at`, and how many endpoints the environment has. */
+/** Facts that the owner adds: `at`, and the number of endpoints of the environment. */
 export type CreateWebhookEndpoint = {
   readonly type: 'Create';
   readonly id: string;
@@ -29,7 +29,7 @@ export const webhookEndpoint: Decider<
   decide(command, state) {
     if (command.type === 'Create') return created(command, state);
     if (state === null) {
-      throw new GatewayError('not_found', { message: 'There is no such webhook endpoint.' });
+      throw new GatewayError('not_found', { message: 'The webhook endpoint does not exist.' });
     }
     if (command.type === 'Delete') return [{ type: 'WebhookEndpointDeleted' }];
     refuseHalfFilter({ ...state, ...command.changes });
@@ -67,7 +67,7 @@ function refuseHalfFilter({
   connectionId,
 }: Pick<WebhookEndpoint, 'integrationKey' | 'connectionId'>): void {
   if (connectionId === null || integrationKey !== null) return;
-  const message = 'An endpoint for one connection names its integration: send provider_config_key.';
+  const message = 'An endpoint for one connection requires provider_config_key.';
   const path = ['provider_config_key'];
   throw new GatewayError('invalid_body', { message, errors: [{ code: 'custom', message, path }] });
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../kernel/time.ts';
 import type { WebhookEndpoint } from './state.ts';
 
-/** What a caller may set. */
+/** The fields that a caller can set. */
 export type EndpointSettings = Pick<
   WebhookEndpoint,
   'displayName' | 'url' | 'kinds' | 'integrationKey' | 'connectionId' | 'isEnabled'

@@ -12,7 +12,7 @@ import type { WebhooksServices } from '../services.ts';
 
 type Deps = Pick<WebhooksServices, 'control' | 'vault'>;
 
-/** What a caller sets, the address in clear. */
+/** The fields that a caller sets, with the address in plain text. */
 export type WantedEndpoint = Omit<EndpointSettings, 'url'> & { readonly url: string };
 
 /** @throws GatewayError `resource_capped`, `invalid_body` (a connection without its integration) */
@@ -23,7 +23,7 @@ export async function createEndpoint(
   options: ExecuteOptions,
 ): Promise<WebhookEndpoint> {
   const { idempotencyKey } = options;
-  // A repeated request must come to the same endpoint.
+  // A repeated request must create the same endpoint.
   const id = idempotencyKey === undefined ? randomUUID() : uuidV5(environmentUid, idempotencyKey);
   const url = await sealUrl(vault, urlOfEndpoint(environmentUid, id), wanted.url);
   const body = { type: 'Create', id, environmentUid, ...wanted, url };
@@ -34,7 +34,10 @@ export async function createEndpoint(
   return made;
 }
 
-/** Changes what is given. @throws GatewayError `not_found`, `invalid_body` */
+/**
+ * Changes the given fields.
+ * @throws GatewayError `not_found`, `invalid_body`
+ */
 export async function patchEndpoint(
   { control, vault }: Deps,
   environmentUid: string,

@@ -27,11 +27,11 @@ export async function requireEndpoint(
     control.view.find<WebhookEndpoint>('webhook-endpoint', path),
   );
   if (found !== null) return found;
-  const message = `No webhook endpoint "${id}" in the environment "${environmentName(control, environmentUid)}", which the key belongs to.`;
+  const message = `The webhook endpoint "${id}" does not exist in the environment "${environmentName(control, environmentUid)}" of the key.`;
   throw new GatewayError('not_found', { message });
 }
 
-/** What a webhook is about. */
+/** The subject of a webhook. */
 export interface Subject {
   readonly kind: WebhookKind;
   readonly integrationKey: string;
@@ -39,7 +39,7 @@ export interface Subject {
   readonly connectionId: string | null;
 }
 
-/** Whether the endpoint takes it. */
+/** Whether the endpoint subscribes to it. */
 export function wants(endpoint: WebhookEndpoint, { kind, ...ref }: Subject): boolean {
   const { isEnabled, kinds, integrationKey, connectionId } = endpoint;
   if (!isEnabled || (kinds !== null && !kinds.includes(kind))) return false;

@@ -57,7 +57,7 @@ async function present({ vault }: WebhooksServices, endpoint: WebhookEndpoint) {
   };
 }
 
-/** An address of the environment, as the others are shown. */
+/** An address of the environment, in the shape of an endpoint. */
 async function presentOwn(
   { vault }: WebhooksServices,
   { uid, webhookUrls, createdAt, updatedAt }: Environment,

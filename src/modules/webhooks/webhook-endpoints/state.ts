@@ -7,7 +7,7 @@ export interface WebhookEndpoint {
   readonly id: string;
   readonly environmentUid: string;
   readonly displayName: string;
-  /** Sealed under the environment's key: addresses may hold secrets. */
+  /** Sealed under the environment's key: addresses may contain secrets. */
   readonly url: Sealed<string>;
   /** Null = every kind. */
   readonly kinds: readonly WebhookKind[] | null;

@@ -17,7 +17,7 @@ export interface WantedRun {
 
 /**
  * The runs of the events: of each connection those of the enabled syncs that are not paused and subscribe to the type,
- * or to `*`. Their ids follow from the delivery's, so that asking twice starts them once.
+ * or to `*`. Their ids are derived from the delivery's, so that a repetition starts them once.
  */
 export function runsOf(
   control: ControlPlane,

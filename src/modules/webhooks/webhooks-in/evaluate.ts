@@ -22,7 +22,7 @@ import {
 import { verifyToken, type TokenAround } from './verifiers/jwt.ts';
 import { headerOf, holdsKey, invalid, isBlank, isEqual, verify } from './verifiers/signed.ts';
 
-/** What the rules need to know beside the request. */
+/** The context of the rules beside the request. */
 export interface Surroundings extends TokenAround {
   readonly rules: WebhookRules;
   readonly credentials: IntegrationCredentials | null;
@@ -31,36 +31,36 @@ export interface Surroundings extends TokenAround {
   metadata(connection: Connection): Promise<JsonObject>;
 }
 
-/** One thing that happened, of those that a delivery tells of. */
+/** One event of a delivery. */
 export interface ProviderEvent {
   readonly type: string | null;
   readonly body: Json;
   readonly connections: readonly Connection[];
 }
 
-/** A webhook that is genuine: what it says, and of whom. */
+/** A verified webhook: its events and their connections. */
 export interface Verdict {
-  /** Text of the answer to the provider; empty = no body; null = the usual one. */
+  /** Body of the response to the provider; empty = no body; null = the default. */
   readonly answer: string | null;
   readonly body: Json;
   readonly type: string | null;
   readonly providerDeliveryId: string | null;
-  /** All that an event is of. */
+  /** The connections of an event. */
   readonly connections: readonly Connection[];
   readonly events: readonly ProviderEvent[];
-  /** The application is to have it. */
+  /** Whether it is forwarded to the application. */
   readonly isForwarded: boolean;
   /** Reports that an app was installed, for a connection that waits for the installation. */
   readonly installation: Installation | null;
-  /** A secret of the integration or of each of its connections vouches for it. */
+  /** Verified by a secret of the integration or of each of its connections. */
   readonly isVerified: boolean;
 }
 
-/** An app that was installed at the provider. */
+/** The installation of an app at the provider. */
 export interface Installation {
-  /** Name of the user who asked for it. */
+  /** Name of the user who requested it. */
   readonly handle: string;
-  /** Null where the webhook does not say it. */
+  /** Null if the webhook does not contain it. */
   readonly id: string | null;
 }
 
@@ -73,7 +73,7 @@ export async function evaluate(incoming: Incoming, context: Surroundings): Promi
   const rule = signatureOf(incoming, rules);
   const isOfConnection = rule?.keys.some((key) => typeof key === 'object') === true;
   let isVerified = false;
-  // Before anything of it is read, unless the secret is that of a connection which the body names.
+  // Before the body is parsed, unless the secret is in a connection that the body names.
   if (rule !== null && !isOfConnection && !mayBeUnsigned(rules)) {
     isVerified = await check(rule, incoming, context);
   }
@@ -82,7 +82,7 @@ export async function evaluate(incoming: Incoming, context: Surroundings): Promi
   if (rule !== null && !isOfConnection && mayBeUnsigned(rules) && !isUnsigned) {
     isVerified = await check(rule, incoming, context);
   }
-  // What nobody signed reaches the application as it is: it starts nothing, and is of no connection.
+  // An unsigned webhook is forwarded unchanged: it starts no function and belongs to no connection.
   if (isUnsigned) return { ...verdictOf(request, rules, [], false), isForwarded: true };
   const all = eventsOf(request, rules);
   const parts = withToken(all, context);
@@ -110,7 +110,7 @@ export async function evaluate(incoming: Incoming, context: Surroundings): Promi
   );
 }
 
-/** The body with these events and no others. */
+/** The body with only these events. */
 function bodyOf(parts: readonly Json[], { body }: ReadRequest, { events }: WebhookRules): Json {
   if (events?.path === undefined || !isJsonObject(body)) return [...parts];
   return { ...body, [events.path]: [...parts] };
@@ -159,13 +159,16 @@ function installationIn(request: ReadRequest, { installation }: WebhookRules): I
 
 const mayBeUnsigned = (rules: WebhookRules): boolean => rules.unsigned.length > 0;
 
-/** The rule whose header is there, else the first; null when the provider signs nothing. */
+/** The rule whose header is present, otherwise the first; null when the provider signs nothing. */
 function signatureOf({ headers }: Incoming, { signatures }: WebhookRules): SignatureRule | null {
   const present = signatures.find((rule) => headers[headerOf(rule)] !== undefined);
   return present ?? signatures[0] ?? null;
 }
 
-/** False where nothing is required, and nothing was there to be checked. @throws GatewayError the rejection */
+/**
+ * False when no signature is required and none was present.
+ * @throws GatewayError the rejection
+ */
 async function check(
   rule: SignatureRule,
   incoming: Incoming,
@@ -184,7 +187,7 @@ async function check(
 }
 
 /**
- * The first secret that holds a key; null where none is set, and none has to be. A secret that decodes to nothing
+ * The first secret that contains a key; null when none is set and none is required. A secret that decodes to nothing
  * counts as missing, also where none is required: setting one means that deliveries must be verified.
  */
 function usableSecret(
@@ -199,8 +202,7 @@ function usableSecret(
 }
 
 function missingWebhookSecret(): GatewayError {
-  const message =
-    'The integration has no webhook_secret that holds a key, without which nothing can be verified.';
+  const message = 'The webhook_secret of the integration contains no key to verify webhooks.';
   return new GatewayError('webhook_missing_secret', { message });
 }
 
@@ -217,7 +219,10 @@ function secretOfIntegration(
     .digest('hex');
 }
 
-/** Those of the connections whose own secret signed the request. @throws GatewayError when it is none of them */
+/**
+ * The connections whose own secret signed the request.
+ * @throws GatewayError when there is none
+ */
 async function checkedConnections(
   rule: SignatureRule,
   incoming: Incoming,
@@ -248,7 +253,7 @@ async function checkedConnections(
 
 const missingSecret = ({ connectionId }: Connection): GatewayError =>
   new GatewayError('webhook_missing_secret', {
-    message: `The connection "${connectionId}" holds no secret of this webhook with a key in its metadata.`,
+    message: `The metadata of the connection "${connectionId}" contains no secret for this webhook.`,
   });
 
 function secretIn(metadata: JsonObject, key: KeySource, identifier: string | null): string | null {
@@ -262,12 +267,12 @@ function secretIn(metadata: JsonObject, key: KeySource, identifier: string | nul
   return typeof value === 'string' ? value : null;
 }
 
-/** The connections that an event is of. */
+/** The connections of an event. */
 interface Attributed {
   readonly connections: readonly Connection[];
-  /** What they were found by. */
+  /** The identifier that found them. */
   readonly identifier: string | null;
-  /** The identifier stands for a signature. */
+  /** The identifier counts as a signature. */
   readonly isToken: boolean;
 }
 
@@ -294,19 +299,21 @@ async function connectionsOf(
   return { connections: [], identifier: null, isToken: false };
 }
 
-/** @throws GatewayError where the rule asks for a connection */
+/** @throws GatewayError when the rule requires a connection */
 function refuseUnattributed(rule: ConnectionRule, isNamed: boolean): void {
   const names = namesOf(rule.identifier);
   if (rule.is_token) {
-    if (isNamed) throw invalid('The token is of no connection.');
-    const message = `The webhook comes without its token (${names}).`;
+    if (isNamed) throw invalid('The token belongs to no connection.');
+    const message = `The webhook has no token (${names}).`;
     throw new GatewayError('webhook_missing_token', { message });
   }
   if (!rule.is_required) return;
   if (isNamed) {
-    throw new GatewayError('unknown_connection', { message: 'The webhook is of no connection.' });
+    throw new GatewayError('unknown_connection', {
+      message: 'The webhook belongs to no connection.',
+    });
   }
-  const message = `The webhook does not say which connection it is of (${names}).`;
+  const message = `The webhook does not name its connection (${names}).`;
   throw new GatewayError('webhook_missing_connection_id', { message });
 }
 
@@ -320,7 +327,10 @@ function eventsOf({ body }: ReadRequest, { events }: WebhookRules): readonly Jso
   return events.path === undefined ? [body] : [];
 }
 
-/** Those that repeat the secret. @throws GatewayError `webhook_invalid_signature` when none does */
+/**
+ * The events that repeat the secret.
+ * @throws GatewayError `webhook_invalid_signature` when there is none
+ */
 function withToken(
   parts: readonly Json[],
   { rules: { event_token: path }, credentials }: Surroundings,
@@ -332,7 +342,7 @@ function withToken(
     const input = isJsonObject(part) ? atPath(part, path) : undefined;
     return typeof input === 'string' && isEqual(input, secret);
   });
-  if (genuine.length === 0) throw invalid('No event holds the secret of the integration.');
+  if (genuine.length === 0) throw invalid('No event contains the secret of the integration.');
   return genuine;
 }
 

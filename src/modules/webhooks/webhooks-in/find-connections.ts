@@ -12,11 +12,11 @@ import type { Vault } from '../../access/vault/vault.ts';
 /** Number of indexes that a node caches; the oldest is evicted, and rebuilt on its next use. */
 const indexesMax = 500;
 
-/** Finds connections by what is sealed in them. */
+/** Finds connections by sealed properties. */
 export interface ConnectionFinder extends Disposable {
   /**
-   * Those of the integration whose property has the value: `connectionId`, `metadata.<key>` (equal to it, a list
-   * with it, or an object with it as a key), or a value of the connection configuration.
+   * The connections of the integration whose property has the value: `connectionId`, `metadata.<key>` (equal to it, a
+   * list with it, or an object with it as a key), or a value of the connection configuration.
    */
   find(
     ref: { readonly environmentUid: string; readonly integrationKey: string },
@@ -36,9 +36,9 @@ interface Index {
   /** Ids of connections by value. */
   readonly byValue: Map<string, Set<string>>;
   readonly valuesOf: Map<string, readonly string[]>;
-  /** Ids of those that changed since they were looked at. */
+  /** Ids of connections that changed since they were indexed. */
   readonly changed: Set<string>;
-  /** What looks at them, one after the other. */
+  /** Serializes the indexing. */
   looking: Promise<void>;
 }
 
@@ -48,8 +48,8 @@ interface Deps {
 }
 
 /**
- * Each property that a provider's rules name is opened once for all connections of an integration, and again for
- * those that change; what was opened stays in memory.
+ * Each property that a provider's rules name is decrypted once for all connections of an integration, and again for
+ * changed ones; the values stay in memory.
  */
 export function createConnectionFinder(deps: Deps): ConnectionFinder {
   const { control } = deps;
@@ -83,7 +83,7 @@ export function createConnectionFinder(deps: Deps): ConnectionFinder {
       const ref = { environmentUid, integrationKey };
       const indexed = await read(ref, property, value);
       if (indexed.length > 0) return indexed;
-      // Another node may have made it a moment ago.
+      // Another node may have just created it.
       await control.view.caughtUp();
       return read(ref, property, value);
     },
@@ -107,7 +107,7 @@ function note({ lookup, changed }: Index, connections: readonly EntityRef[]): vo
   }
 }
 
-/** Opens what changed. What can't be opened has no values. */
+/** Decrypts changed connections. One that cannot be decrypted has no values. */
 async function look({ control, vault }: Deps, index: Index): Promise<void> {
   const { lookup, property, changed } = index;
   for (const id of [...changed]) {
@@ -116,7 +116,7 @@ async function look({ control, vault }: Deps, index: Index): Promise<void> {
     try {
       put(index, id, connection === null ? [] : await valuesOf(vault, connection, property));
     } catch (error) {
-      // Its key is destroyed before it is gone itself.
+      // The key of a connection is destroyed before the connection is deleted.
       if (!(error instanceof GatewayError)) throw error;
       put(index, id, []);
     }

@@ -8,8 +8,8 @@ import type { Verdict } from './evaluate.ts';
 import type { WebhooksServices } from '../services.ts';
 
 /**
- * The webhook for the application: once for each connection that it is of, or once as it is. The ids follow from the
- * delivery's, so that making them twice is known.
+ * The webhook for the application: one per connection, or one unchanged. The ids are derived from the delivery's, so
+ * that a repetition is detected.
  */
 export async function forwardsOf(
   deps: Pick<WebhooksServices, 'control' | 'vault'>,

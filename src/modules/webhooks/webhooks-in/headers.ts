@@ -1,4 +1,4 @@
-/** Headers of the provider that do not go along begin so (docs/reference/webhooks-out.md#forward). */
+/** Prefixes of provider headers that are not forwarded (docs/reference/webhooks-out.md#forward). */
 const notForwarded = [
   'host',
   'authorization',
@@ -18,7 +18,7 @@ const notForwarded = [
   'transfer-encoding',
 ];
 
-/** Those that may go to the application. */
+/** The headers that are forwarded to the application. */
 export function forwardedHeaders(
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

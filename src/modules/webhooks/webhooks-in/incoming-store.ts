@@ -9,7 +9,7 @@ import {
 import type { Micros } from '../../../kernel/time.ts';
 import type { Disposition, WebhookIn } from './events.ts';
 
-/** What is known of a webhook that came in, without its body. */
+/** A received webhook, without its body. */
 export interface IncomingWebhook {
   readonly id: string;
   readonly environmentUid: string;
@@ -24,9 +24,9 @@ export interface IncomingWebhook {
   readonly headers: Readonly<Record<string, string>>;
   readonly receivedAt: Micros;
   readonly decidedAt: Micros | null;
-  /** Of `refused`: how many, or more. */
+  /** Of `refused`: a lower bound of the number. */
   readonly refusedCount: number | null;
-  /** Where the message with the body lies. */
+  /** Position of the message with the body. */
   readonly partition: number;
   readonly offset: number;
 }
@@ -39,13 +39,13 @@ export interface IncomingFilter {
   readonly until?: Micros | undefined;
 }
 
-/** What a delivery and its repeat have in common. */
+/** The identity of a delivery and its repeats. */
 export interface Repeat {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly providerDeliveryId: string;
   readonly type: string | null;
-  /** In the order of the message that says what came of it. */
+  /** Ordered by the message with the outcome. */
   readonly connectionIds: readonly string[];
   /** Keyed hash of the exact bytes. */
   readonly bodyHash: string;
@@ -68,7 +68,7 @@ export const layout = {
 `,
 };
 
-/** The table of webhooks that came in; `put` takes in a step that the log holds. */
+/** The table of received webhooks; `put` applies a step of the log. */
 export class IncomingStore {
   readonly #tables: ViewTables;
 
@@ -112,7 +112,7 @@ export class IncomingStore {
     return this.#tables.page('incoming', wanted, order).map(webhookOf);
   }
 
-  /** One that was taken since the time, and that a provider repeats with such a delivery; null = none. */
+  /** A delivery since the time that this one repeats; null = none. */
   taken(
     { environmentUid, integrationKey, ...same }: Repeat,
     since: Micros,
@@ -126,7 +126,7 @@ export class IncomingStore {
     return row === null ? null : webhookOf(row);
   }
 
-  /** Forgets what is older than the log keeps. */
+  /** Deletes rows that are older than the retention of the log. */
   forgetBefore(at: Micros): void {
     this.#tables.run('DELETE FROM incoming WHERE received_at < ?', at);
   }
@@ -140,7 +140,7 @@ export class IncomingStore {
     this.#tables.run(sql, ...names, JSON.stringify(headers), received_at, ...position, body_hash);
   }
 
-  /** One row of each integration and hour, with the last number that was noted. */
+  /** One row per integration and hour, with the last stored number. */
   #refuse(step: WebhookIn, partition: number, offset: number): void {
     const sql = `INSERT INTO incoming VALUES
       (?, ?, ?, 'refused', ?, ?, NULL, NULL, '[]', '[]', '{}', ?, ?, ?, ?, '', ?)

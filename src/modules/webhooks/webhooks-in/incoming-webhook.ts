@@ -17,14 +17,14 @@ export interface IncomingWebhookDeps extends ProcessDeps {
   readonly orders: OperatorRequests;
 }
 
-/** The node that stored a webhook judges it within this time, unless it has ended. */
+/** The node that stored a webhook evaluates it within this time, unless the node has stopped. */
 const graceMs = 10_000;
-/** Type of a message that holds a request. */
+/** Type of a message with a request. */
 const receivedType = 'svc.webhook-in.received';
 
 /**
- * Judges webhooks of providers that were stored, and whose node ended before it had said what came of them: consumer
- * group `svc.incoming-webhooks`. The ids of what follows from a webhook are those that the first node would have given.
+ * Evaluates stored webhooks whose node stopped before it published their outcome: consumer group
+ * `svc.incoming-webhooks`. The derived ids are the same as on the first node.
  */
 export async function startIncomingWebhooks(deps: IncomingWebhookDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<WebhookIn>(incomingTopic);
@@ -36,7 +36,7 @@ export async function startIncomingWebhooks(deps: IncomingWebhookDeps): Promise<
     logger: deps.logger,
     orders: deps.orders,
     async handle({ message, replay }, signal) {
-      // What came of a webhook is passed over unread.
+      // Outcomes are skipped without decoding.
       const { ce_type: type = receivedType } = message.headers;
       if (message.value === null || type !== receivedType) return;
       const step = codec.decode(message.value);
@@ -58,7 +58,10 @@ export async function startIncomingWebhooks(deps: IncomingWebhookDeps): Promise<
 const untilGrace = ({ clock }: IncomingWebhookDeps, { received_at: at }: WebhookIn): number =>
   Math.max(0, at / 1000 + graceMs - clock.now());
 
-/** A rejection stands in the log as well, and is nobody's to hear of here. @throws GatewayError an outage */
+/**
+ * A rejection is stored in the log, so it is ignored here.
+ * @throws GatewayError in an outage
+ */
 async function evaluateAgain(
   deps: IncomingWebhookDeps,
   step: WebhookIn,
@@ -77,7 +80,7 @@ async function evaluateAgain(
 
 type Incoming = IncomingWebhookDeps['incoming'];
 
-/** Waits for what nodes say of the webhooks that they have stored. */
+/** Waits for the outcomes that nodes publish of their stored webhooks. */
 class Outcomes implements Disposable {
   readonly #incoming: Incoming;
   readonly #waiting = new Map<WebhookIn, () => void>();
@@ -94,7 +97,10 @@ class Outcomes implements Disposable {
     this.#stop();
   }
 
-  /** Whether there is an outcome within the time. @throws the signal's reason */
+  /**
+   * Whether an outcome arrives within the time.
+   * @throws the signal's reason
+   */
   async comes(step: WebhookIn, withinMs: number, signal: AbortSignal): Promise<boolean> {
     if (this.#isKnown(step)) return true;
     const ended = new AbortController();

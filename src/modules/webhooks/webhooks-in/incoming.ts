@@ -7,12 +7,12 @@ import type { WebhookIn } from './events.ts';
 import { IncomingStore, layout, type IncomingWebhook } from './incoming-store.ts';
 
 export const incomingTopic = 'svc.webhooks-in.v1';
-/** As long as the log keeps them (streams/topics.ts). */
+/** The retention in the log (streams/topics.ts). */
 const keptMicros = 14 * 86_400_000_000;
 
-/** The webhooks of providers as this node knows them: a view of `svc.webhooks-in.v1`. */
+/** The received webhooks in the view of this node, built from `svc.webhooks-in.v1`. */
 export interface IncomingWebhooks extends TopicView<IncomingStore> {
-  /** The message with the request; null when the log has let go of it. */
+  /** The message with the request; null after the log has deleted it. */
   received(webhook: Pick<IncomingWebhook, 'partition' | 'offset'>): Promise<WebhookIn | null>;
 }
 
@@ -44,8 +44,8 @@ export async function openIncoming(deps: {
 }
 
 /**
- * The step that a message holds; null for a tombstone, and for one that can't be read: it is set aside when its
- * turn comes, and must keep nobody from looking at the others.
+ * The step in a message; null for a tombstone or an unreadable message, which the consumer parks and which must not
+ * block the view.
  */
 function readableStep(codec: Codec<WebhookIn>, value: Uint8Array | null): WebhookIn | null {
   if (value === null) return null;

@@ -63,8 +63,9 @@ export const webhookRoute: StreamRoute<WebhooksServices> = {
 };
 
 /**
- * Counts what is taken for the integration; what is verified by itself, so that no unknown sender uses up its limit.
- * @throws GatewayError `too_many_request` where the limit is kept
+ * Counts accepted webhooks of the integration, with a separate limit for verified ones, so that unknown senders cannot
+ * exhaust it.
+ * @throws GatewayError `too_many_request` when the limit is enforced
  */
 async function checkRate(
   { services, setHeader }: StreamCall<WebhooksServices>,
@@ -102,7 +103,8 @@ function namesOf(target: string): Named {
   const mark = target.indexOf('?');
   const search = mark < 0 ? '' : target.slice(mark + 1);
   const parts = target.slice(1, mark < 0 ? undefined : mark).split('/');
-  if (parts.length !== 2) throw new GatewayError('not_found', { message: 'No such endpoint.' });
+  if (parts.length !== 2)
+    throw new GatewayError('not_found', { message: 'The endpoint does not exist.' });
   let decoded: string[];
   try {
     decoded = parts.map((part) => decodeURIComponent(part));
@@ -119,7 +121,7 @@ function namesOf(target: string): Named {
 }
 
 /**
- * Null when the provider sends nothing that is looked at.
+ * Null when webhooks of the provider are not processed.
  * @throws GatewayError `unknown_environment`, `unknown_provider_config`, `webhook_unknown_provider`
  */
 async function receiverOf(services: WebhooksServices, named: Named): Promise<Receiver | null> {
@@ -134,13 +136,13 @@ async function receiverOf(services: WebhooksServices, named: Named): Promise<Rec
     findIntegration(control, environmentUid, key),
   );
   if (integration === null) {
-    const message = `No integration "${key}" in the environment of this address.`;
+    const message = `The integration "${key}" does not exist in the environment of this address.`;
     throw new GatewayError('unknown_provider_config', { message });
   }
   return receiverFor(environment, integration, providers.find(integration.provider));
 }
 
-/** Lower-case names; of a header that comes twice, what Node makes of it. */
+/** Lower-case names; a repeated header has the value that Node gives it. */
 function headersOf(request: IncomingMessage): Record<string, string> {
   const named = Object.entries(request.headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],

@@ -16,9 +16,9 @@ type Deps = Pick<WebhooksServices, 'connectionFinder' | 'http' | 'providers'> &
   Parameters<typeof saveAuthorized>[0];
 
 /**
- * Gives the connection that waits for the installation its half of the app
- * (docs/reference/webhooks-in.md#installations). One that has it already is left alone: the provider repeats itself.
- * @throws GatewayError `webhook_no_connection_or_existing_installation_id`, or what the provider refused with
+ * Completes the connection that waits for the installation (docs/reference/webhooks-in.md#installations). A complete
+ * connection stays unchanged: the webhook is a repeat.
+ * @throws GatewayError `webhook_no_connection_or_existing_installation_id`, or the error of the provider
  */
 export async function install(
   deps: Deps,
@@ -52,7 +52,7 @@ export async function install(
   );
 }
 
-/** The first that waits for an installation of this app by the user. */
+/** The first connection that waits for an installation of this app by the user. */
 async function pendingOf(
   { connectionFinder, vault }: Deps,
   ref: { readonly environmentUid: string; readonly integrationKey: string },

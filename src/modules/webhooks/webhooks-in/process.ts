@@ -17,7 +17,7 @@ import { bodyHash, outcomeMessage, publish, receivedMessage, rejectedMessage } f
 import { acceptUnverified, sizeOf, type UnverifiedDeps } from './unverified.ts';
 import type { WebhooksServices } from '../services.ts';
 
-/** What taking a webhook needs. */
+/** The services for processing a webhook. */
 export type ProcessDeps = Pick<
   WebhooksServices,
   | 'control'
@@ -38,19 +38,19 @@ export type ProcessDeps = Pick<
 
 const dayMs = 86_400_000;
 
-/** Where a provider waits for the answer. */
+/** Present when the provider waits for the response. */
 export type IngressDeps = ProcessDeps & UnverifiedDeps;
 
-/** A request that came in now, and that the log does not have yet. */
+/** A new request that is not in the log yet. */
 export function arrivalOf({ clock }: Pick<ProcessDeps, 'clock'>, request: Incoming): Arrived {
   const receivedAt = clock.now();
   return { id: uuidV7(receivedAt), receivedAt, request };
 }
 
 /**
- * Verifies a webhook that has just come in. One that is rejected is kept, with the reason, as far as the log keeps what an
- * unknown sender sends; so is one that cannot be judged now, which is judged again.
- * @throws GatewayError the rejection; `too_many_request`: it is not kept
+ * Verifies a new webhook. A rejected webhook is stored with the reason, within the limits for unverified senders; so is
+ * one that cannot be evaluated now, which is evaluated later.
+ * @throws GatewayError the rejection; `too_many_request`: it is not stored
  */
 export async function verifyArrived(
   deps: IngressDeps,
@@ -76,9 +76,9 @@ export async function verifyArrived(
 }
 
 /**
- * Stores a webhook that was verified, then forwards it and starts what subscribes to it.
- * @throws GatewayError `too_many_request`: nothing vouches for it, and the log keeps no more of these;
- * `log_unavailable`, `log_full`; what an installation was refused with
+ * Stores an accepted webhook, then forwards it and starts the subscribed functions.
+ * @throws GatewayError `too_many_request`: it is not verified, and the limit of these is reached; `log_unavailable`,
+ *   `log_full`; the refusal of an installation
  */
 export async function accept(
   deps: IngressDeps,
@@ -95,8 +95,8 @@ export async function accept(
 }
 
 /**
- * Verifies a stored webhook, forwards it and starts what subscribes to it, and says in the log what came of it.
- * @throws GatewayError the rejection, which the log has as well
+ * Verifies a stored webhook, forwards it, starts the subscribed functions, and appends the outcome to the log. @throws
+ * GatewayError the rejection, which is also in the log
  */
 export async function processWebhook(
   deps: ProcessDeps,
@@ -114,11 +114,11 @@ const evaluated = async (
   stored: Arrived,
 ): Promise<Verdict> => evaluate(stored.request, await surroundings(deps, receiver, stored));
 
-/** What passes is no rejection: the webhook is judged again. */
+/** A temporary error is not a rejection: the webhook is evaluated again. */
 const isRejection = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && !('isRetryable' in catalogue[error.code]);
 
-/** Says in the log that a stored webhook was rejected, where it is. */
+/** Appends the rejection of a stored webhook to the log. */
 async function rejecting<T>(
   deps: ProcessDeps,
   receiver: Receiver,
@@ -136,7 +136,7 @@ async function rejecting<T>(
   }
 }
 
-/** It is of the connection that has waited for it. */
+/** The event belongs to the connection that waited for it. */
 const installed = (
   deps: ProcessDeps,
   receiver: Receiver,
@@ -189,7 +189,10 @@ async function act(
   else logged('success', `The webhook started ${runs.length} runs`);
 }
 
-/** The webhook as the log keeps it; null when it does not keep the request. @throws GatewayError `not_found`: the key is gone */
+/**
+ * The webhook from the log; null when its request is not stored.
+ * @throws GatewayError `not_found`: the key was destroyed
+ */
 export async function stored(
   { vault, incoming }: Pick<ProcessDeps, 'vault' | 'incoming'>,
   webhook: IncomingWebhook,
@@ -198,7 +201,10 @@ export async function stored(
   return received === null ? null : openReceived(vault, received);
 }
 
-/** The request that a message of the log holds; null when it holds none. @throws GatewayError `not_found`: the key is gone */
+/**
+ * The request in a message of the log; null when it has none.
+ * @throws GatewayError `not_found`: the key was destroyed
+ */
 export async function openReceived(
   vault: ProcessDeps['vault'],
   { environment_id: uid, delivery_id: id, received_at, body, request }: WebhookIn,
@@ -219,7 +225,7 @@ async function surroundings(deps: ProcessDeps, receiver: Receiver, { receivedAt 
   return {
     rules,
     credentials: await openIntegrationCredentials(vault, integration),
-    // Of one that is judged again, the time at which it came in.
+    // On a repeated evaluation: the time of arrival.
     now: Math.floor(receivedAt / 1000),
     address:
       webhookUrlOf(integration, providers.find(integration.provider), settings.publicUrl) ?? '',
@@ -233,7 +239,7 @@ async function surroundings(deps: ProcessDeps, receiver: Receiver, { receivedAt 
   };
 }
 
-/** What a repeat of the delivery has in common with it; null where no repeat can be told from another delivery. */
+/** The key that identifies repeats of the delivery; null when repeats cannot be distinguished from other deliveries. */
 function repeatOf(
   deps: ProcessDeps,
   { environment, integration }: Receiver,
@@ -251,7 +257,7 @@ function repeatOf(
   };
 }
 
-/** The delivery that this one repeats; null = none. One to a connection since deleted is not repeated. */
+/** The delivery that this one repeats; null = none. A delivery for a deleted connection does not count. */
 async function firstOf(
   { incoming }: ProcessDeps,
   { id, receivedAt }: Arrived,
@@ -266,8 +272,8 @@ async function firstOf(
 }
 
 /**
- * What the ids of its webhooks and runs are made of: the same when the provider repeats it before it has had an answer.
- * They hold the uid of the connection as well.
+ * The seed of the ids of its webhooks and runs: the same when the provider repeats it before it gets a response. The
+ * ids also contain the uid of the connection.
  */
 function originOf({ integration }: Receiver, { id, receivedAt }: Arrived, repeat: Repeat | null) {
   if (repeat === null) return id;
@@ -277,7 +283,7 @@ function originOf({ integration }: Receiver, { id, receivedAt }: Arrived, repeat
   return uuidV5(integration.uid, name);
 }
 
-/** In one order, whatever the order in which they were found. */
+/** In a deterministic order. */
 const idsOf = (connections: Verdict['connections']): string[] =>
   connections.map(({ connectionId }) => connectionId).sort();
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../../kernel/time.ts';
 import { HttpFailure, type HttpClient } from '../../../ports/http-client.ts';
 
 const keptMs = 3_600_000;
-/** A key that is not known is looked for no more often: anybody may name one. */
+/** Minimum interval between fetches for an unknown key id, because any sender can name one. */
 const freshMs = 60_000;
 const timeoutMs = 10_000;
 const bytesMax = 256 * 1024;
@@ -13,7 +13,10 @@ const keysShape = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) }
 
 /** The public keys that providers sign tokens with, by the URL at which they publish them. */
 export interface ProviderKeys {
-  /** @param isFresh those known are not enough. @throws GatewayError `webhook_missing_secret`: they cannot be had now */
+  /**
+   * @param isFresh refetches the keys.
+   * @throws GatewayError `webhook_missing_secret`: the keys are temporarily unavailable
+   */
   at(url: string, isFresh: boolean): Promise<JSONWebKeySet>;
 }
 
@@ -61,6 +64,6 @@ async function fetched(http: HttpClient, url: string): Promise<JSONWebKeySet> {
 
 function unavailable(cause?: unknown): GatewayError {
   const message =
-    'The public keys of the provider, which the token is verified with, cannot be had now.';
+    'The public keys of the provider, which verify the token, are temporarily unavailable.';
   return new GatewayError('webhook_missing_secret', { message }, { cause });
 }

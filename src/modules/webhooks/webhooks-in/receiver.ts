@@ -5,7 +5,7 @@ import type { Integration } from '../../connections/integrations/state.ts';
 import type { WebhookRules } from '../../connections/providers/webhook-rules.ts';
 import type { WebhooksServices } from '../services.ts';
 
-/** Whose webhooks are taken. */
+/** The integration that receives webhooks. */
 export interface Receiver {
   readonly environment: Environment;
   readonly integration: Integration;
@@ -22,7 +22,7 @@ export function receiverFor(
   if (rules !== undefined) return { environment, integration, rules };
   const script = provider?.webhook_routing_script;
   if (script === undefined) return null;
-  const message = `There are no rules for the webhooks of "${integration.provider}": its definition names "${script}" and has no webhook_routing.`;
+  const message = `The definition of "${integration.provider}" has no rules for webhooks: it names "${script}" and has no webhook_routing.`;
   throw new GatewayError('webhook_unknown_provider', { message });
 }
 
@@ -44,6 +44,6 @@ export async function receiverOf(
   const provider = providers.find(integration.provider);
   const target = receiverFor(environment, integration, provider);
   if (target !== null) return target;
-  const message = `The provider "${integration.provider}" sends no webhooks that are looked at.`;
+  const message = `Webhooks of the provider "${integration.provider}" are not processed.`;
   throw new GatewayError('not_found', { message });
 }

@@ -7,13 +7,13 @@ import type { Condition, Source, WebhookRules } from '../../connections/provider
 import type { KeptRequest } from './events.ts';
 import { forwardedHeaders } from './headers.ts';
 
-/** A webhook as it came in. */
+/** A received webhook. */
 export interface Incoming extends KeptRequest {
-  /** The exact bytes: signatures are over them. */
+  /** The exact bytes, which are signed. */
   readonly bytes: Buffer;
 }
 
-/** One with what the log knows it by. */
+/** A webhook with its id in the log. */
 export interface Arrived {
   readonly id: string;
   readonly receivedAt: Instant;
@@ -26,7 +26,7 @@ export interface ReadRequest extends Incoming {
   readonly body: Json;
 }
 
-/** Levels of lists and objects in a body. */
+/** Maximum nesting of lists and objects in a body. */
 const depthMax = 64;
 
 /**
@@ -62,7 +62,7 @@ function parsed(text: string): Json {
   throw new GatewayError('webhook_invalid_payload', { message });
 }
 
-/** Without recursion, since depth is what it guards against. */
+/** Iterative, because it guards against deep nesting. */
 function depthOf(value: Json): number {
   let depth = 0;
   for (let level: unknown[] = [value]; level.length > 0 && depth <= depthMax; depth += 1) {
@@ -73,10 +73,10 @@ function depthOf(value: Json): number {
   return depth;
 }
 
-/** What a value is read of: a request, or one event of it. */
+/** The source of a value: a request, or one event of it. */
 export type Readable = Pick<ReadRequest, 'headers' | 'query' | 'body'>;
 
-/** The value of the first source that has one, as text. */
+/** The first available value, as text. */
 export function valueOf(from: Readable, sources: readonly Source[]): string | null {
   for (const source of sources) {
     const value = valueAt(from, source);
@@ -98,7 +98,7 @@ export function valueAt({ headers, query, body }: Readable, source: Source): str
   return value === null ? null : taken(value, source.take);
 }
 
-/** The value at the path in JSON that is in base64; null when it is none. */
+/** The value at the path in base64-encoded JSON; null for invalid input. */
 function within(base64: string, path: string): string | null {
   try {
     return textIn(JSON.parse(Buffer.from(base64, 'base64').toString()) as Json, path);
@@ -126,7 +126,7 @@ function taken(value: string, take: Source['take']): string | null {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The id in `…/calendars/<id>/…`: the e-mail address of whose calendar it is. */
+/** The id in `…/calendars/<id>/…`: the e-mail address of the owner of the calendar. */
 function calendarIn(address: string): string | null {
   const id = /\/calendars\/([^/?#]+)/.exec(address)?.[1];
   if (id === undefined) return null;

@@ -101,13 +101,13 @@ const process = defineRoute({
     const receiver = await receiverOf(services, caller.environmentUid, webhook.integration);
     const kept = await stored(services, webhook);
     if (kept === null) {
-      const message = `The body of the webhook ${webhook.id} was not kept, so that it cannot be processed.`;
+      const message = `The body of the webhook ${webhook.id} was not stored, so that it cannot be processed.`;
       throw new GatewayError('not_found', { message });
     }
     try {
       await processWebhook(services, receiver, kept, true);
     } catch (error) {
-      // The log has the new reason, which the answer shows.
+      // The response shows the new reason from the log.
       if (!(error instanceof GatewayError) || error.status >= 500) throw error;
     }
     const now = await requireIncoming(services, caller.environmentUid, params.id);
@@ -124,7 +124,9 @@ async function requireIncoming(
   await incoming.caughtUp();
   const found = incoming.tables.get(environmentUid, id);
   if (found !== null) return found;
-  throw new GatewayError('not_found', { message: `No webhook ${id} of the last 14 days came in.` });
+  throw new GatewayError('not_found', {
+    message: `No webhook ${id} was received in the last 14 days.`,
+  });
 }
 
 export const webhookDeliveryRoutes: readonly AnyRoute[] = [list, get, process];

@@ -10,7 +10,7 @@ import type { WebhooksServices } from '../services.ts';
 
 type Deps = Pick<WebhooksServices, 'vault'>;
 
-/** Headers that are shown as they came: they hold nothing secret. */
+/** Headers that are shown in plain text, because they contain no secrets. */
 const shownHeaders = new Set(['content-type', 'user-agent']);
 
 const quiet = {
@@ -35,8 +35,8 @@ export async function publish(
 }
 
 /**
- * What stores the request, sealed.
- * @param options `keepsBody` false: only that it came in, so that it cannot be processed again
+ * The step that stores the sealed request.
+ * @param options `keepsBody` false: only the arrival, so that it cannot be processed again
  */
 export async function receivedMessage(
   deps: Deps,
@@ -63,7 +63,7 @@ export async function receivedMessage(
   });
 }
 
-/** What came of a stored request. */
+/** The outcome of a stored request. */
 export function outcomeMessage(
   deps: Deps,
   receiver: Receiver,
@@ -82,7 +82,7 @@ export const rejectedMessage = (
 ): PublicMessage =>
   outcomeMessage(deps, receiver, stored, { disposition: 'rejected', reason, status });
 
-/** How many requests of an hour were not kept so far. */
+/** The number of requests of an hour that were not stored so far. */
 export const refusedMessage = (
   receiver: Receiver,
   {
@@ -121,7 +121,7 @@ function message({ environment, integration }: Receiver, step: IncomingStep): Pu
   };
 }
 
-/** Keyed, of the exact bytes. */
+/** Keyed hash of the exact bytes. */
 export const bodyHash = ({ vault }: Deps, { bytes }: Incoming): string =>
   vault.fingerprint('webhook-body', bytes.toString('latin1'));
 

@@ -12,21 +12,21 @@ export type UnverifiedDeps = Pick<
 > & { readonly settings: Pick<WebhooksServices['settings'], 'webhookUnsignedMbPerHour'> };
 
 /**
- * Who sent what nothing vouches for: `unsigned` names a connection of a provider that signs nothing, or of an integration
- * without the secret; `unknown` is everybody else, and all that is rejected.
+ * The kind of sender of an unverified webhook: `unsigned` names a connection of a provider that signs nothing, or of an
+ * integration without the secret; `unknown` is any other sender, and every rejected webhook.
  */
 export type UnverifiedSender = 'unknown' | 'unsigned';
 
 const hourMs = 3_600_000;
 
-/** What the log keeps of it, roughly: seals and further fields are covered by the least that each costs. */
+/** The approximate size in the log: the minimum per webhook covers seals and other fields. */
 export const sizeOf = ({ headers, search, bytes }: Incoming): number =>
   bytes.length + search.length + JSON.stringify(headers).length;
 
 /**
- * Bounds what senders that nothing vouches for can make the log keep of one integration in an hour. What is verified does
- * not pass here, so that no flood keeps it out.
- * @throws GatewayError `too_many_request`: it is not to be kept
+ * Limits the unverified webhooks of one integration that are stored per hour. Verified webhooks bypass the limit, so
+ * that a flood does not block them.
+ * @throws GatewayError `too_many_request`: it must not be stored
  */
 export async function acceptUnverified(
   deps: UnverifiedDeps,
@@ -47,8 +47,7 @@ export async function acceptUnverified(
   metrics.count('svc_webhooks_unverified_total', [isKept ? 'kept' : 'refused']);
   if (isKept) return;
   await noteRefusal(deps, receiver, hour);
-  const message =
-    'More webhooks that nothing vouches for came in for this integration within the hour than are kept.';
+  const message = 'The hourly limit of unverified webhooks of this integration is reached.';
   const retryAfterS = Math.ceil(((hour + 1) * hourMs - clock.now()) / 1000);
   throw new GatewayError('too_many_request', { message, retryAfterS });
 }

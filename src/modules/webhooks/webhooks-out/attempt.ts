@@ -2,11 +2,11 @@ import { GatewayError } from '../../../kernel/errors.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { HttpFailure, mayPass, type HttpClient } from '../../../ports/http-client.ts';
 
-/** Answers are read up to here and dropped. */
+/** Limit up to which response bodies are read and discarded. */
 const answerBytesMax = 64 * 1024;
 const redirectsMax = 5;
 
-/** How an attempt went. `status` is null without an answer. */
+/** The outcome of an attempt. `status` is null without a response. */
 export interface AttemptResult {
   readonly isDelivered: boolean;
   readonly isRetryable: boolean;
@@ -54,7 +54,7 @@ export async function attemptDelivery(
   }
 }
 
-/** Wait before the next attempt by the schedule, or null when there is none. */
+/** Wait before the next attempt in the schedule, or null when there is none. */
 export function retryWaitMs(
   result: AttemptResult,
   attempt: number,

@@ -2,15 +2,15 @@ import type { JsonObject } from '../../../kernel/stable-json.ts';
 import type { Connection, EndUser } from '../../connections/connections/state.ts';
 import type { Environment } from '../../access/environments/state.ts';
 
-/** What happened to the credentials of a connection, as the application is told it. */
+/** A change of the credentials of a connection, as published to the application. */
 export interface AuthEvent {
-  /** `creation`: a new connection; `override`: authorized again; `refresh`: failed (or a test did), or well again after it. */
+  /** `creation`: a new connection; `override`: authorized again; `refresh`: failed (or a test failed), or recovered. */
   readonly operation: 'creation' | 'override' | 'refresh';
-  /** Null = it succeeded. Holds no secret. */
+  /** Null = success. Contains no secrets. */
   readonly error: { readonly type: string; readonly description: string } | null;
 }
 
-/** What is read of a value of `svc.credentials.v1`. */
+/** The fields used of a value of `svc.credentials.v1`. */
 export interface CredentialsChanged {
   readonly event_id: string;
   readonly action: string;
@@ -25,7 +25,7 @@ export interface CredentialsChanged {
   readonly recovers: boolean;
 }
 
-/** Null for what the application is not told: a refresh that went well, and the end of a connection. */
+/** Null for events that are not sent to the application: a successful refresh, and the deletion of a connection. */
 export function authEventOf(change: CredentialsChanged): AuthEvent | null {
   switch (change.action) {
     case 'stored':
@@ -72,7 +72,7 @@ function refreshError(change: CredentialsChanged): NonNullable<AuthEvent['error'
   };
 }
 
-/** Whether the environment wants to hear of it (docs/reference/webhooks-out.md#destinations). */
+/** Whether the environment subscribes to it (docs/reference/webhooks-out.md#destinations). */
 export function isAuthWanted(
   { operation }: AuthEvent,
   { onAuthCreation, onAuthRefreshError }: Environment['webhookFlags'],
@@ -86,7 +86,7 @@ export function authPayload(
   event: AuthEvent,
   environment: Pick<Environment, 'name'>,
   ref: Pick<Connection, 'connectionId' | 'integrationKey' | 'provider' | 'authMode' | 'endUser'> & {
-    /** Left out where there is no connection. */
+    /** Absent without a connection. */
     readonly tags?: Connection['tags'];
   },
 ): JsonObject {

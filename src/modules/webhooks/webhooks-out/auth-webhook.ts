@@ -22,7 +22,7 @@ import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
 const topic = 'svc.credentials.v1';
-/** Credentials older than that are no news: a group that begins on an old log tells nobody of them. */
+/** Maximum age of published credentials: a new group on an old log does not send older ones. */
 const newsMs = 24 * 3_600_000;
 
 export interface AuthWebhookDeps {
@@ -37,9 +37,8 @@ export interface AuthWebhookDeps {
 }
 
 /**
- * Tells the application of connections made and authorized again, of refreshes that failed, and of the one that
- * succeeds after it: consumer group `svc.auth-webhooks`. The id of a webhook follows from the event, so that
- * making it twice is known.
+ * Sends webhooks for created and reauthorized connections, failed refreshes, and the first success after a failure:
+ * consumer group `svc.auth-webhooks`. The id of a webhook is derived from the event, so that a repetition is detected.
  */
 export async function startAuthWebhooks(deps: AuthWebhookDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<CredentialsChanged>(topic);

@@ -11,8 +11,8 @@ import { deliveriesOf } from './outbox.ts';
 type Deps = Pick<WebhooksServices, 'control' | 'providers' | 'vault' | 'publisher' | 'logger'>;
 
 /**
- * Notifies the application of authorizations that ended without a connection (docs/reference/webhooks-out.md#auth).
- * The answer to the person does not depend on it.
+ * Notifies the application of authorizations that ended without a connection (docs/reference/webhooks-out.md#auth). The
+ * response to the user does not depend on it.
  */
 export const announceAuthorizations = (deps: Deps): AuthorizationOutcomes => ({
   failed: (authorization, error) => announceFailure(deps, authorization, error),

@@ -7,12 +7,12 @@ import { DeliveryStore, layout, type Delivery } from './delivery-store.ts';
 import type { WebhookOut } from './events.ts';
 
 export const deliveriesTopic = 'svc.webhooks-out.v1';
-/** As long as the log keeps deliveries (streams/topics.ts). */
+/** The retention of deliveries in the log (streams/topics.ts). */
 const keptMicros = 30 * 86_400_000_000;
 
-/** The deliveries of webhooks as this node knows them: a view of `svc.webhooks-out.v1`. */
+/** The deliveries in the view of this node, built from `svc.webhooks-out.v1`. */
 export interface Deliveries extends TopicView<DeliveryStore> {
-  /** The message that asks for the delivery, with its body; null when the log has let go of it. */
+  /** The `created` message of the delivery, with its body; null after the log has deleted it. */
   created(delivery: Pick<Delivery, 'partition' | 'offset'>): Promise<WebhookOut | null>;
 }
 
@@ -43,12 +43,12 @@ export async function openDeliveries(deps: {
   return { ...view, created: createdReader(log, codec) };
 }
 
-/** Bytes of the log that are read at once for one delivery: those after it are often asked for next. */
+/** Bytes read at once for one delivery: the following deliveries are often read next. */
 const readAheadBytes = 256 * 1024;
 
 /**
- * Reads deliveries from the log, those of a partition one after the other; what came with the last one is kept at
- * hand, so that many that are asked for at once are read together.
+ * Reads deliveries from the log, sequentially per partition; the last chunk is cached, so that concurrent reads are
+ * batched.
  */
 function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['created'] {
   const atHand = new Map<number, ReadonlyMap<number, Uint8Array | null>>();
@@ -75,8 +75,8 @@ function createdReader(log: EventLog, codec: Codec<WebhookOut>): Deliveries['cre
 }
 
 /**
- * The step that a message holds; null for a tombstone, and for one that can't be read: it is set aside when its
- * turn comes, and must keep nobody from looking at the others.
+ * The step in a message; null for a tombstone or an unreadable message, which the consumer parks and which must not
+ * block the view.
  */
 export function readableStep(
   codec: Codec<WebhookOut>,

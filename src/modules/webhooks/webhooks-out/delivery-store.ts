@@ -14,7 +14,7 @@ import type { WebhookOut } from './events.ts';
 export const deliveryStates = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** What is known of one message to one endpoint, without its body. */
+/** One message to one endpoint, without its body. */
 export interface Delivery {
   readonly messageId: string;
   readonly endpointId: string;
@@ -29,7 +29,7 @@ export interface Delivery {
   readonly status: number | null;
   readonly errorCode: string | null;
   readonly replayOf: string | null;
-  /** Where the message with the body lies. */
+  /** Position of the message with the body. */
   readonly partition: number;
   readonly offset: number;
   readonly createdAt: Micros;
@@ -52,18 +52,18 @@ export interface DeliveryFilter {
   readonly endpointId?: string | undefined;
   readonly integration?: string | undefined;
   readonly connectionId?: string | undefined;
-  /** Created at or after, and before. */
+  /** Creation time: start inclusive, end exclusive. */
   readonly since?: Micros | undefined;
   readonly until?: Micros | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** Those that repeat no other. */
+  /** Deliveries that are not replays. */
   readonly isFirst?: boolean;
-  /** Those that repeat no other, and that no later one has delivered or is about to. */
+  /** Deliveries that are not replays, and that no replay has delivered or is delivering. */
   readonly isOpen?: boolean;
 }
 
 export type DeliveryName = Pick<Delivery, 'messageId' | 'endpointId'>;
-/** Where a page begins: after this one. */
+/** The cursor: the page starts after this delivery. */
 export type DeliveryPlace = DeliveryName & Pick<Delivery, 'createdAt'>;
 
 export const layout = {
@@ -92,13 +92,13 @@ export const layout = {
 `,
 };
 
-/** What names an endpoint: `connection` is one of each connection. */
+/** The identity of an endpoint: `connection` is separate for each connection. */
 export type EndpointRef = Pick<
   WebhookOut,
   'environment_id' | 'endpoint_id' | 'integration' | 'connection_id'
 >;
 
-/** What has its own places and its own order among deliveries: an endpoint, or the address of one connection. */
+/** The key of a queue with its own slots and order: an endpoint, or the address of one connection. */
 export function lineOf(endpointRef: EndpointRef): string {
   const endpoint = joinKey(endpointRef.environment_id, endpointRef.endpoint_id);
   return endpointRef.endpoint_id === 'connection'
@@ -106,7 +106,7 @@ export function lineOf(endpointRef: EndpointRef): string {
     : endpoint;
 }
 
-/** The tables of deliveries and their attempts; `put` takes in a step that the log holds. */
+/** The tables of deliveries and their attempts; `put` applies a step of the log. */
 export class DeliveryStore {
   readonly #tables: ViewTables;
 
@@ -125,7 +125,7 @@ export class DeliveryStore {
     return row === null ? null : deliveryOf(row);
   }
 
-  /** To every endpoint, and what repeated it. */
+  /** The message at every endpoint, and its replays. */
   ofMessage(environmentUid: string, messageId: string): Delivery[] {
     const sql = `SELECT * FROM deliveries WHERE environment_uid = ? AND (message_id = ? OR replay_of = ?)
       ORDER BY created_at, message_id, endpoint_id`;
@@ -156,7 +156,7 @@ export class DeliveryStore {
     return this.#page(environmentUid, filter, { newestFirst: false, beyond: after, limit });
   }
 
-  /** Lines with something to send before the offset of the partition. */
+  /** Queues with unfinished deliveries before the offset of the partition. */
   pendingLines(partition: number, before: number): { line: string; last: number }[] {
     const sql = `SELECT line, max(place) AS last FROM deliveries
       WHERE state = 'pending' AND partition = ? AND place < ? GROUP BY line`;
@@ -164,7 +164,7 @@ export class DeliveryStore {
     return rows.map((row) => ({ line: String(row['line']), last: Number(row['last']) }));
   }
 
-  /** What the line still has to send up to the offset, in order. */
+  /** The unfinished deliveries of the queue up to the offset, in order. */
   pending(
     partition: number,
     line: string,
@@ -177,7 +177,7 @@ export class DeliveryStore {
     return this.#tables.all(sql, partition, line, after, upTo, limit).map(deliveryOf);
   }
 
-  /** Forgets what is older than the log keeps. */
+  /** Deletes rows that are older than the retention of the log. */
   forgetBefore(at: Micros): void {
     const old = 'SELECT message_id FROM deliveries WHERE created_at < ? LIMIT 1000';
     if (this.#tables.one(old, at) === null) return;
@@ -206,7 +206,7 @@ export class DeliveryStore {
       this.#tables.run(sql, ...name, offset, attempt, occurred_at, ...outcome);
     }
     if (state === null) return;
-    // Once it was delivered, nothing takes that away.
+    // `delivered` is final.
     const sql = `UPDATE deliveries SET state = ?, attempts = max(attempts, ?), next_attempt_at = ?,
       status = ?, error_code = ?, changed_at = ?
       WHERE message_id = ? AND endpoint_id = ? AND (state = 'pending' OR ? = 'delivered')`;
@@ -227,7 +227,7 @@ export class DeliveryStore {
   }
 }
 
-/** Null where the step says nothing of the state. A failed attempt without a next one is the last. */
+/** Null when the step does not change the state. A failed attempt without a next one is the last. */
 function stateAfter({ action, next_attempt_at: next }: WebhookOut): DeliveryState | null {
   switch (action) {
     case 'attempt_succeeded':

@@ -4,14 +4,17 @@ import type { Micros } from '../../../kernel/time.ts';
 export const webhookKinds = ['auth', 'sync', 'async_action', 'forward', 'test'] as const;
 export type WebhookKind = (typeof webhookKinds)[number];
 /**
- * Where a message goes: `primary` and `secondary` are addresses of the environment, `connection` is the
- * connection's own in place of all others, anything else is the id of a webhook endpoint.
+ * The target of a message: `primary` and `secondary` are addresses of the environment, `connection` is the connection's
+ * own address, which replaces all others; any other value is the id of a webhook endpoint.
  */
 export type EndpointId = string;
 export type DeliveryAction =
   'created' | 'attempt_succeeded' | 'attempt_failed' | 'exhausted' | 'replayed' | 'cancelled';
 
-/** A value of `svc.webhooks-out.v1` after the common fields. Mirrors schemas/webhooks/webhook-out.v1.avsc. */
+/**
+ * A value of `svc.webhooks-out.v1` after the common fields.
+ * @see schemas/webhooks/webhook-out.v1.avsc
+ */
 export interface DeliveryStep {
   /** The same at every endpoint and in every attempt: receivers de-duplicate on it. */
   readonly message_id: string;
@@ -20,9 +23,9 @@ export interface DeliveryStep {
   readonly event_kind: WebhookKind;
   /** On `created` only: the bytes to send, sealed under the key of the environment. */
   readonly body: Uint8Array | null;
-  /** On `created` only, where no connection keeps the URL: sealed as the body is. */
+  /** On `created` only, when no connection has the URL: sealed like the body. */
   readonly address: Uint8Array | null;
-  /** On `created` of a forwarded webhook only: the provider's headers as JSON, sealed as the body is. */
+  /** On `created` of a forwarded webhook only: the provider's headers as JSON, sealed like the body. */
   readonly headers: Uint8Array | null;
   /** From 1; 0 on `created`. */
   readonly attempt: number;
@@ -36,11 +39,11 @@ export interface DeliveryStep {
 /** The whole value. */
 export type WebhookOut = PublicFields & DeliveryStep;
 
-/** What the sealed address is bound to. */
+/** Sealing context of the address. */
 export const addressContext = (environmentUid: string, messageId: string): string =>
   `${environmentUid}/webhook-out-address/${messageId}`;
 
-/** What the sealed headers are bound to. */
+/** Sealing context of the headers. */
 export const headersContext = (environmentUid: string, messageId: string): string =>
   `${environmentUid}/webhook-out-headers/${messageId}`;
 

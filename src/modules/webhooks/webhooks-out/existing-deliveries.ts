@@ -7,7 +7,7 @@ import { topics } from '../../../../streams/topics.ts';
 
 const deliveriesTopic = 'svc.webhooks-out.v1';
 const rememberedMs = topics[deliveriesTopic].cleanup.retentionMs - 86_400_000;
-/** How far the clocks of two nodes may be apart. */
+/** Maximum clock skew between two nodes. */
 const skewMs = 300_000;
 
 /** Names of webhooks, by message and endpoint. */
@@ -16,12 +16,12 @@ export const noNames: Names = new Set();
 const nameOf = (ref: Pick<WebhookOut, 'message_id' | 'endpoint_id'>): string =>
   `${ref.message_id}/${ref.endpoint_id}`;
 
-/** False for what is so old that the log does not know any more which webhooks were made of it. */
+/** False for events so old that the log no longer contains their webhooks. */
 export const isRemembered = (at: number, now: number): boolean => now - at <= rememberedMs;
 
 /**
- * The webhooks made since the event at the place was written, so that a replay makes only those that are
- * missing. The topic and the webhooks of a connection are on partitions of the same number.
+ * The webhooks created since the event at the position, so that a replay creates only the missing ones. The topic and
+ * the webhooks of a connection are on partitions of the same number.
  */
 export async function existingDeliveries(
   { log, schemas }: { readonly log: EventLog; readonly schemas: Schemas },
@@ -43,7 +43,7 @@ export async function existingDeliveries(
   return names;
 }
 
-/** When the first message from the place on was written; null when there is none. */
+/** Timestamp of the first message from the position; null when there is none. */
 async function timeAt(log: EventLog, from: Position, signal: AbortSignal): Promise<number | null> {
   for await (const batch of log.read(from, { signal, maxBytes: 1 })) {
     const [first] = batch.messages;
@@ -52,6 +52,6 @@ async function timeAt(log: EventLog, from: Position, signal: AbortSignal): Promi
   return null;
 }
 
-/** Those that were not made yet. The values are steps: `deliveriesOf` makes nothing else. */
+/** The deliveries that do not exist yet. The values are steps, because `deliveriesOf` creates nothing else. */
 export const missingOf = (messages: readonly PublicMessage[], made: Names): PublicMessage[] =>
   messages.filter(({ value }) => !made.has(nameOf(value as unknown as WebhookOut)));

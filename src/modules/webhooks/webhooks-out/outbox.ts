@@ -24,7 +24,7 @@ import {
 
 type View = Pick<ControlPlane, 'view'>;
 
-/** The connection that a webhook is about; without an id the webhook is attributed to none. */
+/** The connection of a webhook; without an id the webhook is attributed to none. */
 export interface Addressed extends Pick<Connection, 'integrationKey' | 'webhookUrlOverride'> {
   readonly connectionId: string | null;
 }
@@ -33,13 +33,13 @@ export interface Addressed extends Pick<Connection, 'integrationKey' | 'webhookU
 export interface Payload {
   readonly messageId: string;
   readonly payload: Json;
-  /** Of a forwarded webhook: what of the provider's headers goes along. */
+  /** Of a forwarded webhook: the forwarded headers of the provider. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The message that this one repeats. */
   readonly replayOf?: string;
 }
 
-/** Where webhooks of the kind about the connection go; empty when nothing is configured. */
+/** The targets of webhooks of the kind about the connection; empty when none is configured. */
 export function endpointsOf(
   control: View,
   { uid, webhookUrls }: Pick<Environment, 'uid' | 'webhookUrls'>,
@@ -93,11 +93,11 @@ export async function deliveriesOf(
   ref: {
     readonly environment: Environment;
     readonly connection: Addressed;
-    /** In clear; there is no connection whose URL a delivery could look up: it carries it. */
+    /** In plain text; stored in the delivery, because there is no connection to read the URL from. */
     readonly address?: string | null;
     readonly kind: WebhookKind;
     readonly runId?: string;
-    /** These and no others; those that want it when absent. */
+    /** Only these; absent: all that subscribe to it. */
     readonly endpoints?: readonly EndpointId[];
   },
   payloads: readonly Payload[],
@@ -143,7 +143,7 @@ export function deliveryMessage(
     partitionBy: joinKey(environmentUid, integrationKey, connectionId ?? '-'),
     type: `svc.webhook.${step.action}`,
     environmentUid,
-    // A test belongs to none.
+    // A test belongs to no connection.
     ...(integrationKey === '' ? {} : { integration: integrationKey }),
     ...(connectionId === null ? {} : { connectionId }),
     ...(runId === undefined ? {} : { runId }),

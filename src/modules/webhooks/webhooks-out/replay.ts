@@ -23,15 +23,15 @@ export interface Ordering {
   readonly idempotency?: IdempotentCall;
 }
 
-/** What was sent again, or would be. */
+/** The result of a replay or of its dry run. */
 export interface Replayed {
   readonly matched: number;
   /** Ids of the new messages; of a dry run those that would be repeated. At most 100. */
   readonly messageIds: readonly string[];
   readonly replayed: number;
-  /** Whose body the log has let go of. */
+  /** Ids of messages whose body the log has deleted. */
   readonly gone: number;
-  /** There are more that match: ask again from the time of the last. */
+  /** More messages match: repeat from the time of the last. */
   readonly hasMore: boolean;
   readonly lastCreatedAt: Micros | null;
 }
@@ -39,7 +39,10 @@ export interface Replayed {
 const pageMax = 200;
 const shownMax = 100;
 
-/** The body as it was sent; null when the log has let go of it. @throws GatewayError `not_found` (the key is gone) */
+/**
+ * The original body; null after the log has deleted it.
+ * @throws GatewayError `not_found` (the key was destroyed)
+ */
 export async function bodyOf(
   { deliveries, vault }: Pick<Deps, 'deliveries' | 'vault'>,
   delivery: Delivery,
@@ -53,8 +56,8 @@ export async function bodyOf(
 }
 
 /**
- * Sends what matches once more, oldest first: each as a message of its own that names the one it repeats, with
- * the same body, and with the same `webhook-id` on the wire.
+ * Replays matching messages, oldest first: each is a new message that names the original, with the same body, and with
+ * the same `webhook-id` on the wire.
  */
 export async function replayMatching(
   deps: Deps,
@@ -85,7 +88,7 @@ export async function replayMatching(
   return { ...counts, messageIds, hasMore: rest.length > 0, lastCreatedAt };
 }
 
-/** Sends these once more. */
+/** Replays these messages. */
 export async function repeat(
   { deliveries, publisher, vault }: Deps,
   input: readonly Delivery[],

@@ -171,7 +171,7 @@ const replay = defineRoute({
   body: z
     .strictObject({ ids: listOf(text(1, 64)).optional(), ...conditions, ...orders })
     .refine(({ ids, since }) => ids !== undefined || since !== undefined, {
-      message: 'Name messages with ids, or a time with since.',
+      message: 'Send ids or since.',
       path: ['since'],
     }),
   answers: replayAnswers,
@@ -219,7 +219,10 @@ const orderingOf = ({ caller, idempotency }: Ordered): Ordering => ({
   ...(idempotency === undefined ? {} : { idempotency }),
 });
 
-/** The message at each endpoint, then what repeated it. @throws GatewayError `not_found` */
+/**
+ * The message at each endpoint, then its replays.
+ * @throws GatewayError `not_found`
+ */
 async function requireMessage(
   { deliveries }: Ordered['services'],
   environmentUid: string,

@@ -14,12 +14,12 @@ export function hmacSignature(signingKey: string, body: Uint8Array): string {
   return createHmac('sha256', signingKey).update(body).digest('hex');
 }
 
-/** Lower-case hex SHA-256 of the signing key followed by the body: for receivers of older days. */
+/** Lower-case hex SHA-256 of the signing key followed by the body: for receivers that use the old scheme. */
 export function legacySignature(signingKey: string, body: Uint8Array): string {
   return createHash('sha256').update(signingKey).update(body).digest('hex');
 }
 
-/** Signs the exact bytes that are sent. `at` is in ms; it goes out in seconds. */
+/** Signs the exact bytes that are sent. `at` is in ms; the header is in seconds. */
 export function signDelivery(
   keys: SigningKeys,
   message: { readonly id: string; readonly body: Uint8Array; readonly at: number },
@@ -39,8 +39,8 @@ export function signDelivery(
 }
 
 /**
- * For receivers: whether `X-Svc-Hmac-Sha256` was made with the key over exactly these bytes. Takes constant time. A blank
- * key, such as of a variable that is not set, verifies nothing: anyone could have signed with it.
+ * For receivers: whether `X-Svc-Hmac-Sha256` was made with the key over exactly these bytes. Constant time. A blank
+ * key, for example from an unset variable, verifies nothing, because anyone can sign with it.
  */
 export function verifyDelivery(
   signingKey: string,

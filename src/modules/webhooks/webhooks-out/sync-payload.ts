@@ -11,8 +11,8 @@ type RunPayload = Payload & { readonly payload: JsonObject };
 type Flags = Environment['webhookFlags'];
 
 /**
- * The webhooks of the end of a run of a sync, or of what it did with a webhook (docs/reference/webhooks-out.md#sync): one
- * per model on success, one in all on failure, none of a cancelled run. `hasCheckpoints`: the function declares one.
+ * The webhooks for the end of a run of a sync, or of its `onWebhook` (docs/reference/webhooks-out.md#sync): one per
+ * model on success, one in total on failure, none for a cancelled run. `hasCheckpoints`: the function declares one.
  */
 export function syncPayloads(end: RunChanged, flags: Flags, hasCheckpoints: boolean): RunPayload[] {
   if (end.action === 'cancelled') return [];
@@ -59,7 +59,7 @@ export function asyncActionPayloads(end: RunChanged, flags: Flags): RunPayload[]
 function commonParts(end: RunChanged, model: string, hasCheckpoints: boolean): JsonObject {
   const from = parsed(end.checkpoint_from);
   const json = parsed(end.checkpoint_to);
-  // What a webhook does has progress of its own.
+  // `onWebhook` runs have progress of their own.
   const isShown = end.kind === 'sync' && (hasCheckpoints || from !== null || json !== null);
   return {
     type: 'sync',

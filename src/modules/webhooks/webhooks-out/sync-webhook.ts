@@ -39,8 +39,8 @@ export interface SyncWebhookDeps {
 }
 
 /**
- * Makes the webhooks of ended runs: consumer group `svc.sync-webhooks`. Those of a sync are made when the
- * projector has published all of its changes: an application that reads on the webhook finds the records.
+ * Creates the webhooks of finished runs: consumer group `svc.sync-webhooks`. Those of a sync are created after the
+ * projector has published all of its changes, so that an application finds the records when it gets the webhook.
  */
 export async function startSyncWebhooks(deps: SyncWebhookDeps): Promise<AsyncDisposable> {
   const codec = await deps.schemas.codec<RunChanged>(topic);

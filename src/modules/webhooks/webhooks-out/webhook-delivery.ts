@@ -6,7 +6,7 @@ import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 import { Dispatcher, type DispatcherDeps } from './delivery/dispatcher.ts';
 
-/** Type of a message that asks for a delivery. */
+/** Type of a message that creates a delivery. */
 const createdType = 'svc.webhook.created';
 
 export interface WebhookDeliveryDeps extends DispatcherDeps {
@@ -16,8 +16,8 @@ export interface WebhookDeliveryDeps extends DispatcherDeps {
 }
 
 /**
- * Delivers webhooks: consumer group `svc.webhook-deliveries`. At least once: the position passes what is finished and
- * what waits in the log for its turn; the view of deliveries contains the latter, and the next holder of the partition
+ * Delivers webhooks: consumer group `svc.webhook-deliveries`. At least once: the position passes finished deliveries
+ * and those that wait in the log; the view of deliveries contains the latter, and the next holder of the partition
  * continues with it.
  */
 export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise<AsyncDisposable> {
@@ -32,7 +32,7 @@ export async function startWebhookDeliveries(deps: WebhookDeliveryDeps): Promise
     inFlightMax: 50_000,
     prepare: (partition, from, signal) => dispatcher.hold(partition, from, signal),
     async handle({ partition, message, replay }, signal) {
-      // What became of a delivery is passed over unread.
+      // Outcomes are skipped without decoding.
       const { ce_type: type = createdType } = message.headers;
       if (message.value === null || type !== createdType) return;
       const step = codec.decode(message.value);

@@ -3,18 +3,23 @@ import { GatewayError } from '../../../../kernel/errors.ts';
 import type { SignatureRule } from '../../../connections/providers/webhook-rules.ts';
 import { invalid } from './signed.ts';
 
-/** What a token is held against. */
+/** The expected claims of a token. */
 export interface TokenAround {
-  /** The address of the webhook, which the token is for. */
+  /** The address of the webhook, the audience of the token. */
   readonly address: string;
   /** Seconds since the epoch. */
   readonly now: number;
-  /** The public keys at the URL; @param isFresh those known are not enough. @throws GatewayError `webhook_missing_secret` */
+  /**
+   * The public keys at the URL;
+   * @param isFresh refetches the keys.
+   * @throws GatewayError `webhook_missing_secret`
+   */
   publicKeys(url: string, isFresh: boolean): Promise<JSONWebKeySet>;
 }
 
 /**
- * Checks the token of `Authorization: Bearer` with the keys of who signs. Without one a rule that requires none is kept.
+ * Verifies the token of `Authorization: Bearer` with the keys of its issuer. A missing token is accepted if the rule
+ * does not require one.
  * @throws GatewayError `webhook_missing_token`, `webhook_invalid_signature`
  */
 export async function verifyToken(
@@ -24,7 +29,7 @@ export async function verifyToken(
 ): Promise<void> {
   if (input === undefined) {
     if (!isRequired) return;
-    const message = 'The header authorization must be sent.';
+    const message = 'The header authorization is missing.';
     throw new GatewayError('webhook_missing_token', { message });
   }
   const token = /^Bearer (\S+)$/i.exec(input)?.[1];
@@ -39,7 +44,7 @@ export async function verifyToken(
     });
   };
   try {
-    // Keys change: one that is not known may be newer.
+    // Keys rotate: an unknown one may be newer.
     await check(false).catch((error: unknown) => {
       if (error instanceof errors.JWKSNoMatchingKey) return check(true);
       throw error;

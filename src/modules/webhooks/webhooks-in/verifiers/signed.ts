@@ -9,19 +9,19 @@ import { GatewayError } from '../../../../kernel/errors.ts';
 import type { SignatureRule } from '../../../connections/providers/webhook-rules.ts';
 import type { Incoming } from '../request.ts';
 
-/** Seconds a Standard Webhooks timestamp may be off, either way. */
+/** Tolerance of a Standard Webhooks timestamp in both directions, in seconds. */
 const standardToleranceS = 300;
 
-/** Whether two texts are equal, in a time that tells only their lengths. */
+/** Compares two texts in a time that depends only on their lengths. */
 export function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Before the base64 of a key of Standard Webhooks. */
+/** Prefix of a base64 key of Standard Webhooks. */
 const prefix = 'whsec_';
 
-/** The bytes that the rule takes the secret for. */
+/** The secret decoded by the rule. */
 function keyOf({ scheme, key_encoding: encoding }: SignatureRule, secret: string): Buffer {
   if (scheme === 'standard-webhooks' && secret.startsWith(prefix)) {
     return Buffer.from(secret.slice(prefix.length), 'base64');
@@ -31,7 +31,7 @@ function keyOf({ scheme, key_encoding: encoding }: SignatureRule, secret: string
 
 export const isBlank = (secret: string): boolean => ['', prefix].includes(secret.trim());
 
-/** Anyone can sign with the empty key: what decodes to nothing is no secret. */
+/** Anyone can sign with the empty key: a secret that decodes to nothing is not a secret. */
 export const holdsKey = (rule: SignatureRule, secret: string): boolean =>
   !isBlank(secret) && keyOf(rule, secret).length > 0;
 
@@ -51,7 +51,7 @@ export function verify(rule: SignatureRule, request: Incoming, secret: string, n
   const input = request.headers[header];
   if (input === undefined || input === '') throw missing(rule, header);
   if (rule.scheme === 'token') {
-    if (!isEqual(input, secret)) throw invalid('The token is not that of the integration.');
+    if (!isEqual(input, secret)) throw invalid('The token does not match the integration.');
     return;
   }
   if (rule.scheme === 'standard-webhooks') verifyStandard(request, input, keyOf(rule, secret), now);
@@ -63,7 +63,7 @@ export function verify(rule: SignatureRule, request: Incoming, secret: string, n
 function verifyStandard(request: Incoming, input: string, key: Buffer, now: number): void {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
   if (id === undefined || timestamp === undefined) {
-    const message = 'The headers webhook-id and webhook-timestamp must be sent.';
+    const message = 'The headers webhook-id and webhook-timestamp are required.';
     throw new GatewayError('webhook_missing_signature', { message });
   }
   checkTime(timestamp, standardToleranceS, now);
@@ -118,7 +118,7 @@ function signatureOf(rule: SignatureRule, body: Buffer, secret: string, timestam
   return hash.digest(rule.encoding);
 }
 
-/** Looks at every candidate, so that the time tells nothing of the place. */
+/** Compares every candidate, so that the time does not depend on the position of a match. */
 function anyEqual(candidates: readonly string[], expected: string): boolean {
   return candidates.map((candidate) => isEqual(candidate, expected)).includes(true);
 }
@@ -141,18 +141,19 @@ function timestampOf(
       ? elements?.find(([name]) => name === timestamp.element)?.[1]
       : headers[timestamp.header];
   if (found !== undefined) return found;
-  const message = 'The signature comes without its timestamp.';
+  const message = 'The signature has no timestamp.';
   throw new GatewayError('webhook_missing_signature', { message });
 }
 
 function checkTime(timestamp: string, toleranceS: number, now: number): void {
   const isFresh = /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp)) <= toleranceS;
-  if (!isFresh) throw invalid(`The timestamp is more than ${toleranceS} s away from now.`);
+  if (!isFresh)
+    throw invalid(`The timestamp differs from the current time by more than ${toleranceS} s.`);
 }
 
 function missing(rule: SignatureRule, header: string): GatewayError {
   const code = rule.scheme === 'token' ? 'webhook_missing_token' : 'webhook_missing_signature';
-  return new GatewayError(code, { message: `The header ${header} must be sent.` });
+  return new GatewayError(code, { message: `The header ${header} is missing.` });
 }
 
 export const invalid = (message: string): GatewayError =>

@@ -3,7 +3,7 @@ import type { Clock } from '../../../../kernel/time.ts';
 import type { Delivery } from '../delivery-store.ts';
 import type { Deliveries } from '../deliveries.ts';
 
-/** How often lines are looked at while something waits. */
+/** How often queues are checked while deliveries wait. */
 const lookEveryMs = 250;
 const pageMax = 500;
 const failedWaitMs = 60_000;
@@ -13,32 +13,31 @@ export interface BacklogDeps {
   readonly deliveries: Deliveries;
   readonly clock: Pick<Clock, 'now' | 'nowMicros'>;
   readonly logger: Logger;
-  /** How many more of the line may be started now. */
+  /** Free slots of the queue. */
   room(line: string): number;
-  /** Whether this process has the delivery at hand. */
+  /** Whether this process has the delivery in memory. */
   isTaken(delivery: Delivery): boolean;
-  /** Begins the delivery; resolves when it is over or waits here again. */
+  /** Starts the delivery; resolves when it is finished or waits here again. */
   start(delivery: Delivery, line: string, signal: AbortSignal): Promise<void>;
 }
 
 interface Behind {
   /** Offset of the last delivery that waits here. */
   upTo: number;
-  /** Whether some were never tried: what is newer must not overtake them. */
+  /** Whether some were never tried: newer deliveries must not overtake them. */
   hasFresh: boolean;
   lookAt: number;
 }
 
 /**
- * The deliveries of one partition that wait in the log and not in memory: those that their endpoint has no room
- * for, those behind an open circuit, and those whose next attempt is far off. They are found again in the view of
- * deliveries, in their order.
+ * The deliveries of one partition that wait in the log and not in memory: those whose endpoint has no free slot or an
+ * open circuit, and those with a late next attempt. The view of deliveries returns them in order.
  */
 export class Backlog {
   readonly #deps: BacklogDeps;
   readonly #partition: number;
   readonly #lines = new Map<string, Behind>();
-  /** Those that could not even be tried, with the time of their next turn. */
+  /** Deliveries that could not be tried, with the time of the next try. */
   readonly #failed = new Map<string, { readonly waitMs: number; readonly at: number }>();
   #wake: () => void = () => undefined;
   #isWanted = false;
@@ -48,12 +47,12 @@ export class Backlog {
     this.#partition = partition;
   }
 
-  /** Whether deliveries of the line wait here that come before any new one. */
+  /** Whether deliveries of the queue wait here that precede new ones. */
   isBehind(line: string): boolean {
     return this.#lines.get(line)?.hasFresh ?? false;
   }
 
-  /** @param dueAt of one that has been tried: its next attempt; null of one that has not */
+  /** @param dueAt time of the next attempt; null before the first attempt */
   add(line: string, offset: number, dueAt: number | null): void {
     const isFirst = this.#lines.size === 0;
     const existing = this.#lines.get(line) ?? { upTo: offset, hasFresh: false, lookAt: Infinity };
@@ -64,7 +63,7 @@ export class Backlog {
     if (isFirst) this.#wake();
   }
 
-  /** The line has room for more: what waits for it here is looked at without delay. */
+  /** The queue has free slots: its waiting deliveries are checked at once. */
   drained(line: string): void {
     const behind = this.#lines.get(line);
     if (behind === undefined || behind.lookAt > this.#deps.clock.now()) return;
@@ -72,7 +71,7 @@ export class Backlog {
     this.#wake();
   }
 
-  /** Takes up what the view knows as unfinished before the offset. */
+  /** Adds the unfinished deliveries of the view before the offset. */
   restore(before: number): void {
     const { tables } = this.#deps.deliveries;
     for (const { line, last } of tables.pendingLines(this.#partition, before)) {
@@ -80,7 +79,7 @@ export class Backlog {
     }
   }
 
-  /** Starts what may go on, until the signal. */
+  /** Starts deliveries that can continue, until the signal. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -127,7 +126,7 @@ export class Backlog {
         break;
       }
     }
-    // Some may have been added while the view caught up.
+    // Deliveries may have been added while the view caught up.
     if (behind.upTo > upTo) return;
     behind.hasFresh = rest.hasFresh;
     behind.lookAt = rest.lookAt;
@@ -139,7 +138,7 @@ export class Backlog {
     return Math.max(held, (delivery.nextAttemptAt ?? 0) / 1000);
   }
 
-  /** One that could not be tried at all, for example since a key is gone, has its turn again later. */
+  /** A delivery that could not be tried, for example because its key was destroyed, is retried later. */
   #hold(delivery: Delivery, line: string, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const { logger, clock } = this.#deps;
@@ -169,5 +168,5 @@ export class Backlog {
 
 const nameOf = ({ messageId, endpointId }: Delivery): string => `${messageId}/${endpointId}`;
 
-/** A signal that may have ended while something was awaited. */
+/** Reads the signal again after an await. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,21 +1,21 @@
 import { limits } from '../../../../kernel/limits.ts';
 import type { Clock } from '../../../../kernel/time.ts';
 
-/** What is published to other processes: a failure that may be one of five, or that the circuit opened or closed. */
+/** An event published to other processes: a failure that counts, or that the circuit opened or closed. */
 export type CircuitBroadcast = 'failed' | 'opened' | 'closed';
 
 export interface CircuitEvents {
   readonly publish: (broadcast: CircuitBroadcast) => void;
-  /** It has opened or closed, through what happened here or in another process. */
+  /** The circuit has opened or closed, because of an attempt here or in another process. */
   readonly onChange: () => void;
 }
 
-/** How long after it may be tried an open circuit is forgotten. */
+/** How long after its probe time an open circuit is deleted. */
 const forgottenMs = 3_600_000;
 
 /**
- * Keeps attempts from a URL that keeps failing: five failures within 10 s open it for a minute, then one
- * attempt decides whether it closes (docs/reference/webhooks-out.md#circuit-breaker).
+ * Blocks attempts to a URL that keeps failing: five failures within 10 s open it for a minute, then one attempt decides
+ * whether it closes (docs/reference/webhooks-out.md#circuit-breaker).
  */
 export class Circuit {
   readonly #clock: Pick<Clock, 'now'>;
@@ -34,19 +34,19 @@ export class Circuit {
     return this.#openUntil !== null;
   }
 
-  /** Whether the one attempt may be made that decides. */
+  /** Whether the probe attempt may be made. */
   get mayTry(): boolean {
     return this.#openUntil !== null && !this.#isTrying && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Nothing is known of the URL that would have to be remembered. */
+  /** The circuit has no state to keep. */
   get isBlank(): boolean {
     const now = this.#clock.now();
     if (this.#openUntil !== null) return !this.#isTrying && now > this.#openUntil + forgottenMs;
     return this.#failures.every((at) => at <= now - limits.webhookCircuitWindowMs);
   }
 
-  /** Whether an attempt may be made; each that may ends with `succeeded`, `failed` or `abandoned`. */
+  /** Whether an attempt may be made; each allowed attempt ends with `succeeded`, `failed` or `abandoned`. */
   begin(): boolean {
     if (!this.isOpen) return true;
     if (!this.mayTry) return false;
@@ -54,7 +54,7 @@ export class Circuit {
     return true;
   }
 
-  /** An attempt that was answered, with whatever status that blames the message and not the endpoint. */
+  /** An attempt with a response, including statuses that blame the message and not the endpoint. */
   succeeded(): void {
     if (this.isOpen) this.#events.publish('closed');
     this.#close();
@@ -67,14 +67,14 @@ export class Circuit {
     this.#events.publish(this.isOpen ? 'opened' : 'failed');
   }
 
-  /** Another process has had it so with the same URL. */
+  /** The event of another process for the same URL. */
   heard(broadcast: CircuitBroadcast): void {
     if (broadcast === 'closed') this.#close();
     else if (broadcast === 'opened') this.#open();
     else if (!this.isOpen) this.#count();
   }
 
-  /** The attempt was cut off by the end of this process: it says nothing. */
+  /** The end of this process aborted the attempt: it does not count. */
   abandoned(): void {
     this.#isTrying = false;
   }

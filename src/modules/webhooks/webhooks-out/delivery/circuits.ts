@@ -27,8 +27,8 @@ export interface CircuitsDeps {
 
 /**
  * The circuits of an environment's URLs (docs/reference/webhooks-out.md#circuit-breaker): endpoints with the same URL
- * share one, and an endpoint whose URL is changed has that of the new one. Processes publish what they see, so that
- * failures count together. A message that is lost costs attempts: each process then finds out for itself.
+ * share one, and an endpoint whose URL is changed has that of the new one. Processes publish their events, so that
+ * failures are counted together. A lost message costs attempts, because each process then counts alone.
  */
 export class Circuits implements AsyncDisposable {
   readonly #deps: CircuitsDeps;
@@ -45,7 +45,7 @@ export class Circuits implements AsyncDisposable {
     this.#sweptAt = deps.clock.now();
   }
 
-  /** Begins to hear what other processes publish. */
+  /** Subscribes to the events of other processes. */
   async follow(): Promise<void> {
     this.#subscription = await this.#deps.coordination.subscribe(circuitChannel, (text) => {
       const { from, circuit, news: broadcast } = message.parse(JSON.parse(text));
@@ -89,7 +89,7 @@ export class Circuits implements AsyncDisposable {
   }
 }
 
-/** What a circuit is called between processes: a keyed hash, since a URL may hold a secret. */
+/** The name of a circuit between processes: a keyed hash, because a URL may contain a secret. */
 export const circuitName = (
   vault: Pick<Vault, 'fingerprint'>,
   environmentUid: string,

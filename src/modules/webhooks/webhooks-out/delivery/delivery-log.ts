@@ -3,7 +3,7 @@ import type { WebhookOut } from '../events.ts';
 import { operationOf } from './operation.ts';
 import type { Sent } from './send.ts';
 
-/** How a delivery stands after what is noted; `retry` = a further attempt follows. */
+/** The state of a delivery after the entry; `retry` = another attempt follows. */
 export type Outcome = 'delivered' | 'retry' | 'failed' | 'cancelled';
 
 const states = {
@@ -15,7 +15,7 @@ const states = {
 
 /**
  * The operation of a delivery in the log that users read: one entry for each attempt, of which the last ends the
- * operation. It names no more of the address than its origin, since the rest may hold a secret.
+ * operation. It contains only the origin of the address, because the rest may contain a secret.
  * @param tookMs since its first attempt here
  */
 export function noteAttempt(

@@ -20,9 +20,9 @@ import { EndpointQueue } from './endpoint-queue.ts';
 import { configuredTarget, sendOnce, targetOf, type SendDeps, type Sent } from './send.ts';
 import { StepWriter } from './step-writer.ts';
 
-/** A retry that is due later than that waits in the log. */
+/** A retry with a longer wait waits in the log. */
 const sleepMaxMs = 15_000;
-/** Deliveries at hand in this process; beyond it only lines with few of them take more. */
+/** Limit of deliveries in memory of this process; beyond it only short queues accept more. */
 const takenMax = 20_000;
 const repeatPauseMs = 1_000;
 
@@ -32,20 +32,23 @@ export interface DispatcherDeps extends SendDeps {
   readonly logs: OperationLogs;
   readonly logger: Logger;
   readonly coordination: Coordination;
-  /** Waits; given by tests. @throws the signal's reason */
+  /**
+   * Waits; replaced by tests.
+   * @throws the signal's reason
+   */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A delivery at hand. */
+/** A delivery in memory. */
 interface Job {
   readonly created: WebhookOut;
   readonly partition: number;
   readonly offset: number;
-  /** Made before. */
+  /** Number of earlier attempts. */
   readonly attempts: number;
   /** When the next is due, ms; null = now. */
   readonly dueAt: number | null;
-  /** An operator wants it sent once more, whatever became of it. */
+  /** An operator requested a retry, independent of the state. */
   readonly isRepeat: boolean;
 }
 
@@ -57,12 +60,12 @@ interface StepOf {
   readonly errorCode?: string;
 }
 
-/** Sends webhooks: each endpoint on a line of its own, so that none waits for another. */
+/** Sends webhooks with one queue per endpoint, so that endpoints do not block each other. */
 export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps;
   readonly #lines = new Map<string, EndpointQueue>();
   readonly #backlogs = new Map<number, Backlog>();
-  /** Deliveries at hand, until the view knows what became of them. */
+  /** Deliveries in memory, until the view has their outcome. */
   readonly #taken = new Set<string>();
   #settling: { readonly name: string; readonly partition: number; readonly offset: number }[] = [];
   readonly #steps: StepWriter;
@@ -100,7 +103,7 @@ export class Dispatcher implements AsyncDisposable {
     }
   }
 
-  /** What waits behind an open circuit goes on when its endpoint has another URL now. */
+  /** Deliveries behind an open circuit continue when their endpoint has another URL now. */
   #endpointsChanged(changed: readonly EntityRef[]): void {
     for (const endpoint of changed.flatMap(endpointsOf)) {
       if (this.#lines.get(lineOf(endpoint))?.circuit?.isOpen !== true) continue;
@@ -119,10 +122,7 @@ export class Dispatcher implements AsyncDisposable {
     if (this.#lines.has(name)) this.#settleLine(name);
   }
 
-  /**
-   * Begins a partition whose messages are read from the offset on: what is unfinished before it goes on until
-   * the signal.
-   */
+  /** Starts a partition at the offset: unfinished deliveries before it continue until the signal. */
   async hold(partition: number, from: number, signal: AbortSignal): Promise<void> {
     const { deliveries, clock, logger } = this.#deps;
     await deliveries.caughtUp();
@@ -142,7 +142,7 @@ export class Dispatcher implements AsyncDisposable {
     void backlog.run(signal);
   }
 
-  /** Resolves when the delivery is over, or waits in the log for its turn. */
+  /** Resolves when the delivery is finished, or waits in the log. */
   async take(
     created: WebhookOut,
     position: { readonly partition: number; readonly offset: number },
@@ -151,7 +151,7 @@ export class Dispatcher implements AsyncDisposable {
     const name = { messageId: created.message_id, endpointId: created.endpoint_id };
     const existing = this.#deps.deliveries.tables.get(name);
     if (this.#taken.has(nameOf(name))) return;
-    // Finished, or made a second time by one who did not know of the first.
+    // Finished, or a duplicate of a producer that did not see the first.
     if (existing !== null && (existing.state !== 'pending' || existing.offset !== position.offset))
       return;
     const lineName = lineOf(created);
@@ -213,7 +213,7 @@ export class Dispatcher implements AsyncDisposable {
     else this.#settling.push({ name, partition, offset: settled.at });
   }
 
-  /** Lets go of what the view knows by now. */
+  /** Drops deliveries whose outcome the view has. */
   #settle(): void {
     const { deliveries } = this.#deps;
     this.#settling = this.#settling.filter(({ name, partition, offset }) => {
@@ -223,7 +223,7 @@ export class Dispatcher implements AsyncDisposable {
     });
   }
 
-  /** Until it is over, or waits: until a time, or for its endpoint. `at` is the offset of the last step said. */
+  /** Runs until it is finished, or waits for a time or its endpoint. `at` is the offset of the last published step. */
   async #deliver(
     job: Job,
     signal: AbortSignal,
@@ -271,7 +271,7 @@ export class Dispatcher implements AsyncDisposable {
     }
   }
 
-  /** Null when nothing is to be sent; `circuit` while the endpoint fails and the delivery waits elsewhere. */
+  /** Null when nothing must be sent; `circuit` while the endpoint fails and the delivery waits in the backlog. */
   async #attempt(job: Job, attempt: number, signal: AbortSignal): Promise<Sent | null | 'circuit'> {
     for (;;) {
       const sent = await this.#attemptNow(job, attempt, signal);
@@ -316,7 +316,7 @@ export class Dispatcher implements AsyncDisposable {
     return sent;
   }
 
-  /** What a line has room for is looked for; one of which nothing is to be remembered goes. */
+  /** Fills free slots of a queue from the backlog; deletes a queue without state. */
   #settleLine(name: string): void {
     const line = this.#line(name);
     if (line.isLow) for (const backlog of this.#backlogs.values()) backlog.drained(name);
@@ -373,7 +373,7 @@ export class Dispatcher implements AsyncDisposable {
 
 const nameOf = ({ messageId, endpointId }: DeliveryName): string => `${messageId}/${endpointId}`;
 
-/** Up to a twentieth more, told by the message: what failed together is not tried again together. */
+/** Jitter of up to 5 %, derived from the message, so that simultaneous failures are not retried simultaneously. */
 function jitterOf({ message_id }: WebhookOut, waitMs: number): number {
   const drawn = Number.parseInt(message_id.slice(-2), 16);
   return Number.isNaN(drawn) ? 0 : Math.round((waitMs * drawn) / 255 / 20);

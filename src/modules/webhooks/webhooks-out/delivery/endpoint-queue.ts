@@ -1,26 +1,26 @@
 import type { Circuit } from './circuit.ts';
 import { whenAborted } from './when-aborted.ts';
 
-/** Attempts under way at once to one endpoint: a hanging one holds these and no more. */
+/** Concurrent attempts to one endpoint: a hanging endpoint occupies only these. */
 const runningMax = 50;
-/** Deliveries of one endpoint that wait in memory; the others wait in the log. */
+/** Limit of deliveries of one endpoint that wait in memory; the others wait in the log. */
 const waitingMax = 2_000;
-/** The same where the process has many at hand. */
+/** The same limit when the process has many in memory. */
 const waitingMaxCrowded = 50;
-/** What the backlog keeps ready for an endpoint beyond what is running. */
+/** Number of deliveries that the backlog prefetches for an endpoint. */
 const readyMax = 500;
 
 interface Waiter {
   readonly start: (hasPlace: boolean) => void;
 }
 
-/** The deliveries of one endpoint that this process has at hand. */
+/** The deliveries of one endpoint in memory of this process. */
 export class EndpointQueue {
-  /** That of the URL it sends to; null until an attempt has shown the URL. */
+  /** The circuit of its URL; null until an attempt has read the URL. */
   #circuit: Circuit | null = null;
   readonly #waiting = new Set<Waiter>();
   #running = 0;
-  /** Those that are being read of the log, and will wait here. */
+  /** Deliveries that are being read from the log for this queue. */
   #coming = 0;
 
   get circuit(): Circuit | null {
@@ -31,18 +31,21 @@ export class EndpointQueue {
     return this.#running === 0 && this.#atHand === 0 && this.#circuit?.isOpen !== true;
   }
 
-  /** Whether a delivery that has just been asked for may wait here. @param isCrowded many wait in this process */
+  /**
+   * Whether a new delivery may wait here.
+   * @param isCrowded many deliveries wait in this process
+   */
   hasRoom(isCrowded: boolean): boolean {
     const max = isCrowded ? waitingMaxCrowded : waitingMax;
     return !this.#isShut && this.#waiting.size < max;
   }
 
-  /** So few wait here that more should come from the backlog. */
+  /** Whether so few wait here that the backlog should add more. */
   get isLow(): boolean {
     return !this.#isShut && this.#atHand <= readyMax / 2;
   }
 
-  /** How many deliveries may come from the backlog. */
+  /** How many deliveries the backlog may add. */
   get backlogRoom(): number {
     if (this.#isShut) return this.#canTry ? 1 : 0;
     return Math.max(0, readyMax - this.#atHand);
@@ -60,22 +63,23 @@ export class EndpointQueue {
     return this.#circuit?.isOpen === true;
   }
 
-  /** @param circuit that of the URL which the endpoint has now; null: it has none */
+  /** @param circuit of the current URL of the endpoint; null without a URL */
   sendsTo(circuit: Circuit | null): void {
     if (this.#circuit === circuit) return;
     this.#circuit = circuit;
     this.start();
   }
 
-  /** One will come from the backlog; what is returned is called when it is here, or will not come. */
+  /** Reserves a slot for a delivery from the backlog; returns a function that ends the reservation. */
   announce(): () => void {
     this.#coming += 1;
     return () => void (this.#coming -= 1);
   }
 
   /**
-   * Resolves with true when there is a place, in the order of the calls; with false while the endpoint fails:
-   * the delivery waits elsewhere. @throws the signal's reason
+   * Resolves with true when a slot is free, in the order of the calls; with false while the endpoint fails: the
+   * delivery waits in the backlog.
+   * @throws the signal's reason
    */
   enter(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
@@ -102,13 +106,13 @@ export class EndpointQueue {
     return promise;
   }
 
-  /** Gives the place back. */
+  /** Releases the slot. */
   leave(): void {
     this.#running -= 1;
     this.start();
   }
 
-  /** Lets in what finds a place now; while the circuit is open what waits is sent elsewhere. */
+  /** Admits waiting deliveries to free slots; while the circuit is open they move to the backlog. */
   start(): void {
     const isShut = this.#isShut;
     for (const waiter of this.#waiting) {

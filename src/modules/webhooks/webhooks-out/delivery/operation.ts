@@ -1,6 +1,9 @@
 import type { WebhookOut } from '../events.ts';
 
-/** Names of docs/reference/webhooks-out.md#operations-in-the-log. @param body null where it was not opened */
+/**
+ * Names of docs/reference/webhooks-out.md#operations-in-the-log.
+ * @param body null when it was not decrypted
+ */
 export function operationOf({ event_kind: kind }: WebhookOut, body: Uint8Array | null): string {
   if (kind !== 'auth') return kind;
   const fields = body === null ? null : (JSON.parse(Buffer.from(body).toString()) as object);

@@ -27,12 +27,12 @@ export interface Sent {
   readonly result: AttemptResult;
   /** Of the address. */
   readonly origin: string;
-  /** What the log that users read calls the delivery. */
+  /** Id of the delivery's operation in the log that users read. */
   readonly operation: string;
   readonly waitsMs: readonly number[];
 }
 
-/** Where a delivery goes. */
+/** The target of a delivery. */
 export interface Target {
   readonly environment: Environment;
   readonly url: string;
@@ -40,7 +40,7 @@ export interface Target {
 
 /**
  * Sends the delivery once.
- * @throws the signal's reason: an attempt that the end of the process cut off is none
+ * @throws the signal's reason: an attempt that the end of the process aborts does not count
  */
 export async function sendOnce(
   deps: SendDeps,
@@ -60,7 +60,7 @@ export async function sendOnce(
     'content-type': 'application/json',
     'user-agent': userAgent,
     'webhook-attempt': String(attempt),
-    // Receivers know a message that is sent again by its first id.
+    // Receivers recognize a replayed message by its first id.
     ...signDelivery(keys, { id: created.replay_of ?? id, body, at }),
   };
   const result = await attemptDelivery(http, { url, headers, body }, signal);
@@ -73,7 +73,7 @@ export async function sendOnce(
   };
 }
 
-/** The URL of a delivery; null when nothing is to be sent: the URL or the environment is gone. */
+/** The URL of a delivery; null when nothing must be sent because the URL or the environment was removed. */
 export async function targetOf(
   deps: Pick<SendDeps, 'control' | 'vault'>,
   created: WebhookOut,
@@ -104,12 +104,12 @@ export async function configuredTarget(
   };
   const existing = await find();
   if (existing !== null) return existing;
-  // Another node may have set the address a moment ago.
+  // Another node may have just set the address.
   await control.view.caughtUp();
   return find();
 }
 
-/** What of a provider's headers goes along with its forwarded webhook. */
+/** The provider headers of a forwarded webhook. */
 function forwarded(vault: Vault, created: WebhookOut): Readonly<Record<string, string>> {
   const { environment_id: uid, message_id: id, headers } = created;
   if (headers === null) return {};

@@ -4,7 +4,7 @@ import { throughOutage } from '../../../functions/runs/runner/attempt.ts';
 import { whenAborted } from './when-aborted.ts';
 
 const batchMax = 1_000;
-/** How long a step may still take after the end of the work that it is of. */
+/** How long a step may still be appended after the end of its work. */
 const graceMs = 2_000;
 
 interface Said {
@@ -14,23 +14,23 @@ interface Said {
   readonly reject: (error: unknown) => void;
 }
 
-/** Appends what becomes of deliveries: what is said while an append is under way travels together in the next. */
+/** Appends steps of deliveries: steps that arrive during an append form the next batch. */
 export class StepWriter {
   readonly #publisher: Publisher;
   readonly #signal: AbortSignal;
   #waiting: Said[] = [];
   #isSending = false;
 
-  /** @param signal its end gives up waiting for a log that is away */
+  /** @param signal stops waiting for an unavailable log */
   constructor(publisher: Publisher, signal: AbortSignal) {
     this.#publisher = publisher;
     this.#signal = signal;
   }
 
   /**
-   * Resolves with an offset at or after that of the step once the log has it: an outage of the log is waited
-   * out, until the signal.
-   * @param partition the one that the message goes to
+   * Resolves with an offset at or after that of the step when it is appended; waits during an outage of the log, until
+   * the signal.
+   * @param partition of the message
    */
   async say(message: PublicMessage, partition: number, signal: AbortSignal): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
@@ -49,7 +49,7 @@ export class StepWriter {
 
   async #send(): Promise<void> {
     this.#isSending = true;
-    // What else is said in this turn goes along.
+    // Collects other steps of this turn of the event loop.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, batchMax);

@@ -1,8 +1,8 @@
 const actionsOf = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Does the action when the signal aborts. However many there are on one signal, it has one listener: each
- * more on a signal costs a walk along all that it has. Returns what takes the action back.
+ * Runs the action when the signal aborts. All actions of a signal share one listener, because adding a listener takes
+ * time linear in their number. Returns a function that removes the action.
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {
   const existing = actionsOf.get(signal);
