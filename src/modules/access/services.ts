@@ -13,7 +13,7 @@ import type { EnvironmentDependents } from './environments/dependents.ts';
 import type { RootKeyRing } from './vault/open-vault.ts';
 import type { Vault } from './vault/vault.ts';
 
-/** What handlers of this wing are given; made by the composition root. Each wing adds to those before it. */
+/** Services of the handlers of this wing, created by the composition root. Each wing extends those before it. */
 export interface AccessServices {
   readonly control: ControlPlane;
   readonly log: EventLog;
@@ -25,7 +25,7 @@ export interface AccessServices {
   readonly coordination: Coordination;
   readonly http: HttpClient;
   readonly audit: AuditRecorder;
-  /** What the other wings keep in environments, in the order in which it is deleted. */
+  /** The state of other wings in environments, in the order of deletion. */
   readonly environmentDependents: readonly EnvironmentDependents[];
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -33,20 +33,20 @@ export interface AccessServices {
   readonly settings: {
     /** The address of the server itself when none is set; empty until it listens. */
     publicUrl: string;
-    /** Whose pages may frame the connect page: origins as a Content-Security-Policy takes them. */
+    /** Origins whose pages may frame the connect page, in the syntax of Content-Security-Policy. */
     readonly connectOrigins: readonly string[];
     readonly rateLimitPerMinute: number;
     /** Of one proxied call, all of its attempts together. */
     readonly proxyTimeoutSeconds: number;
     /** Whether webhooks of providers beyond the limit are refused, or only counted. */
     readonly webhookRateLimit: 'count' | 'enforce';
-    /** Kept for one integration of webhooks that name a connection and that nothing vouches for. */
+    /** Limit per integration of stored webhooks that name a connection and are not verified. */
     readonly webhookUnsignedMbPerHour: number;
     /** Of this package. */
     readonly version: string;
     /** Of the owned topics. */
     readonly partitions: number;
-    /** Stands in the log for the first word `svc` of the names of topics. */
+    /** Replaces the first word `svc` in the topic names of the log. */
     readonly topicPrefix: string;
   };
 }

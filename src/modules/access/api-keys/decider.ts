@@ -5,7 +5,7 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { ApiKeyEvent } from './events.ts';
 import type { ApiKey } from './state.ts';
 
-/** Facts the owner adds: `at`, how many keys the scope has, whether one of them has the name. */
+/** Facts that the owner adds: `at`, the number of keys of the scope, and whether one has the name. */
 export type CreateKey = {
   readonly type: 'Create';
   readonly at: Instant;
@@ -26,7 +26,7 @@ export const apiKey: Decider<ApiKey | null, ApiKeyCommand, ApiKeyEvent> = {
       case 'Create':
         return created(command, state);
       case 'ObserveUse':
-        // A key deleted meanwhile is not brought back by having been used.
+        // The use of a key that was deleted concurrently does not recreate it.
         if (state === null || (state.lastUsedAt ?? 0) >= command.usedAt) return [];
         return [{ type: 'KeyUsed', usedAt: command.usedAt }];
       case 'Delete':
@@ -51,10 +51,10 @@ export const apiKey: Decider<ApiKey | null, ApiKeyCommand, ApiKeyEvent> = {
 function created(command: CreateKey, state: ApiKey | null): ApiKeyEvent[] {
   const { id, environmentUid, displayName, scopes, hash, secret, lastFour, at } = command;
   if (state !== null || command.isNameTaken) {
-    throw new GatewayError('conflict', { message: `A key named "${displayName}" exists already.` });
+    throw new GatewayError('conflict', { message: `A key named "${displayName}" already exists.` });
   }
   if (command.keysInScope >= limits.environmentKeysMax) {
-    const message = `There may be at most ${limits.environmentKeysMax} keys; delete one first.`;
+    const message = `The limit of ${limits.environmentKeysMax} keys is reached; delete one first.`;
     throw new GatewayError('resource_capped', { message });
   }
   const key = { id, environmentUid, displayName, scopes, hash, secret, lastFour };

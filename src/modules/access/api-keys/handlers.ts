@@ -16,7 +16,7 @@ const refOf = (environmentUid: string | null, id: string) =>
   environmentUid === null ? accountKeyRef(id) : apiKeyRef(environmentUid, id);
 
 /**
- * Makes a key; it works at once on this node, and on others with their next call.
+ * Creates a key, which is valid at once on this node, and on the others from their next request.
  * @throws GatewayError `conflict` (the name is taken), `resource_capped`, `idempotency_conflict`
  */
 export async function createKey(
@@ -27,7 +27,7 @@ export async function createKey(
     readonly displayName: string;
     /** Full access when absent. */
     readonly scopes?: readonly string[] | undefined;
-    /** Made when absent. */
+    /** Generated when absent. */
     readonly secret?: string | undefined;
   },
   options: ExecuteOptions,
@@ -59,7 +59,7 @@ export async function createKey(
   return { key, secret: await revealKey({ vault }, key) };
 }
 
-/** The secret of a key, opened from its sealed copy. */
+/** The secret of a key, decrypted from its sealed copy. */
 export async function revealKey(
   { vault }: Pick<AccessServices, 'vault'>,
   key: ApiKey,
@@ -70,8 +70,8 @@ export async function revealKey(
 }
 
 /**
- * Deletes a key; every node refuses it at once, or, while the nodes cannot reach one another, when its view has
- * read of it. @throws GatewayError `not_found`
+ * Deletes a key. Every node refuses it at once or, without coordination, when its view has applied the deletion.
+ * @throws GatewayError `not_found`
  */
 export async function deleteKey(
   { control, coordination, logger }: Pick<AccessServices, 'control' | 'coordination' | 'logger'>,
@@ -81,7 +81,9 @@ export async function deleteKey(
 ): Promise<void> {
   if (findKey(control, environmentUid, id) === null) await control.view.caughtUp();
   if (findKey(control, environmentUid, id) === null) {
-    throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
+    throw new GatewayError('not_found', {
+      message: `The API key with the id ${id} does not exist.`,
+    });
   }
   await control.execute(refOf(environmentUid, id), { type: 'Delete' }, options);
   await notifyRevoked(coordination, id).catch((err: unknown) => {
@@ -89,7 +91,7 @@ export async function deleteKey(
   });
 }
 
-/** The key of a secret, or null. A key made on another node is known to this one's next question. */
+/** The key of a secret, or null. A key created on another node is found by the next request on this one. */
 export async function authenticate(
   { control, vault }: Deps,
   secret: string,
@@ -107,8 +109,8 @@ const useNotedEveryMs = 3_600_000;
 const useSharedEveryMs = 60_000;
 
 /**
- * Notes that a key was used: among the nodes at most once a minute, in the log at most once an hour. An
- * observation: losing one costs a line in a list, and while the nodes cannot reach one another the log's is told.
+ * Records the use of a key: between the nodes at most once a minute, in the log at most once an hour. A lost record
+ * only makes "last used" older; without coordination the value of the log is shown.
  */
 export function createUseNoter(deps: Pick<AccessServices, 'control' | 'coordination' | 'clock'>) {
   const { control, coordination, clock } = deps;
@@ -118,7 +120,7 @@ export function createUseNoter(deps: Pick<AccessServices, 'control' | 'coordinat
   const isDue = (key: ApiKey): boolean =>
     clock.now() - (shared.get(key.id) ?? 0) >= useSharedEveryMs;
   return {
-    /** Whether noting its use would do anything. */
+    /** Whether its use is due to be recorded. */
     isDue,
     async noteUsed(key: ApiKey): Promise<void> {
       if (!isDue(key)) return;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** First part of a key, which names what it opens. */
+/** Prefix of a key, which names its kind. */
 export const keyPrefixes = { environment: 'svc_env_', account: 'svc_acct_' } as const;
 type KeyKind = keyof typeof keyPrefixes;
 
@@ -11,7 +11,7 @@ const randomPart = /^[A-Za-z0-9_-]{43}$/;
 export const isKeyOf = (kind: KeyKind, text: string): boolean =>
   text.startsWith(keyPrefixes[kind]) && randomPart.test(text.slice(keyPrefixes[kind].length));
 
-/** Whether the text has the form of a key of ours. */
+/** Whether the text has the form of a key of any kind. */
 export const isKeyFormat = (text: string): boolean =>
   isKeyOf('environment', text) || isKeyOf('account', text);
 

@@ -1,7 +1,7 @@
 import { isoMillis, type Instant } from '../../../kernel/time.ts';
 import type { ApiKey } from './state.ts';
 
-/** A key in a list: its secret is masked but for the last four characters. */
+/** A key in a list, with its secret masked except for the last four characters. */
 export function presentKey(key: ApiKey, lastUsedAt: Instant | null) {
   return {
     id: key.id,

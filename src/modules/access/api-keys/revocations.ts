@@ -1,15 +1,15 @@
 import type { Coordination } from '../../../ports/coordination.ts';
 
 const channel = 'keys-revoked';
-/** Revoked keys remembered; by the time that many others came, the view of this node has long lost them. */
+/** How many revoked keys are remembered; the view of this node has applied older revocations long before. */
 const rememberedMax = 10_000;
 
-/** Keys that were deleted on any node, known before this node's view has read of it. */
+/** Keys that were deleted on any node, before this node's view has applied the deletion. */
 export interface Revocations extends AsyncDisposable {
   has(keyId: string): boolean;
 }
 
-/** Hears of deleted keys from now on. */
+/** Subscribes to deletions. */
 export async function openRevocations(coordination: Coordination): Promise<Revocations> {
   const revoked = new Set<string>();
   const subscription = await coordination.subscribe(channel, (keyId) => {
@@ -23,6 +23,9 @@ export async function openRevocations(coordination: Coordination): Promise<Revoc
   };
 }
 
-/** Tells every node. @throws GatewayError `coordination_unavailable`: they hear it from the log alone */
+/**
+ * Notifies every node.
+ * @throws GatewayError `coordination_unavailable`: nodes learn it only from the log
+ */
 export const notifyRevoked = (coordination: Coordination, keyId: string): Promise<void> =>
   coordination.publish(channel, keyId);

@@ -148,9 +148,9 @@ const removeAccount = defineRoute({
   errors: ['not_found', 'conflict'],
   async handle(input) {
     const { body, caller, services } = input;
-    // Otherwise the last key could go, and with it the only way to make another.
+    // Otherwise the last key could be deleted, and with it the only way to create another.
     if (body.key_id === caller.keyId) {
-      throw new GatewayError('conflict', { message: 'A key does not delete itself.' });
+      throw new GatewayError('conflict', { message: 'A key cannot delete itself.' });
     }
     await deleteKey(services, null, body.key_id, askOptions(input));
     return { status: 200, body: { success: true } };
@@ -177,7 +177,7 @@ async function requireById({ control }: AccessServices, id: string): Promise<Api
   await control.view.caughtUp();
   const found = find();
   if (found) return found;
-  throw new GatewayError('not_found', { message: `No API key with the id ${id}.` });
+  throw new GatewayError('not_found', { message: `The API key with the id ${id} does not exist.` });
 }
 
 export const apiKeyRoutes: readonly AnyRoute[] = [

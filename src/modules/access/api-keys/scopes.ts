@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What there is to grant within an environment (docs/reference/http.md#endpoints-by-scope), without `environment:`. */
+/** The scopes within an environment (docs/reference/http.md#endpoints-by-scope), without `environment:`. */
 const existing = [
   'integrations:list',
   'integrations:list_credentials',
@@ -39,7 +39,7 @@ const existing = [
   'mcp',
 ].map((name) => `environment:${name}`);
 
-/** A key with a scope that nothing asks for would be of no use, and its owner would learn it too late. */
+/** Unknown scopes are refused: a key with a mistyped scope would fail only when it is used. */
 function isKnown(scope: string): boolean {
   return scope.endsWith(':*')
     ? existing.some((name) => name.startsWith(scope.slice(0, -1)))

@@ -16,6 +16,6 @@ export interface ApiKey {
   readonly secret: Sealed<string>;
   readonly lastFour: string;
   readonly createdAt: Instant;
-  /** Noted at most once an hour. */
+  /** Updated at most once an hour. */
   readonly lastUsedAt: Instant | null;
 }

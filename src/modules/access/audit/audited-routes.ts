@@ -2,25 +2,25 @@ import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 import type { Caller } from '../../../http/define-route.ts';
 
-/** What an event is made of: the request as it was checked, and what became of it. */
+/** The input of an event: the validated request and its outcome. */
 export interface AuditedCall {
   readonly caller: Caller;
   readonly params: JsonObject;
   readonly query: JsonObject;
   readonly body: Json;
-  /** Null where it was refused. */
+  /** Null if the request was refused. */
   readonly answer: Json | null;
 }
 
 export interface AuditRule {
   readonly action: string;
-  /** Reads come often: those of a minute by the same caller are told together. */
+  /** Reads are frequent: those of the same caller within a minute become one event. */
   readonly isRead?: true;
   /** Null: this call is not audited. */
   readonly target: (call: AuditedCall) => string | null;
 }
 
-/** What is asked for with a POST, and work that has a ledger or a log of its own. */
+/** Reads by POST, and work that has its own log. */
 const notAudited: readonly string[] = [
   'POST /logs/operations',
   'POST /logs/messages',
@@ -44,7 +44,7 @@ const field = (from: Json | null, name: string): string => {
 };
 const dataOf = (answer: Json | null): Json | null =>
   isJsonObject(answer) ? (answer['data'] ?? null) : null;
-/** What was made: its id or, where it was refused, what it was to be called. */
+/** The created object: its id or, if it was refused, its requested name. */
 const made =
   (name: string) =>
   ({ answer, body }: AuditedCall): string =>
@@ -69,7 +69,7 @@ const listsConnections: AuditRule = {
 };
 const deletesConnection: AuditRule = { action: 'connection.delete', target: connection };
 
-/** Where the general rule says too little. */
+/** Routes for which the general rule is not specific enough. */
 const rules: Readonly<Record<string, AuditRule>> = {
   'GET /connections': listsConnections,
   'GET /connection': listsConnections,
@@ -127,8 +127,8 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /**
- * How calls of the route are audited; null = they are not. Every route that changes something with a key is, unless
- * it is named above: a route that is added later is audited without being named.
+ * How calls of the route are audited; null = they are not. Every route that changes something with a key is audited
+ * unless it is excluded above, so that new routes are audited by default.
  */
 export function auditRule(route: {
   readonly method: string;
@@ -150,7 +150,7 @@ function actionOf(method: string, path: string): string {
   return [noun, ...(more.length === 0 ? [verbs[method] ?? ''] : more)].join('.');
 }
 
-/** The names in the path and in the query, else what was made. */
+/** The names in the path and in the query, otherwise the created object. */
 function named(call: AuditedCall): string {
   const input = [...Object.values(call.params), ...Object.values(call.query)];
   const names = input.filter((part): part is string => typeof part === 'string');

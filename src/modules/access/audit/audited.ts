@@ -11,7 +11,7 @@ export interface AuditCall {
   readonly caller: Caller;
   /** Of the client. */
   readonly address: string;
-  /** What it asks for; null until that is read and found to be valid. */
+  /** The validated input; null until it is validated. */
   given: {
     readonly params: unknown;
     readonly query: unknown;
@@ -20,8 +20,8 @@ export interface AuditCall {
 }
 
 /**
- * Does the work and tells who did it with which outcome. A change is told before it is answered; the answer of one
- * that succeeded goes out even where it could not be told, and the service's log says so.
+ * Runs the handler and publishes an audit event with the caller and the outcome. The event of a change is durable
+ * before the response; a successful response is sent even if the event could not be published, which is logged.
  * @throws what the work throws
  */
 export async function audited(
@@ -35,7 +35,7 @@ export async function audited(
     return answer;
   } catch (error) {
     const outcome = error instanceof GatewayError ? error.code : 'server_error';
-    // What was never a valid request did nothing and is nobody's attempt.
+    // An invalid request changed nothing and is not audited.
     if (call.given === null && outcome !== 'forbidden') throw error;
     await record(services, call, outcome, null);
     throw error;
@@ -59,7 +59,7 @@ async function record(
     target: target.slice(0, targetCharsMax),
     outcome,
     ip_prefix: ipPrefix(address),
-    // Names alone: values may be secrets.
+    // Names only: values may be secrets.
     details: fields.length === 0 ? null : JSON.stringify({ fields: fields.slice(0, fieldsMax) }),
   };
   const environment = caller.environmentUid === '' ? 'account' : caller.environmentUid;
@@ -77,10 +77,10 @@ const fieldsMax = 50;
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Of bytes nothing is needed: they are pages of records. */
+/** Byte bodies are pages of records, and the audit event needs none of their fields. */
 const jsonOf = (body: unknown): Json | null => (isJsonObject(body) ? body : null);
 
-/** /24 of an IPv4 address, /48 of an IPv6 one; null of what is neither. */
+/** /24 of an IPv4 address, /48 of an IPv6 address; null for anything else. */
 export function ipPrefix(address: string): string | null {
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
   if (isIP(plain) === 4) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;

@@ -11,7 +11,7 @@ export interface AuditCommand {
   readonly at: Instant;
 }
 
-/** Nothing is refused and nothing changed: an event takes the next place of the chain. */
+/** Commands are never refused: an event takes the next position of the chain. */
 export const auditChain: Decider<AuditChain | null, AuditCommand, AuditChainEvent> = {
   initial: null,
 

@@ -10,7 +10,7 @@ export const auditChainRef = (environment: string): EntityRef => ({
   path: [environment],
 });
 
-/** The owner of the environment keeps the end of its chain, and publishes each event as it takes its place. */
+/** The owner of the environment keeps the end of its chain, and publishes each event at its position. */
 export const auditChainEntity: EntityDefinition<AuditChain, AuditCommand, AuditChainEvent> = {
   kind: 'audit-chain',
   decider: auditChain,

@@ -1,7 +1,7 @@
 import type { PublicFields } from '../../../kernel/public-fields.ts';
 import type { ChainedEntry } from '../../../kernel/audit-chain.ts';
 
-/** What is told of an event before it has its place in the chain. */
+/** An event before it has its position in the chain. */
 export type Published = Omit<ChainedEntry, 'seq' | 'environment'>;
 
 export interface AuditChainEvent {
@@ -10,11 +10,14 @@ export interface AuditChainEvent {
   readonly hash: string;
 }
 
-/** A value of `svc.audit.v1`. Mirrors schemas/control/audit-event.v1.avsc. */
+/**
+ * A value of `svc.audit.v1`.
+ * @see schemas/control/audit-event.v1.avsc
+ */
 export interface AuditEvent extends PublicFields {
   readonly action: string;
   readonly target: string;
-  /** `success`, or the code of the refusal. */
+  /** `success`, or an error code. */
   readonly outcome: string;
   readonly ip_prefix: string | null;
   /** JSON. */

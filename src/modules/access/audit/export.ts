@@ -16,7 +16,7 @@ const query = z.strictObject({
   limit: wholeNumber(1, 1_000_000_000).optional(),
 });
 
-/** Every event of a chain in its order, one JSON object a line: what its hashes are computed over. */
+/** Every event of a chain in order, as NDJSON: the input of the chain hashes. */
 export const auditExportRoute: StreamRoute<AccessServices> = {
   prefix: '/audit/export',
   path: '/audit/export',

@@ -15,7 +15,7 @@ export function presentEvent(row: AuditRow) {
   };
 }
 
-/** An event as the chain has it: what `chainHash` is computed over, and the hash. */
+/** An event of the chain: the input of `chainHash`, and the hash. */
 export const exportedEvent = (row: AuditRow): ChainedEntry & { readonly chain_hash: string } => ({
   ...entryOf(row),
   chain_hash: row.chain_hash,

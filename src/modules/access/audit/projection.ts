@@ -2,7 +2,7 @@ import type { AuditEvent } from './events.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { defineAppended } from '../../../../streams/projector/appended.ts';
 
-/** The order answers: the chain of an environment from a place on. */
+/** Sort order for one query: the chain of an environment from a position. */
 export const audit = defineAppended<AuditEvent>()({
   name: 'audit',
   topic: 'svc.audit.v1',

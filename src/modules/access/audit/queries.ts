@@ -9,7 +9,7 @@ import type { AccessServices } from '../services.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'tables'>;
 
-/** An event as the table gives it; 64-bit numbers come as text. */
+/** A row of the table; 64-bit numbers are strings. */
 export interface AuditRow {
   readonly environment_id: string;
   readonly seq: string;
@@ -38,7 +38,7 @@ export interface AuditFilter {
   readonly to?: Micros | undefined;
 }
 
-/** Where a page ends. */
+/** The position of the last event of a page. */
 export interface AuditPlace {
   readonly at: Micros;
   readonly environment: string;
@@ -78,7 +78,10 @@ export async function findEvents(
   );
 }
 
-/** The events of a chain from the place on, in its order. @throws GatewayError `projection_unavailable` */
+/**
+ * The events of a chain from the position, in order.
+ * @throws GatewayError `projection_unavailable`
+ */
 export async function chainFrom(
   { control, tables }: Deps,
   environment: string,

@@ -6,12 +6,12 @@ import type { Published } from './events.ts';
 
 /** How long further reads of the same thing by the same caller are collected into one event. */
 const togetherMs = 60_000;
-/** Callers and things of which reads are counted; beyond, each read is told. */
+/** How many pairs of caller and object are counted; beyond, each read is published. */
 const countedMax = 10_000;
 
 export type Said = Omit<Published, 'occurred_at'>;
 
-/** Tells the owners of the chains what happened. */
+/** Sends audit events to the owners of the chains. */
 export interface AuditRecorder extends AsyncDisposable {
   /**
    * Durable when it resolves.
@@ -20,8 +20,8 @@ export interface AuditRecorder extends AsyncDisposable {
    */
   change(environment: string, fields: Said): Promise<void>;
   /**
-   * A read that may come often: the first is told at once and in the background, those of the next minute as one
-   * event with their number (`details.reads`) when it is over.
+   * A frequent read: the first is published at once in the background, those of the next minute as one event with their
+   * number (`details.reads`).
    */
   read(environment: string, details: Said): void;
 }
@@ -45,7 +45,7 @@ export function createAuditRecorder({
   };
   const inBackground = (environment: string, details: Said): void => {
     const telling = change(environment, details).catch((err: unknown) => {
-      // The event itself, since it stands nowhere else now.
+      // The complete event, because it is stored nowhere else.
       logger.error({ err, environment, audit: details }, 'an audit event was lost');
     });
     pending.add(telling);

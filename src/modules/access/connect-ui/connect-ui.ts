@@ -10,7 +10,7 @@ const connectUiDefault: ConnectUi = {
   showWatermark: false,
 };
 
-/** An environment is read by many requests: what is drawn on one page must not make it large. */
+/** Limits the size of the environment's state, which many requests read. */
 const logoCharsMax = 16_384;
 const textsBytesMax = 16_384;
 
@@ -29,13 +29,14 @@ const logo = z
 
 const placesIn = (sentence: string): string[] => sentence.match(/\{\w+\}/g) ?? [];
 
-/** One text, with the places that the page fills in it; empty = the page's own again. */
+/** One text with its placeholders; empty = the default text. */
 const sentences = mapOf(z.string(), text(0, 500)).superRefine((sent, context) => {
   for (const [name, sentence] of Object.entries(sent)) {
     const own = Object.hasOwn(en, name) ? en[name as TextKey] : undefined;
     const unknown = placesIn(sentence).filter((position) => own?.includes(position) !== true);
     if (own === undefined) refuse(name, 'The page has no such text.');
-    else if (unknown.length > 0) refuse(name, `The page fills no ${unknown.join(', ')} in here.`);
+    else if (unknown.length > 0)
+      refuse(name, `This text has no placeholder ${unknown.join(', ')}.`);
   }
   function refuse(name: string, message: string): void {
     context.addIssue({ code: 'custom', message, path: [name] });
@@ -43,7 +44,7 @@ const sentences = mapOf(z.string(), text(0, 500)).superRefine((sent, context) =>
 });
 const languages = Object.fromEntries(languageCodes.map((code) => [code, sentences.optional()]));
 
-/** `connect_ui` of `PATCH /environments/{id}`: what is not sent stays. */
+/** `connect_ui` of `PATCH /environments/{id}`: absent fields keep their value. */
 export const connectUiShape = z.strictObject({
   theme: z.strictObject({ light: primary.optional(), dark: primary.optional() }).optional(),
   default_theme: z.enum(['light', 'dark', 'system']).optional(),
@@ -78,7 +79,7 @@ export function changedConnectUi(
 
 type Texts = NonNullable<ConnectUi['texts']>;
 
-/** Laid over the former ones by language and name; an empty text takes one away. */
+/** Merged into the existing texts by language and name; an empty text deletes one. */
 function mergedTexts(existing: Texts, sent: NonNullable<z.output<typeof connectUiShape>['texts']>) {
   const merged = languageCodes.map((code) => {
     const all = Object.entries({ ...existing[code], ...sent[code] });
@@ -87,7 +88,7 @@ function mergedTexts(existing: Texts, sent: NonNullable<z.output<typeof connectU
   return Object.fromEntries(merged.filter(([, all]) => Object.keys(all).length > 0));
 }
 
-/** As the interface names it. */
+/** With the field names of the API. */
 export function presentConnectUi({ connectUi = connectUiDefault }: Pick<Environment, 'connectUi'>) {
   const { primary: colors, defaultTheme, showWatermark, logo, texts } = connectUi;
   const theme = { light: { primary: colors.light }, dark: { primary: colors.dark } };

@@ -6,13 +6,13 @@ import { environmentByName } from './queries.ts';
 import type { AccessServices } from '../services.ts';
 
 export interface BootstrapSecrets {
-  /** From the settings; made when null. */
+  /** From the settings; generated when null. */
   readonly accountKey: string | null;
   readonly keyDev: string | null;
   readonly keyProd: string | null;
 }
 
-/** What the first start made, to be shown once. */
+/** The result of the first start, shown once. */
 export interface Bootstrapped {
   readonly accountKey: string;
   readonly environments: readonly {
@@ -28,8 +28,8 @@ const leaseMs = 120_000;
 const options = { actor: 'system' } as const;
 
 /**
- * Makes the account key and the environments `dev` and `prod` on the first start; null on every later one.
- * The account key comes last: as long as there is none, an interrupted first start is taken up again.
+ * Creates the account key and the environments `dev` and `prod` on the first start; returns null on later starts. The
+ * account key is created last: without one, an interrupted first start is repeated.
  */
 export async function bootstrap(
   services: FirstServices,
@@ -76,7 +76,7 @@ async function environmentWithKey(services: FirstServices, name: string, input: 
     const made = await createEnvironment(services, { name, secret }, options);
     return { name, uid: made.environment.uid, secret: made.secret };
   }
-  // Left by an interrupted first start: nobody has seen its key, so that another takes its place.
+  // Left by an interrupted first start: its key was never shown, so it is replaced.
   const keys = listKeys(services.control, existing.uid);
   const unseen = keys.find(({ displayName }) => displayName === defaultKeyName);
   if (unseen !== undefined) await deleteKey(services, existing.uid, unseen.id, options);

@@ -7,7 +7,7 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { EnvironmentEvent, EnvironmentSettings } from './events.ts';
 import type { Environment } from './state.ts';
 
-/** Facts the owner adds: `at`, `numericId`, and whether another environment has the name. */
+/** Facts that the owner adds: `at`, `numericId`, and whether another environment has the name. */
 export type CreateEnvironment = {
   readonly type: 'Create';
   readonly uid: string;
@@ -30,7 +30,7 @@ export type EnvironmentCommand =
   | { readonly type: 'MarkDeleting'; readonly at: Instant }
   | { readonly type: 'Delete'; readonly at: Instant };
 
-/** The environment whose name says so cannot be deleted or be made anything but production. */
+/** The environment named `prod` cannot be deleted and is always a production environment. */
 export const productionName = 'prod';
 
 const defaults = {
@@ -133,4 +133,4 @@ function refuseFalseProduction(name: string, isProduction: boolean): void {
 }
 
 const nameTaken = (name: string): GatewayError =>
-  new GatewayError('conflict', { message: `An environment named "${name}" exists already.` });
+  new GatewayError('conflict', { message: `An environment named "${name}" already exists.` });

@@ -7,7 +7,7 @@ import type { Environment } from './state.ts';
 type Deps = Pick<AccessServices, 'control' | 'vault' | 'environmentDependents'>;
 
 /**
- * Deletes an environment with everything in it. From the first step on it is gone for readers.
+ * Deletes an environment and its contents. Readers do not see it from the first step.
  * @throws GatewayError `cannot_delete_prod_environment`, `unknown_environment`
  */
 export async function deleteEnvironment(
@@ -32,7 +32,7 @@ async function finishEnvironmentDeletion(
   await control.execute(environmentRef(environmentUid), { type: 'Delete' }, options);
 }
 
-/** Finishes deletions that a crash interrupted; called at the start and now and then. */
+/** Finishes deletions that a crash interrupted; called at the start and periodically. */
 export async function resumeDeletions(deps: Deps): Promise<void> {
   const options = { actor: 'system' };
   const interrupted = deps.control.view.listBy<Environment>('environment', 'deleting', 'yes');

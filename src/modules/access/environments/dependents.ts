@@ -1,24 +1,24 @@
 import type { EntityKind } from '../../../control-plane/entity.ts';
 import type { ControlPlane, ExecuteOptions } from '../../../control-plane/control-plane.ts';
 
-/** A change of an environment that others may stand against. */
+/** A change of an environment that dependents can refuse. */
 export interface EnvironmentChange {
   readonly isRenamed: boolean;
-  /** Payloads are sealed from now on. */
+  /** Turns on the sealing of payloads. */
   readonly isSealed: boolean;
 }
 
-/** What other nouns keep in an environment; the composition root has the list. */
+/** The state of other entities in an environment; the composition root has the list. */
 export interface EnvironmentDependents {
-  /** @throws GatewayError `conflict` where the change cannot be */
+  /** @throws GatewayError `conflict` if the dependents do not allow the change */
   refuseChange?(environmentUid: string, change: EnvironmentChange): void;
-  /** Deletes all of it. Doing it again finishes what was interrupted. */
+  /** Deletes all of it. Idempotent: a repetition finishes an interrupted deletion. */
   remove?(environmentUid: string, options: ExecuteOptions): Promise<void>;
-  /** Finishes deletions of single ones that were interrupted. */
+  /** Finishes interrupted deletions of single entities. */
   resume?(options: ExecuteOptions): Promise<void>;
 }
 
-/** Entities of a kind that are decided by the owner of their environment and take the command `Delete`. */
+/** Entities of a kind in the scope of their environment that accept the command `Delete`. */
 export const entitiesOfEnvironment = (
   control: ControlPlane,
   kind: EntityKind,

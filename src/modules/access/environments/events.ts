@@ -2,7 +2,7 @@ import type { Sealed } from '../../../kernel/ids.ts';
 import type { Instant } from '../../../kernel/time.ts';
 import type { Environment } from './state.ts';
 
-/** What a caller may set. */
+/** The fields that a caller can set. */
 export type EnvironmentSettings = Pick<
   Environment,
   | 'name'

@@ -14,7 +14,7 @@ export { deleteEnvironment } from './deletion.ts';
 
 type Deps = Pick<AccessServices, 'control' | 'vault'>;
 
-/** In clear; absent: as it is. */
+/** Plain text; absent: unchanged. */
 interface WebhookUrls {
   readonly primary?: string | null | undefined;
   readonly secondary?: string | null | undefined;
@@ -23,17 +23,17 @@ interface WebhookUrls {
 export const defaultKeyName = 'Default - Full access';
 
 /**
- * Makes an environment with its data key, its signing key and its key "Default - Full access".
+ * Creates an environment with its data key, its signing key and its key "Default - Full access".
  * @throws GatewayError `conflict`, `invalid_is_prod_flag`
  */
 export async function createEnvironment(
   deps: Deps,
   wanted: {
     readonly name: string;
-    /** `prod` always is; others are not unless said. */
+    /** `prod` always is; other environments are not by default. */
     readonly isProduction?: boolean | undefined;
     readonly webhookUrls?: WebhookUrls | undefined;
-    /** Secret of the default key; made when absent. */
+    /** Secret of the default key; generated when absent. */
     readonly secret?: string | undefined;
   },
   options: ExecuteOptions,
@@ -58,7 +58,7 @@ export async function createEnvironment(
       throw error;
     });
   if (environment === null) throw new GatewayError('server_error');
-  // A repeated request was answered with the environment that the first one made.
+  // A repeated request gets the environment that the first one created.
   if (environment.uid !== uid) await vault.shred(uid);
   const { secret } = await createKey(
     deps,
@@ -72,7 +72,7 @@ export async function createEnvironment(
 }
 
 /**
- * @throws GatewayError `conflict` (the name is taken; typed topics stand against it), `invalid_is_prod_flag`,
+ * @throws GatewayError `conflict` (the name is taken, or typed topics refuse the change), `invalid_is_prod_flag`,
  *   `unknown_environment`
  */
 export async function patchEnvironment(
@@ -112,7 +112,7 @@ async function sealedUrls(
   const sealed = async (name: keyof typeof existing) => {
     const owner = urlOfEnvironment(uid, name);
     const url = wanted[name];
-    // One that an earlier release left in clear is sealed with the next change.
+    // An address that an earlier release stored in plain text is sealed with the next change.
     const clear = url === undefined ? await openUrl(vault, owner, existing[name]) : url;
     return changedUrl(vault, owner, clear, existing[name]);
   };
@@ -120,8 +120,8 @@ async function sealedUrls(
 }
 
 /**
- * A new key signs webhooks from now on; the one before signs beside it for 24 h.
- * @throws GatewayError `multiple_webhook_signing_keys` within those
+ * Creates a key that signs webhooks from now on; the previous key also signs for 24 h.
+ * @throws GatewayError `multiple_webhook_signing_keys` within these 24 h
  */
 export async function rotateSigningKey(
   { control, vault }: Deps,
@@ -135,7 +135,7 @@ export async function rotateSigningKey(
   return plain;
 }
 
-/** A uuid, made of 122 random bits. */
+/** A UUID of 122 random bits. */
 function sealNewSigningKey(vault: AccessServices['vault'], uid: string) {
   const plain = randomUUID({ disableEntropyCache: true });
   return { plain, sealed: vault.seal(uid, plain, signingKeyContext(uid)) };

@@ -1,7 +1,7 @@
 import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import type { Environment } from './state.ts';
 
-/** For messages: the name, or the uid of one that this node does not know. */
+/** For messages: the name, or the uid if this node does not have the environment. */
 export function environmentName({ view }: ControlPlane, uid: string): string {
   return view.find<Environment>('environment', [uid])?.name ?? uid;
 }

@@ -2,7 +2,7 @@ import type { ControlPlane } from '../../../control-plane/control-plane.ts';
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { Environment } from './state.ts';
 
-/** By name; those being deleted are gone already. */
+/** By name, without environments that are being deleted. */
 export function listEnvironments({ view }: ControlPlane): Environment[] {
   return view
     .list<Environment>('environment', [])

@@ -2,7 +2,7 @@ import { sealingContext } from '../vault/sealing-context.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { Environment } from './state.ts';
 
-/** The key that signs webhooks to the application, and the one before it while it still signs. */
+/** The key that signs webhooks to the application, and the previous key while it is valid. */
 export async function openSigningKeys(
   vault: Vault,
   environment: Environment,

@@ -17,11 +17,11 @@ export type ConnectUi = {
 /** Scope: `account`. Path: [uid]. Unique by name. Indexes: `id`, `name`. */
 export interface Environment {
   readonly uid: string;
-  /** Number shown by the API. */
+  /** Id shown by the API. */
   readonly id: number;
   readonly name: string;
   readonly isProduction: boolean;
-  /** Sealed under the environment's key; in states of earlier releases as they are. */
+  /** Sealed under the environment's key; plain text in states of earlier releases. */
   readonly webhookUrls: {
     readonly primary: Sealed<string> | null;
     readonly secondary: Sealed<string> | null;
@@ -36,16 +36,16 @@ export interface Environment {
   /** Waits before the second, third, … attempt of a webhook; absent: `limits.webhookRetryWaitsMs`. */
   readonly webhookRetryWaitsMs?: readonly number[];
   readonly payloadMode: 'plain' | 'sealed';
-  /** Absent until it is set: the default. */
+  /** Absent until set: the default applies. */
   readonly retention?: Retention;
-  /** What becomes of values that do not fit the schemas of a function. Absent until it is set: `warn`. */
+  /** Handling of values that do not match the schemas of a function. Absent until set: `warn`. */
   readonly validation?: 'off' | 'warn' | 'error';
-  /** Absent until it is set: the standard look. */
+  /** Absent until set: the default look. */
   readonly connectUi?: ConnectUi;
   readonly webhookSigningKey: Sealed<string>;
-  /** Also signs until then, so that receivers can change over. */
+  /** Also signs until then, so that receivers can switch keys. */
   readonly previousSigningKey: { readonly key: Sealed<string>; readonly until: Instant } | null;
-  /** Everything in it is being removed. */
+  /** The environment is being deleted. */
   readonly isDeleting: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

@@ -12,7 +12,7 @@ export type IdempotentRequestCommand = { readonly at: Instant } & (
   | { readonly type: 'Begin'; readonly token: string; readonly requestHash: string }
   | { readonly type: 'Extend'; readonly token: string }
   | { readonly type: 'End'; readonly token: string; readonly answer: KeptAnswer }
-  /** Nothing came of it: the next one may do it. */
+  /** The work failed without a result: the next request may do it. */
   | { readonly type: 'Release'; readonly token: string }
   | { readonly type: 'Tick' }
 );

@@ -4,7 +4,7 @@ import { idempotentRequest, type IdempotentRequestCommand } from './decider.ts';
 import type { IdempotentRequestEvent } from './events.ts';
 import type { IdempotentRequest } from './state.ts';
 
-/** Each in a scope of its own, so that the requests of one environment are spread over the owners. */
+/** Each has its own scope, which distributes the requests of an environment over the owners. */
 export function idempotentRequestRef(path: readonly [string, string, string]): EntityRef {
   return { kind: 'idempotent-request', scope: joinKey('idempotent-request', ...path), path };
 }

@@ -14,16 +14,16 @@ type Deps = Pick<AccessServices, 'control' | 'vault' | 'logger'>;
 
 const extendEveryMs = 10_000;
 const askAgainMs = 150;
-/** Who waits for the one that runs. */
+/** Callers that wait for the running request. */
 const waitMaxMs = 60_000;
 
-/** Says that the answer is that of an earlier request. */
+/** Marks the response of an earlier request. */
 const replayed = { 'idempotent-replayed': 'true' } as const;
 
 /**
- * Does the work once for each Idempotency-Key of the caller; later requests get its outcome for 24 hours.
- * @throws GatewayError what the work threw, now or the first time; `idempotency_conflict`; `conflict`: the first one
- *   still runs, or its answer was too large to be kept
+ * Runs the handler once for each Idempotency-Key of the caller; repeated requests get its outcome for 24 hours.
+ * @throws GatewayError of the handler, now or the first time; `idempotency_conflict`; `conflict`: the first one still
+ *   runs, or its response was too large to store
  */
 export async function withIdempotencyKey(
   deps: Deps,
@@ -55,13 +55,13 @@ export async function withIdempotencyKey(
 
 interface Of extends Deps {
   readonly ref: ReturnType<typeof idempotentRequestRef>;
-  /** Whose key seals the answer. */
+  /** Id of the key that seals the response. */
   readonly owner: string;
   readonly token: string;
   readonly actor: string;
 }
 
-/** Without an answer this request does the work. Otherwise it is what came of the first one, once it has ended. */
+/** Without an outcome this request does the work. Otherwise the outcome of the first request, once it has finished. */
 async function taken(
   { control, ref, token, actor }: Of,
   { idempotency, signal }: Parameters<typeof withIdempotencyKey>[1],
@@ -81,11 +81,11 @@ async function taken(
   }
 }
 
-/** @throws GatewayError what the first request was refused with; `conflict` */
+/** @throws GatewayError of the first request; `conflict` */
 async function answerOf({ vault, ref, owner }: Of, kept: KeptAnswer): Promise<RouteAnswer> {
   if (kept.kind === 'too-large') {
     const message =
-      'The answer to the first request with this Idempotency-Key was too large to be kept; nothing was done again.';
+      'The response to the first request with this Idempotency-Key was too large to store; the request was not repeated.';
     throw new GatewayError('conflict', { message });
   }
   await vault.ready(owner);
@@ -99,7 +99,7 @@ type Kept = {
   readonly answer?: AnswerJson;
 };
 
-/** As it goes out: the body as text, null = none. */
+/** The response as sent: the body as text, null = none. */
 interface AnswerJson {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -117,13 +117,13 @@ function fromJson({ status, headers, text }: AnswerJson): RouteAnswer {
   return text === null ? fields : { ...fields, body: Buffer.from(text) };
 }
 
-/** What another try may change is not kept. */
+/** Retryable errors are not stored. */
 const passes = new Set([408, 424, 425, 429]);
 const mayPass = (status: number): boolean => status >= 500 || passes.has(status);
-/** Its code may have done anything: to do it again under the same key could do that twice. */
+/** The function may have had side effects: a repetition with the same key could cause them twice. */
 const isUnknown = ({ code }: GatewayError): boolean => code === 'run_interrupted';
 
-/** @param outcome null: forgotten, so that the key can be used for another try */
+/** @param outcome null: deleted, so that the key can be used again */
 async function end(keyed: Of, outcome: Kept | null): Promise<void> {
   const { control, vault, ref, owner, token, actor } = keyed;
   if (outcome === null) {
@@ -146,7 +146,7 @@ function sealed({ vault, owner, ref }: Of, outcome: Kept): Sealed<JsonObject> {
 const contextOf = (owner: string, path: readonly string[]): string =>
   sealingContext(owner, path.join('/'), 'idempotent_answer');
 
-/** Holds the lease for as long as the work takes. */
+/** Renews the lease while the handler runs. */
 function keepExtending({ control, ref, token, actor, logger }: Of): Disposable {
   const extend = (): void => {
     control.enqueue(ref, { type: 'Extend', token }, { actor }).catch((err: unknown) => {

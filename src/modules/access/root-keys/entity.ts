@@ -5,7 +5,7 @@ import type { Rewrap } from './state.ts';
 
 export const rewrapRef: EntityRef = { kind: 'rewrap', scope: 'account', path: ['rewrap'] };
 
-/** Not told on a public topic: root keys are the operators' own. */
+/** Not published on a public topic: root keys concern operators only. */
 export const rewrapEntity: EntityDefinition<Rewrap, RewrapCommand, RewrapEvent> = {
   kind: 'rewrap',
   decider: rewrap,

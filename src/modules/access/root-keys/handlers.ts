@@ -10,7 +10,7 @@ type Deps = Pick<AccessServices, 'control' | 'rootKeys'>;
 
 export interface RootKeyFacts {
   readonly use: RootKeyUse;
-  /** The last order; null = there was none. */
+  /** The last rewrap order; null = none. */
   readonly rewrap: Rewrap | null;
 }
 
@@ -29,7 +29,7 @@ export function outdatedKeys({ wrapped }: RootKeyUse, rootKeyId: string): number
   return keys;
 }
 
-/** Has the first root key of this process wrap every data key; an order for it that is under way stays. */
+/** Orders a rewrap of every data key with the first root key of this process; an order in progress is kept. */
 export async function orderRewrap(
   { control, rootKeys }: Deps,
   options: ExecuteOptions,

@@ -2,7 +2,7 @@ import { isoMillis } from '../../../kernel/time.ts';
 import { missingRoots } from '../vault/open-vault.ts';
 import { outdatedKeys, type RootKeyFacts } from './handlers.ts';
 
-/** Root keys by id, never the keys. */
+/** Root keys by id, without key material. */
 export function presentRootKeys({ use, rewrap }: RootKeyFacts) {
   const { sealing, known, wrapped } = use;
   const ref = (id: string) => wrapped.get(id) ?? 0;
@@ -32,7 +32,7 @@ function presentRewrap(
     root_key: rootKeyId,
     state: endedAt === null ? 'running' : 'ended',
     total,
-    // Keys that a process with another first root key has made meanwhile are on top of the total.
+    // Keys that a process with another first root key created concurrently are not in the total.
     done: endedAt === null ? Math.max(0, total - left) : total,
     by,
     ordered_at: isoMillis(orderedAt),

@@ -7,14 +7,14 @@ import type { AccessServices } from '../services.ts';
 const leaseName = 'root-keys/rewrap';
 const leaseMs = 15_000;
 const extendEveryMs = 5_000;
-/** An order that another process has left undone is taken up so soon after its lease has ended. */
+/** How soon an unfinished order of another process is continued after its lease has expired. */
 const lookEveryMs = 5_000;
 
 type Deps = Pick<AccessServices, 'control' | 'rootKeys' | 'coordination' | 'logger'>;
 
 /**
- * Carries out the order to rewrap, in whichever process has its root key first and holds the lease. Two that
- * do it at once, because they cannot reach one another, wrap some keys twice, and none wrongly.
+ * Executes the rewrap order in a process whose first root key is the ordered one and that holds the lease. Without
+ * coordination two processes may wrap some keys twice, which is harmless.
  */
 export function keepRewrapping(deps: Deps): AsyncDisposable {
   const { control, logger } = deps;

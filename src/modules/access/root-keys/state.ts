@@ -3,12 +3,12 @@ import type { Instant } from '../../../kernel/time.ts';
 /** An order to have one root key wrap every data key. Scope = `account`; path [`rewrap`]; absent until the first. */
 export interface Rewrap {
   readonly id: string;
-  /** Of the root key that is to wrap them all. */
+  /** Id of the target root key. */
   readonly rootKeyId: string;
-  /** Data keys that another wrapped when it was ordered. */
+  /** Number of data keys wrapped by another root key at the time of the order. */
   readonly total: number;
   readonly by: string;
   readonly orderedAt: Instant;
-  /** Null while it goes on. */
+  /** Null while in progress. */
   readonly endedAt: Instant | null;
 }

@@ -4,14 +4,14 @@ import { limits } from '../../../kernel/limits.ts';
 import type { Clock, Instant } from '../../../kernel/time.ts';
 import type { EventLog, ReadMessage } from '../../../ports/event-log.ts';
 
-/** Key of a message that says nothing. */
+/** Key of a message without content. */
 export const fillerKey = '-';
 
-/** Nodes do not all write at once; the first one's filler spares the others theirs. */
+/** Random delay: the filler of the first node makes those of the other nodes unnecessary. */
 const spreadMs = 15_000;
 
 export interface KeyFiller extends Disposable {
-  /** Of the keys topic, in order. */
+  /** Messages of the keys topic, in order. */
   saw(message: Pick<ReadMessage, 'key' | 'value' | 'timestamp'>): void;
 }
 

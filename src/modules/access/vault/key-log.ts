@@ -12,7 +12,7 @@ export const keysTopic = 'svc.internal.keys.v1';
 
 const readyTimeoutMs = 5_000;
 const fencedTriesMax = 20;
-/** Some milliseconds of work on the thread that answers. */
+/** Some milliseconds of work on the thread that serves requests. */
 const rewrapAtOnceMax = 200;
 
 interface Deps {
@@ -23,17 +23,21 @@ interface Deps {
 }
 
 export interface KeyFollower {
-  /** Resolves when what the log had at the call is in the ring. @throws GatewayError `log_unavailable` */
+  /**
+   * Resolves when the ring has applied the log up to its end at the time of the call.
+   * @throws GatewayError `log_unavailable`
+   */
   caughtUp(): Promise<void>;
   /**
-   * Resolves when everything before the offset is in the ring: the end of the log may not show yet what was
-   * just committed. @throws GatewayError `log_unavailable`
+   * Resolves when the ring has applied the log up to the offset; the end offset of the log may not include a recent
+   * commit yet.
+   * @throws GatewayError `log_unavailable`
    */
   reached(end: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps the ring as the topic says, from its first message on. */
+/** Applies the topic to the ring, from its first message on. */
 export function followKeys(deps: Deps, codec: Codec<WrappedKey>, ring: KeyRing): KeyFollower {
   const { log, logger } = deps;
   const ending = new AbortController();
@@ -124,7 +128,7 @@ export function createKeyWriter(
       await inTurn(() => commit.run(() => (ring.has(keyId) ? [] : [made(keyId)])));
     },
     async shred(keyId) {
-      // Also when this node does not know the key: another may have made it.
+      // Also when this node does not have the key: another node may have created it.
       await inTurn(() => commit.run(() => [[keyId, null]]));
     },
     async rewrap(signal) {

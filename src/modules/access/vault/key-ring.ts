@@ -5,7 +5,7 @@ import type { RootKey } from './root-keys.ts';
 /** A value of `svc.internal.keys.v1`. */
 export interface WrappedKey {
   readonly key_id: string;
-  /** Which root key wrapped it. */
+  /** Id of the root key that wrapped it. */
   readonly root_id: string;
   readonly wrapped: Uint8Array;
   /** Milliseconds since the epoch. */
@@ -14,23 +14,23 @@ export interface WrappedKey {
 
 /** How many data keys each root key wraps, by its id. */
 export interface RootKeyUse {
-  /** The one that wraps new keys. */
+  /** Id of the root key that wraps new keys. */
   readonly sealing: string;
-  /** All that this process has, the sealing one first. */
+  /** All root keys of this process, the wrapping one first. */
   readonly known: readonly string[];
   readonly wrapped: ReadonlyMap<string, number>;
 }
 
-/** Opened keys kept at hand; wrapping is quick, so a cold one costs microseconds. */
+/** Size of the cache of unwrapped keys; a miss costs microseconds. */
 const openedMax = 10_000;
 
-/** The data keys of this thread, wrapped as they came; opened when first used. Memory only. */
+/** The data keys of this thread, unwrapped on first use. In memory only. */
 export class KeyRing {
   readonly #roots: readonly { readonly id: string; readonly cipher: Cipher }[];
   readonly #newCipher: (key: Uint8Array) => Cipher;
   readonly #wrapped = new Map<string, WrappedKey>();
   readonly #wrappedBy = new Map<string, number>();
-  /** Ids of keys that another than the first root key wrapped. */
+  /** Ids of keys that are not wrapped by the first root key. */
   readonly #outdated = new Set<string>();
   readonly #opened = new Map<string, { readonly bytes: Buffer; readonly cipher: Cipher }>();
 
@@ -70,7 +70,7 @@ export class KeyRing {
     return { key_id: keyId, root_id: root.id, wrapped, created_at: at };
   }
 
-  /** @throws GatewayError `invalid_credentials` when the key is gone or no root key opens it */
+  /** @throws GatewayError `invalid_credentials` when the key was destroyed or no root key opens it */
   cipher(keyId: string): Cipher {
     return this.#open(keyId).cipher;
   }
@@ -85,7 +85,7 @@ export class KeyRing {
     return { sealing: existing[0] ?? '', known: existing, wrapped: new Map(this.#wrappedBy) };
   }
 
-  /** Some of the keys that another than the first root key wrapped. */
+  /** A batch of the keys that are not wrapped by the first root key. */
   outdated(max: number): WrappedKey[] {
     const found: WrappedKey[] = [];
     for (const keyId of this.#outdated) {
@@ -101,11 +101,13 @@ export class KeyRing {
     if (existing !== undefined) return existing;
     const wrapped = this.#wrapped.get(keyId);
     if (wrapped === undefined) {
-      throw new GatewayError('invalid_credentials', { message: 'The key of this secret is gone.' });
+      throw new GatewayError('invalid_credentials', {
+        message: 'The key of this secret was destroyed.',
+      });
     }
     const root = this.#roots.find(({ id }) => id === wrapped.root_id);
     if (root === undefined) {
-      const message = `The root key ${wrapped.root_id}, which opens this secret, is missing here.`;
+      const message = `The root key ${wrapped.root_id} of this secret is not configured on this node.`;
       throw new GatewayError('root_key_missing', { message });
     }
     const bytes = root.cipher.open(wrapped.wrapped, context(keyId));

@@ -33,7 +33,7 @@ export interface VaultDeps {
   readonly faultPoint?: (name: string) => void;
 }
 
-/** The root keys of this process, and what they wrap in the log. */
+/** The root keys of this process, and the keys that they wrap in the log. */
 export interface RootKeyRing {
   use(): RootKeyUse;
   /**
@@ -46,9 +46,8 @@ export interface RootKeyRing {
 export interface OpenVault extends Vault, RootKeyRing, AsyncDisposable {}
 
 /**
- * Follows the wrapped keys and serves this thread. On the first start it makes the keys of the service and
- * of the account.
- * @throws CannotStart when the root keys do not open what is there
+ * Consumes the wrapped keys for this thread. The first start creates the keys of the service and of the account.
+ * @throws CannotStart when the root keys do not open the existing keys
  */
 export async function openVault(deps: VaultDeps): Promise<OpenVault> {
   const codec = await deps.schemas.codec<WrappedKey>(keysTopic);
@@ -79,7 +78,7 @@ function vaultOf(
       if (ring.has(keyId)) return;
       await follower.caughtUp();
       if (!ring.has(keyId)) {
-        throw new GatewayError('not_found', { message: 'The key of this secret is gone.' });
+        throw new GatewayError('not_found', { message: 'The key of this secret was destroyed.' });
       }
     },
     seal: (keyId, value, context) => sealText(ring, keyId, value, context),
@@ -121,7 +120,7 @@ function openText<T extends Json>(
 ): T {
   const [version, id, body, ...rest] = sealed.split('.');
   if (version !== 'v1' || id !== keyId || body === undefined || rest.length > 0) {
-    throw new GatewayError('invalid_credentials', { message: 'The sealed text is not ours.' });
+    throw new GatewayError('invalid_credentials', { message: 'The sealed text is not valid.' });
   }
   const plain = ring.cipher(keyId).open(Buffer.from(body, 'base64url'), context);
   return JSON.parse(plain.toString()) as T;
@@ -137,7 +136,7 @@ function proveRootKeys(ring: KeyRing): void {
     ring.bytes(serviceKeyId);
   } catch (error) {
     const message =
-      'SVC_ENCRYPTION_KEY does not open what is stored here. Start with the key that was used before ' +
+      'SVC_ENCRYPTION_KEY does not decrypt the stored secrets. Start with the key that was used before ' +
       '(to change it, put the new key first and keep the old one after it).';
     throw new CannotStart(message, { cause: error });
   }
@@ -149,7 +148,7 @@ function proveRootKeys(ring: KeyRing): void {
   throw new CannotStart(message);
 }
 
-/** Root keys that wrap something and are not known here. */
+/** Root keys that wrap data keys and are not configured on this node. */
 export function missingRoots({ known, wrapped }: RootKeyUse): { id: string; keys: number }[] {
   return [...wrapped].flatMap(([id, keys]) => (known.includes(id) ? [] : [{ id, keys }]));
 }

@@ -5,7 +5,7 @@ import { CannotStart } from '../../../kernel/cannot-start.ts';
 
 const keyBytes = 32;
 
-/** A key that wraps data keys; `id` names it without giving it away. */
+/** A key that wraps data keys; `id` does not reveal it. */
 export interface RootKey {
   readonly id: string;
   readonly bytes: Buffer;
@@ -45,8 +45,8 @@ function parse(text: string, entry: number): RootKey {
 }
 
 /**
- * Makes the file with one key and mode 0600, unless it is there. Linked into place when whole, so that of two first
- * starts both read the same key.
+ * Creates the file with one key and mode 0600, unless it exists. The complete file is linked into place, so that two
+ * concurrent first starts read the same key.
  */
 export function makeRootKeyFile(file: string): void {
   if (existsSync(file)) return;

@@ -7,23 +7,29 @@ import type { Json } from '../../../kernel/stable-json.ts';
  * `account`. Calls are synchronous once `ready(keyId)` has resolved for the key.
  */
 export interface Vault {
-  /** Makes the key if there is none; durable when it resolves. */
+  /** Creates the key if it does not exist; durable when it resolves. */
   create(keyId: string): Promise<void>;
-  /** Waits until this node has the key. @throws GatewayError `not_found` when it was destroyed or never made. */
+  /**
+   * Waits until this node has the key.
+   * @throws GatewayError `not_found` when it was destroyed or never created.
+   */
   ready(keyId: string): Promise<void>;
   /** JSON to text that is safe on a topic. `context` names environment, owner and field; it is bound to the text. */
   seal<T extends Json>(keyId: string, value: T, context: string): Sealed<T>;
-  /** @throws GatewayError `invalid_credentials` when the key is gone, or the text or the context was changed. */
+  /** @throws GatewayError `invalid_credentials` when the key was destroyed, or the text or the context was changed. */
   open<T extends Json>(keyId: string, sealed: Sealed<T>, context: string): T;
   sealBytes(keyId: string, plain: Uint8Array, context: string): Buffer;
   openBytes(keyId: string, sealed: Uint8Array, context: string): Buffer;
-  /** The key itself, for a thread of this process that seals much. @throws as `openBytes`, when it is gone */
+  /**
+   * The key itself, for a thread of this process that seals in bulk.
+   * @throws as `openBytes`, when it was destroyed
+   */
   dataKey(keyId: string): Uint8Array;
   /** Keyed hash (HMAC-SHA-256 under a key of the service) as hex: look-ups and comparisons without the secret. */
   fingerprint(purpose: string, text: string): string;
   /**
-   * Destroys the key: what it sealed is unreadable to every node at once. Resolves with how many ms its bytes, still
-   * wrapped, may lie in the files of the log: 0 = nothing in any file opens them any more.
+   * Destroys the key: no node can open its ciphertext any more. Resolves with the number of ms for which the wrapped
+   * key may remain in the files of the log; 0 = it is already unrecoverable.
    */
   shred(keyId: string): Promise<number>;
 }

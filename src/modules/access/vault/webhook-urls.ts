@@ -2,7 +2,10 @@ import type { Sealed } from '../../../kernel/ids.ts';
 import { sealingContext } from './sealing-context.ts';
 import type { Vault } from './vault.ts';
 
-/** Under which key the address of webhooks is sealed, and what it is bound to: an address may hold secrets. */
+/**
+ * The key that seals a webhook address, and the context that it is bound to. Sealed because an address may contain
+ * secrets.
+ */
 export interface UrlOwner {
   readonly keyId: string;
   readonly context: string;
@@ -18,7 +21,7 @@ export const urlOfEnvironment = (uid: string, name: 'primary' | 'secondary'): Ur
   context: sealingContext(uid, uid, `webhook_url.${name}`),
 });
 
-/** Of what becomes a connection: a connect session, and an authorization that it began. */
+/** Context for a connect session and the authorizations that it started. */
 export const urlOfSession = (environmentUid: string): UrlOwner => ({
   keyId: environmentUid,
   context: sealingContext(environmentUid, environmentUid, 'connect_session_webhook_url'),
@@ -46,8 +49,8 @@ export async function sealUrl(
 }
 
 /**
- * The address in clear. States of releases that sealed those of endpoints alone hold the others as they are.
- * @throws GatewayError `not_found` when the key is gone
+ * The address in plain text. Earlier releases sealed only the addresses of endpoints.
+ * @throws GatewayError `not_found` when the key was destroyed
  */
 export async function openUrl(
   vault: Vault,
@@ -59,7 +62,7 @@ export async function openUrl(
   return vault.open(keyId, url, context);
 }
 
-/** The address to store: the one that is there, if it is sealed and the same. */
+/** The address to store: the existing ciphertext if it is sealed and the address is unchanged. */
 export async function changedUrl(
   vault: Vault,
   owner: UrlOwner,
@@ -71,5 +74,5 @@ export async function changedUrl(
   return isSame ? stored : sealUrl(vault, owner, wanted);
 }
 
-/** An address begins with http. */
+/** A plain-text address starts with http. */
 const isSealed = (url: string): boolean => url.startsWith('v1.');

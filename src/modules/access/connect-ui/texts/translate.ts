@@ -4,7 +4,7 @@ import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { ja } from './ja.ts';
 
-/** The languages of the page, each with its own name. */
+/** The languages of the page, each in its own language. */
 export const languages = {
   en: { name: 'English', texts: en },
   de: { name: 'Deutsch', texts: de },
@@ -19,7 +19,7 @@ export const languageCodes = Object.keys(languages) as readonly Language[];
 export type Values = Readonly<Record<string, string | number>>;
 export type Translate = (key: TextKey, values?: Values) => string;
 
-/** The first of the wanted languages (BCP 47 tags, best first) that the page speaks; English otherwise. */
+/** The first of the requested languages (BCP 47 tags, best first) that the page supports; otherwise English. */
 export function languageFor(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const code = tag.toLowerCase().split('-', 1)[0];
@@ -29,7 +29,7 @@ export function languageFor(wanted: readonly string[]): Language {
   return 'en';
 }
 
-/** What an application says in place of the page's texts, by language and name. */
+/** Texts of an application that replace the defaults, by language and name. */
 export type OwnTexts = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export function translator(language: Language, own: OwnTexts = {}): Translate {
