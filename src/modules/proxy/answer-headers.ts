@@ -1,7 +1,7 @@
 import type { AnswerHeaders } from '../../ports/http-client.ts';
 import { isOfBoth, proxyPrefix } from './provider-headers.ts';
 
-/** Of one connection only (RFC 9110 section 7.6.1), or ours to say. */
+/** Hop-by-hop headers (RFC 9110 section 7.6.1), and headers that the gateway sets. */
 const dropped = new Set([
   'connection',
   'keep-alive',
@@ -14,9 +14,9 @@ const dropped = new Set([
 const noContent = 204;
 
 /**
- * Headers of the provider that reach the caller, as they came: all but those of the connection, those that
- * `Connection` names, and `Access-Control-*`, which speak of another origin. None has the name of a header that each
- * answer of the gateway has, and none gives the length of a body that the status rules out (RFC 9110 section 8.6).
+ * Headers of the provider that are passed to the caller unchanged: all except hop-by-hop headers, those that
+ * `Connection` names, and `Access-Control-*`, which concern another origin. The result has no header that the gateway
+ * sets in each response, and no content length where the status excludes a body (RFC 9110 section 8.6).
  */
 export function callerHeaders(status: number, headers: AnswerHeaders): string[] {
   const named = namedBy(headers);
@@ -30,7 +30,7 @@ export function callerHeaders(status: number, headers: AnswerHeaders): string[] 
   return kept;
 }
 
-/** Most names are none of these, which their first letter tells. */
+/** Fast path: the first letter excludes most names. */
 function isDropped(name: string): boolean {
   switch (name.charCodeAt(0)) {
     case 0x61: // a
@@ -47,7 +47,7 @@ function isDropped(name: string): boolean {
   }
 }
 
-/** Names in `Connection` headers; most say no more than that it is kept. */
+/** Names in `Connection` headers; most contain only `keep-alive`. */
 function namedBy(headers: AnswerHeaders): ReadonlySet<string> | null {
   const value = joinedOf(headers, 'connection');
   if (value === undefined || value === 'keep-alive') return null;
@@ -70,7 +70,7 @@ export function firstOf(headers: AnswerHeaders, name: string): string | undefine
   return undefined;
 }
 
-/** As `HttpReply` has them: several values joined. */
+/** In the form of `HttpReply`: several values joined. */
 export function joined(headers: AnswerHeaders): Record<string, string> {
   const byName = new Map<string, string>();
   for (let at = 0; at < headers.length; at += 2) {

@@ -4,21 +4,21 @@ import { GatewayError, type Issue } from '../../kernel/errors.ts';
 import { connectionId, flag, integrationKey, wholeNumber } from '../../http/fields.ts';
 import { proxyPrefix } from './provider-headers.ts';
 
-/** What the headers of a proxied call ask for (docs/reference/http.md#proxy). */
+/** The options in the headers of a proxied call (docs/reference/http.md#proxy). */
 export interface CallHeaders {
   readonly integrationKey: string;
   readonly connectionId: string;
   readonly retries: number;
   readonly retryOn: readonly number[];
   readonly baseUrlOverride: string | null;
-  /** Null: as the provider's definition has it. */
+  /** Null: the value of the provider definition. */
   readonly isDecompressed: boolean | null;
   readonly keepsHeadersOnRedirect: boolean | null;
-  /** Of `svc-proxy-*` with the prefix removed, and the type of the body. */
+  /** The `svc-proxy-*` headers without the prefix, and the content type. */
   readonly forwarded: Readonly<Record<string, string>>;
 }
 
-/** Those that were found to be right: the next call mostly names one of them. */
+/** Cache of valid names: the next call usually has one of them. */
 const remembering = (schema: z.ZodType<string>): ((value: string) => boolean) => {
   const right = new Set<string>();
   return (value) => {
@@ -34,7 +34,7 @@ const isKey = remembering(integrationKey);
 const isId = remembering(connectionId);
 const retriesMax = 10;
 
-/** @throws GatewayError `invalid_headers` naming every wrong one */
+/** @throws GatewayError `invalid_headers` naming every invalid header */
 export function readCallHeaders(headers: IncomingHttpHeaders): CallHeaders {
   const errors: Issue[] = [];
   const refuse = (name: string, message: string) => {
@@ -45,28 +45,29 @@ export function readCallHeaders(headers: IncomingHttpHeaders): CallHeaders {
     return Array.isArray(value) ? value.join(', ') : value;
   };
   const key = text('provider-config-key') ?? '';
-  if (!isKey(key)) refuse('provider-config-key', 'Name the integration: its unique key.');
+  if (!isKey(key)) refuse('provider-config-key', 'Send the unique key of the integration.');
   const id = text('connection-id') ?? '';
-  if (!isId(id)) refuse('connection-id', 'Name the connection: its connection id.');
+  if (!isId(id)) refuse('connection-id', 'Send the id of the connection.');
   const retries = Number(text('retries') ?? 0);
   if (!Number.isInteger(retries) || retries < 0 || retries > retriesMax) {
-    refuse('retries', `A whole number from 0 to ${retriesMax}.`);
+    refuse('retries', `Send a whole number from 0 to ${retriesMax}.`);
   }
   const retryOn = text('retry-on') ?? '';
   if (retryOn !== '' && !/^\d{3}(,\s*\d{3})*$/.test(retryOn)) {
-    refuse('retry-on', 'Statuses with commas between them, such as 409,423.');
+    refuse('retry-on', 'Send a comma-separated list of statuses, such as 409,423.');
   }
   const override = text('base-url-override') ?? '';
-  if (override !== '' && !isWebUrl(override)) refuse('base-url-override', 'An http or https URL.');
+  if (override !== '' && !isWebUrl(override))
+    refuse('base-url-override', 'Send an http or https URL.');
   const optionalFlag = (name: string): boolean | null => {
     const value = text(name);
     if (value === undefined) return null;
     const parsed = flag.safeParse(value);
-    if (!parsed.success) refuse(name, 'true or false.');
+    if (!parsed.success) refuse(name, 'Send true or false.');
     return parsed.success ? parsed.data : null;
   };
   if (headers[`${proxyPrefix}__proto__`] !== undefined) {
-    refuse(`${proxyPrefix}__proto__`, 'No header of the provider may be "__proto__".');
+    refuse(`${proxyPrefix}__proto__`, 'The header name "__proto__" is not allowed.');
   }
   const isDecompressed = optionalFlag('decompress');
   const keepsHeadersOnRedirect = optionalFlag('forward-headers-on-redirect');
@@ -96,7 +97,7 @@ function forwardedOf(
   for (const name of Object.keys(headers)) {
     const value = text(name);
     if (!name.startsWith(proxyPrefix) || name.length === proxyPrefix.length) continue;
-    // What `Connection` names ends here (RFC 9110 section 7.6.1).
+    // Headers named in `Connection` are not forwarded (RFC 9110 section 7.6.1).
     if (ofConnection.includes(proxyPrefix) && isNamed(ofConnection, name)) continue;
     if (value !== undefined) forwarded[name.slice(proxyPrefix.length)] = value;
   }
@@ -106,7 +107,7 @@ function forwardedOf(
 const isNamed = (list: string, name: string): boolean =>
   list.split(',').some((item) => item.trim() === name);
 
-/** What the document of the API says of these headers. */
+/** The description of these headers in the OpenAPI document. */
 export const callHeadersShape = z.object({
   'provider-config-key': integrationKey,
   'connection-id': connectionId,

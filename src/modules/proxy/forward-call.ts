@@ -25,9 +25,9 @@ import { redirectedTo, type ProxyRequest } from './redirect.ts';
 import type { FunctionsServices } from '../functions/services.ts';
 
 const redirectsMax = 5;
-/** Of an answer that is asked for again, for definitions that say in the body how long to wait. */
+/** Limit of a response body that is read for a retry, for definitions that read the wait from the body. */
 const collectedBytesMax = 64 * 1024;
-/** Of a body that goes out in one write with its head. */
+/** Limit of a body that is written together with its head. */
 const joinedBytesMax = 16 * 1024;
 
 export interface ProxyCall {
@@ -42,23 +42,23 @@ export interface ProxyCall {
   readonly stream: Pick<StreamCall, 'response' | 'begin' | 'signal' | 'cancellation'>;
 }
 
-/** A stream goes out once; bytes again with every attempt. */
+/** A stream can be sent once; bytes can be sent with every attempt. */
 type SentCall = Omit<ProxyCall, 'body'> & {
   readonly body: Readable | Uint8Array | null;
-  /** Of all attempts together, on the clock of `performance.now`. */
+  /** Deadline of all attempts together, in the clock of `performance.now`. */
   readonly deadline: number;
 };
 
-/** What became of the call, for its log entry. */
+/** The outcome of the call, for its log entry. */
 export interface CallOutcome {
   readonly provider: string;
-  /** Of the provider; null when no answer came. */
+  /** Status of the provider; null without a response. */
   readonly status: number | null;
   readonly url: string;
   readonly attempts: number;
 }
 
-/** What an exchange came to: the answer has been passed on, or it is dealt with here. */
+/** The result of an exchange: the response was forwarded, or needs handling here. */
 type Exchanged =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
@@ -71,8 +71,8 @@ type Exchanged =
   | { readonly kind: 'failed'; readonly failure: HttpFailure };
 
 /**
- * Sends the call until its answer is final, and passes that on (docs/reference/http.md#proxy).
- * @throws GatewayError why it cannot be sent; HttpFailure when no answer came
+ * Sends the call until its response is final, and forwards it (docs/reference/http.md#proxy).
+ * @throws GatewayError when it cannot be sent; HttpFailure without a response
  */
 export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
   const { requested: request, environmentUid, services, stream } = incoming;
@@ -107,8 +107,8 @@ export async function forwardCall(incoming: ProxyCall): Promise<CallOutcome> {
 }
 
 /**
- * Streams, unless it may have to be sent again, or the provider's rules need it as a whole.
- * @throws GatewayError `request_too_large`; HttpFailure when it has not come by the deadline
+ * A stream, unless a retry or the rules of the provider need the complete body.
+ * @throws GatewayError `request_too_large`; HttpFailure when it is not complete by the deadline
  */
 async function bodyToSend(
   { body, requested: request }: ProxyCall,
@@ -150,10 +150,10 @@ function waitMs(
   return retryWaitMs(reply, { call: {}, provider: provider.proxy?.retry }, attempt, now);
 }
 
-/** The time of the call is over before the next attempt may begin. */
+/** The deadline of the call is before the next attempt. */
 function tooLate(exchanged: Exchanged, ms: number): HttpFailure {
   if (exchanged.kind === 'failed') return exchanged.failure;
-  const message = `The next attempt is due in ${ms} ms, later than the call may take.`;
+  const message = `The next attempt is due in ${ms} ms, after the deadline of the call.`;
   return new HttpFailure('ETIMEDOUT', message);
 }
 
@@ -190,7 +190,7 @@ function requestOf(call: SentCall, opened: OpenedForCall): ProxyRequest {
 
 const prepared = new WeakMap<OpenedForCall, PreparedCalls | null>();
 
-/** Null where the call has to be built by itself. */
+/** Null if the call cannot use the prepared request. */
 function preparedRequest(call: SentCall, opened: OpenedForCall): ProxyRequest | null {
   const { requested: request, method, target, body } = call;
   if (request.baseUrlOverride !== null || body instanceof Uint8Array) return null;
@@ -260,11 +260,11 @@ async function exchange(
 
 const noAnswer = (): HttpFailure => new HttpFailure('ECONNRESET', 'The provider sent no answer.');
 
-/** What the request carries itself: what was kept, with the provider's own fields in it. */
+/** The body of the request: the buffered body with the fields of the provider merged in. */
 const bytesOf = ({ body }: ProxyRequest): Uint8Array | null =>
   typeof body === 'string' ? Buffer.from(body) : (body ?? null);
 
-/** Looks at the head of an answer, and passes it on, keeps it for a retry, or follows it. */
+/** Reads the head of a response, then forwards it, buffers it for a retry, or follows the redirect. */
 class DecidingSink implements AnswerSink {
   readonly #call: SentCall;
   readonly #opened: OpenedForCall;
@@ -303,7 +303,7 @@ class DecidingSink implements AnswerSink {
     return true;
   }
 
-  /** A small body that is there as a whole goes out with the head, as one piece of text. */
+  /** A small complete body is written together with the head, in one string. */
   #pass(chunk: Buffer, isLast: boolean): boolean {
     const { response } = this.#call.stream;
     if (!isLast) {
@@ -339,7 +339,7 @@ class DecidingSink implements AnswerSink {
   }
 }
 
-/** Without an answer of the provider: what failed, in its own shape (docs/reference/errors.md#other-bodies). */
+/** The error without a response of the provider, in its own shape (docs/reference/errors.md#other-bodies). */
 export function failureBody(failure: HttpFailure, method: string) {
   const isLate = failure.code === 'ETIMEDOUT' || failure.code === 'ECONNABORTED';
   const status = isLate ? 504 : 502;

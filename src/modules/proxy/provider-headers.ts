@@ -1,6 +1,6 @@
 /**
- * Headers that say something of the gateway in each of its answers, and of the provider in many of its own: those of
- * the gateway keep the name, those of the provider reach the caller under a prefix, as they would be sent to it.
+ * Headers that both the gateway and providers set in their responses: those of the gateway keep the name, those of the
+ * provider get the prefix.
  */
 export const proxyPrefix = 'svc-proxy-';
 

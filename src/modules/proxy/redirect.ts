@@ -10,7 +10,7 @@ export interface ProxyRequest extends Omit<ProviderRequest, 'url' | 'headers'> {
 
 export interface Redirected {
   readonly request: ProxyRequest;
-  /** 303, and a POST answered with 301 or 302, go on as GET (RFC 9110 section 15.4). */
+  /** 303, and 301 or 302 for a POST, continue as GET (RFC 9110 section 15.4). */
   readonly isWithoutBody: boolean;
 }
 
@@ -26,7 +26,7 @@ export function redirectedTo(
 ): Redirected {
   const url = URL.canParse(location, request.url.href) ? new URL(location, request.url.href) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    const message = 'The provider redirects to something that is no http URL.';
+    const message = 'The provider redirects to an address that is not an http URL.';
     throw new GatewayError('url_not_allowed', { message });
   }
   const isPost = request.method === 'POST';

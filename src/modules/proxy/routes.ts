@@ -72,7 +72,7 @@ export const proxyRoute: StreamRoute<FunctionsServices> = {
   },
 };
 
-/** A stream; null where the method has none, or nothing was sent. */
+/** A stream; null if the method has no body or the body is empty. */
 function bodyOf(request: IncomingMessage, method: string): IncomingMessage | null {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   const hasBody = coding !== undefined || (length !== undefined && length !== '0');
@@ -86,7 +86,7 @@ interface Noted {
   readonly durationMs: number;
 }
 
-/** One entry a call: without query, headers and bodies, which may hold secrets. */
+/** One entry per call, without query, headers and bodies, which may contain secrets. */
 function noteCall(
   {
     caller,
