@@ -7,9 +7,9 @@ export interface OperationsServices extends WebhooksServices {
   readonly deadLetters: DeadLetters;
   /** Every projection of the service. */
   readonly projections: readonly ProjectionTables[];
-  /** The figures of all threads as one text. */
+  /** The metrics of all threads as one text. */
   scrape(): Promise<{ readonly text: string; readonly mediaType: string }>;
-  /** Reasons why this node cannot do its work; empty = ready. */
+  /** Reasons why this node is not ready; empty = ready. */
   readiness(): readonly string[];
 }
 

@@ -11,7 +11,7 @@ interface Move {
   readonly until: number;
 }
 
-/** `at` is the owner's time. A later reset of a partition takes the place of one not applied yet. */
+/** `at` is the owner's time. A later reset of a partition replaces one that is not applied yet. */
 export type ConsumerGroupCommand =
   | {
       readonly type: 'Reset';

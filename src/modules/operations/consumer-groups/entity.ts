@@ -9,7 +9,7 @@ export const consumerGroupRef = (name: string): EntityRef => ({
   path: [name],
 });
 
-/** Not told on a public topic: positions are the operators' own. */
+/** Not published on a public topic: positions concern operators only. */
 export const consumerGroupEntity: EntityDefinition<
   ConsumerGroup,
   ConsumerGroupCommand,

@@ -73,26 +73,26 @@ export async function planReset(deps: Deps, name: string, wanted: WantedReset): 
   }
   if (wanted.isRepeat && replay.canRepeat !== true) {
     throw new GatewayError('consumer_not_resettable', {
-      message: `${group} repeats nothing that is finished. ${replay.effect}`,
+      message: `${group} does not repeat finished messages. ${replay.effect}`,
     });
   }
   return plannedMoves(deps.log, topic, positions, wanted);
 }
 
-/** How long an answer waits for the holders of the partitions. */
+/** How long a response waits for the holders of the partitions. */
 const applyWithinMs = 5_000;
 const lookEveryMs = 50;
 
 export interface MadeReset {
   readonly id: string;
   readonly moves: readonly Move[];
-  /** Partitions whose position has moved; the others move when somebody holds them. */
+  /** Partitions whose position has moved; the others move when they are assigned. */
   readonly applied: ReadonlySet<number>;
 }
 
 /**
- * Orders the reset and waits a while for those who hold the partitions.
- * @throws GatewayError as `planReset`; `reset_skips_messages` unless that is allowed
+ * Requests the reset and waits for a limited time for the holders of the partitions.
+ * @throws GatewayError as `planReset`; `reset_skips_messages` unless skipping is allowed
  */
 export async function resetGroup(
   deps: Deps,
@@ -104,7 +104,7 @@ export async function resetGroup(
   const skipped = moves.reduce((sum, move) => sum + move.skipped, 0);
   if (skipped > 0 && !wanted.maySkip) {
     throw new GatewayError('reset_skips_messages', {
-      message: `Up to ${skipped} messages that ${name} has not taken would be left out: allow it with skip.`,
+      message: `The reset would skip up to ${skipped} unprocessed messages of ${name}: allow it with skip.`,
     });
   }
   const ref = consumerGroupRef(name);
@@ -124,7 +124,7 @@ export async function resetGroup(
     by: options.actor,
   };
   const group = await deps.control.execute<ConsumerGroup>(ref, body, options);
-  // A repeated Idempotency-Key is answered with the first order.
+  // A repeated Idempotency-Key gets the first request.
   const id = group?.resets[String(moves[0]?.partition)]?.id ?? body.id;
   return { id, moves, applied: await appliedSoon(deps, name, id) };
 }

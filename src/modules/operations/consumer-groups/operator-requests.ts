@@ -16,7 +16,7 @@ export interface OperatorRequestsDeps {
   readonly publisher: Publisher;
 }
 
-/** The orders of one consumer group, as this node's views have them. */
+/** The operator requests of one consumer group, from the views of this node. */
 export function openOperatorRequests(deps: OperatorRequestsDeps, group: string): OperatorRequests {
   const { control, deadLetters, publisher } = deps;
   const ref = consumerGroupRef(group);

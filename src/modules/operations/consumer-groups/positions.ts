@@ -1,12 +1,12 @@
 import { GatewayError } from '../../../kernel/errors.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 
-/** Where a group stands in one partition. Offsets have holes: `lag` counts at most so many messages. */
+/** The position of a group in one partition. Offsets have holes: `lag` is an upper bound of the messages. */
 export interface PartitionPosition {
   readonly partition: number;
   /** Offset of the oldest message. */
   readonly start: number;
-  /** The next message to take; null = the group has committed nothing yet. */
+  /** Offset of the next message; null = the group has committed nothing yet. */
   readonly committed: number | null;
   /** Offset after the newest message. */
   readonly end: number;
@@ -36,14 +36,14 @@ export async function positionsOf(
   );
 }
 
-/** A position before the oldest message, or none, is at the oldest message. */
+/** A position before the oldest message, or none, counts as the oldest message. */
 const standing = ({ start, committed }: Pick<PartitionPosition, 'start' | 'committed'>): number =>
   Math.max(start, committed ?? start);
 
-/** Where to move to: the same for all partitions, but an offset, which belongs to one. */
+/** The target of a reset: the same for all partitions, except an offset, which belongs to one. */
 export type Target = 'start' | 'end' | { readonly time: number } | { readonly offset: number };
 
-/** A move in one partition; it reads `replayed` messages again, or leaves `skipped` ones out, at most. */
+/** A move in one partition: at most `replayed` messages are read again, or `skipped` ones are skipped. */
 export interface Move {
   readonly partition: number;
   readonly from: number;
@@ -55,8 +55,8 @@ export interface Move {
 
 /**
  * The moves that bring the partitions to the target.
- * @throws GatewayError `invalid_body` for a partition that the topic has not, an offset without one
- *   partition, or one outside of it
+ * @throws GatewayError `invalid_body` for a partition that does not exist, an offset without one partition, or one
+ *   outside of it
  */
 export async function plannedMoves(
   log: EventLog,

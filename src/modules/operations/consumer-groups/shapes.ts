@@ -36,7 +36,7 @@ const groupShape = z
 export const oneGroupShape = data(groupShape);
 export const groupsShape = data(z.array(groupShape));
 
-/** What a reset does; with `dry_run` what it would do. */
+/** The moves of a reset; with `dry_run` those it would make. */
 export const resetShape = data(
   z
     .strictObject({

@@ -14,9 +14,9 @@ import type { Codec, Schemas } from '../../../ports/schemas.ts';
 import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 import { startReactor } from '../../../../streams/reactor/runner.ts';
 
-/** How long a command that is given again may wait for its decision. */
+/** Deadline of a retried command. */
 const decideWithinMs = 3_600_000;
-/** Topics whose consumers are owners: they take a command again from its topic. */
+/** Topics whose consumers are owners: a retry appends the command to its topic again. */
 const ownedTopics = new Set<string>([recordCommandsTopic, commandsTopic]);
 
 export interface CommandRetriesDeps {
@@ -29,8 +29,8 @@ export interface CommandRetriesDeps {
 }
 
 /**
- * Gives owners the commands again that operators want to be retried: consumer group `svc.command-retries`. The
- * header names the letter, so that the owner says what came of it; one that is given twice is decided once.
+ * Appends the commands that operators retry to their topics: consumer group `svc.command-retries`. The header names the
+ * dead letter, so that the owner reports the outcome; a command that is appended twice is decided once.
  */
 export async function startCommandRetries(deps: CommandRetriesDeps): Promise<AsyncDisposable> {
   const { log, schemas, deadLetters } = deps;
@@ -47,7 +47,7 @@ export async function startCommandRetries(deps: CommandRetriesDeps): Promise<Asy
       if (step?.type !== 'svc.dead-letter.retried' || !ownedTopics.has(step.topic)) return;
       await deadLetters.caughtUp();
       const deadLetter = deadLetters.get(step.letter_id ?? '');
-      // An order that came too late, or one that was carried out already.
+      // A request that arrived too late, or was already executed.
       if (deadLetter?.state !== 'retrying' || deadLetter.order?.offset !== message.offset) return;
       const content = await deadLetters.open(deadLetter);
       if (content?.value === null || content === null) return;
@@ -60,8 +60,8 @@ export async function startCommandRetries(deps: CommandRetriesDeps): Promise<Asy
 }
 
 /**
- * A command of the control plane gets time to be decided, and a key under which it is decided once. One that
- * can't be read goes as it is: its owner refuses it again.
+ * A command of the control plane gets a new deadline, and a key under which it is decided once. An unreadable command
+ * is appended unchanged: its owner refuses it again.
  */
 function fresh(
   { clock }: CommandRetriesDeps,

@@ -3,12 +3,12 @@ import { isJsonObject, type Json } from '../../../kernel/stable-json.ts';
 import type { Schemas } from '../../../ports/schemas.ts';
 import type { DeadLetterValue } from '../../../../streams/dead-letters/events.ts';
 
-/** The message of a letter as an operator may see it. */
+/** The message of a dead letter, without secrets. */
 export interface ShownMessage {
   readonly key: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: number;
-  /** The value by its schema; null where it can't be read so, or is a tombstone. */
+  /** The value decoded by its schema; null for a tombstone or an unreadable value. */
   readonly value: Json;
   readonly unreadable: string | null;
 }
@@ -18,8 +18,8 @@ const listMax = 20;
 const sealedText = /^v\d+\.[\w-]+\.[\w-]{20,}$/;
 
 /**
- * Decodes the message by the schema of its topic. Bytes (payloads, bodies) and sealed texts are named with their
- * size and never shown: a key of the account opens no environment.
+ * Decodes the message by the schema of its topic. Bytes (payloads, bodies) and sealed texts are replaced by their size:
+ * a key of the account gives no access to data of environments.
  */
 export async function shownMessage(
   schemas: Schemas,
@@ -60,7 +60,7 @@ function withoutContent(value: unknown): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }
 
-/** Texts that hold JSON are shown as what they hold: sealed values may stand inside. */
+/** Strings that contain JSON are parsed, because they may contain sealed values. */
 function shownText(text: string): Json {
   if (sealedText.test(text)) return '[sealed]';
   if (!text.startsWith('{') && !text.startsWith('[')) return text;

@@ -14,7 +14,7 @@ export interface Ordering {
   readonly idempotency?: IdempotentCall;
 }
 
-/** How long an answer waits for the consumer. */
+/** How long a response waits for the consumer. */
 const outcomeWithinMs = 5_000;
 
 /** @throws GatewayError `not_found` */
@@ -22,10 +22,10 @@ export async function findDeadLetter({ deadLetters }: Deps, id: string): Promise
   await deadLetters.caughtUp();
   const deadLetter = deadLetters.get(id);
   if (deadLetter !== null) return deadLetter;
-  throw new GatewayError('not_found', { message: `No dead letter ${id}.` });
+  throw new GatewayError('not_found', { message: `The dead letter ${id} does not exist.` });
 }
 
-/** The message of the letter; null once the log has let go of it. */
+/** The message of the dead letter; null after the log has deleted it. */
 export async function messageOf(
   { deadLetters, schemas }: Deps,
   deadLetter: DeadLetter,
@@ -44,7 +44,7 @@ export async function retryDeadLetter(deps: Deps, id: string, by: Ordering): Pro
   const reason = isConsumerGroup(consumer) ? consumerGroup(consumer).noRetry : undefined;
   if (reason !== undefined) {
     throw new GatewayError('conflict', {
-      message: `${consumer} takes no message again. ${reason}`,
+      message: `${consumer} does not retry messages. ${reason}`,
     });
   }
   const ordered = await order(deps, id, 'svc.dead-letter.retried', by);
@@ -73,7 +73,7 @@ async function order(
   const message = stepMessage(aboutDeadLetter(deadLetter), deadLetter, { type, orderKey });
   const [position] = await deps.publisher.publish([message], actor);
   const now = await findDeadLetter(deps, id);
-  // Two may order at once: the log says whose order came first.
+  // Two requests may be concurrent: the log decides which came first.
   if (now.order?.offset !== position?.offset && !isKnown(now)) throw notParked(now);
   return now;
 }

@@ -5,7 +5,7 @@ import type { Publisher } from '../../../control-plane/publisher.ts';
 import type { OperatorRequests } from '../../../../streams/reactor/reactor.ts';
 
 /**
- * Sets aside what the consumer group `consumer` could not process, with its cause and its place
+ * Parks a message that the consumer group `consumer` could not process, with its cause and position
  * (docs/reference/topics.md#svcdead-lettersv1).
  */
 export function parkTo(publisher: Publisher, consumer: string): OperatorRequests['park'] {
@@ -29,7 +29,7 @@ export function parkTo(publisher: Publisher, consumer: string): OperatorRequests
   };
 }
 
-/** Of `/environments/<uid>/…`; `account` for what belongs to none. */
+/** The uid in `/environments/<uid>/…`; `account` for other keys. */
 function environmentOf(source: string): string {
   const [, kind, uid] = source.split('/');
   return kind === 'environments' && uid !== undefined ? decodeURIComponent(uid) : 'account';

@@ -29,7 +29,7 @@ export const deadLettersShape = z.strictObject({
   next_cursor: z.string().nullable(),
 });
 
-/** Without payloads and what is sealed. */
+/** Without payloads and sealed values. */
 const message = z.strictObject({
   key: z.string().nullable(),
   headers: z.record(z.string(), z.string()),

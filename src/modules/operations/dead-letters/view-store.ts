@@ -18,7 +18,7 @@ export interface DeadLetterQuery {
   readonly state?: string | undefined;
   readonly consumer?: string | undefined;
   readonly topic?: string | undefined;
-  /** Only letters older than this one: ids ascend with time. */
+  /** Only dead letters older than this one: ids ascend with time. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -60,13 +60,13 @@ export class DeadLetterStore {
       .map(deadLetterOf);
   }
 
-  /** Letters of the consumer that are to be tried again, oldest first. */
+  /** Dead letters of the consumer with a requested retry, oldest first. */
   retrying(consumer: string): DeadLetter[] {
     const sql = "SELECT letter FROM letters WHERE state = 'retrying' AND consumer = ? ORDER BY id";
     return this.#database.prepare(sql).all(consumer).map(deadLetterOf);
   }
 
-  /** Forgets letters from before the time: the log has let go of them as well. */
+  /** Deletes dead letters from before the time, which the log has deleted, too. */
   forgetBefore(at: Micros): void {
     this.#database.prepare('DELETE FROM letters WHERE parked_at < ?').run(at);
   }

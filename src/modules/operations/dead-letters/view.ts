@@ -8,21 +8,24 @@ import type { DeadLetterValue } from '../../../../streams/dead-letters/events.ts
 import { evolve, parked, type DeadLetter } from '../../../../streams/dead-letters/state.ts';
 import { DeadLetterStore, deadLetterTables, type DeadLetterQuery } from './view-store.ts';
 
-/** As long as the log keeps letters (streams/topics.ts). */
+/** The retention of dead letters in the log (streams/topics.ts). */
 const keptMicros = 30 * 86_400_000_000;
 
-/** The dead letters as this node knows them, and the messages they hold. */
+/** The dead letters in the view of this node, and their messages. */
 export interface DeadLetters extends AsyncDisposable {
   get(id: string): DeadLetter | null;
   /** Newest first. */
   list(query: DeadLetterQuery): DeadLetter[];
-  /** Those of the consumer that are to be tried again, oldest first. */
+  /** Those of the consumer with a requested retry, oldest first. */
   retrying(consumer: string): DeadLetter[];
-  /** The message of a letter; null when the log has let go of it. */
+  /** The message of a dead letter; null after the log has deleted it. */
   open(deadLetter: DeadLetter): Promise<DeadLetterValue | null>;
-  /** Resolves when the view has what was on the topic at the call. @throws GatewayError `log_unavailable` */
+  /**
+   * Resolves when the view has applied the topic up to its end at the time of the call.
+   * @throws GatewayError `log_unavailable`
+   */
   caughtUp(): Promise<void>;
-  /** Called after each batch that the view has taken in. Returns what ends it. */
+  /** Called after each batch that the view has applied. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }
 

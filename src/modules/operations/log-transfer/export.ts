@@ -8,7 +8,7 @@ import type { Codec, Schemas } from '../../../ports/schemas.ts';
 import { encodeBlock, magic, type Entry } from './frames.ts';
 import { writeManifest, type Manifest, type PartitionFile, type TopicFiles } from './manifest.ts';
 
-/** Topics whose content is nothing to a log elsewhere: answers to nodes, and marks of topics that stay behind. */
+/** Topics that are not exported: replies to nodes, and progress of topics that are not exported. */
 const leftBehind = new Set(['svc.internal.replies.v1', 'svc.internal.typed-topics.v1']);
 const blockBytes = 1024 ** 2;
 
@@ -20,14 +20,14 @@ export interface Transfer {
   readonly folder: string;
   /** Every topic of the service. */
   readonly topics: readonly TopicSpec[];
-  /** Told after each partition. */
+  /** Called after each partition. */
   readonly progress: (done: { readonly topic: string; readonly messages: number }) => void;
 }
 
 /**
- * Writes the log into the folder, which must be empty or missing. Nothing may be written meanwhile: heads and
- * changes of different moments would contradict each other.
- * @throws GatewayError `conflict` when the folder holds something, or the log grew
+ * Exports the log into the folder, which must be empty or missing. The log must not grow during the export: heads and
+ * changes of different times would be inconsistent.
+ * @throws GatewayError `conflict` when the folder is not empty, or the log grew
  */
 export async function exportLog(transfer: Transfer): Promise<Manifest> {
   const { log, folder, clock, version } = transfer;
@@ -134,7 +134,7 @@ async function writeBlock(handle: FileHandle, entries: readonly Entry[]): Promis
   return block.length;
 }
 
-/** With its value in today's schema: the import frames all values of a topic with one id. */
+/** With its value in the current schema: the import frames all values of a topic with one schema id. */
 function entryOf(
   { offset, timestamp, key, headers, value }: ReadMessage,
   codec: Codec<unknown>,
@@ -144,7 +144,7 @@ function entryOf(
 
 function current(value: Uint8Array, codec: Codec<unknown>): Uint8Array {
   const id = framedId(value);
-  // What has no frame was never readable: its consumers have set it aside.
+  // A value without a frame was never readable: its consumers have parked it.
   return id === null || id === codec.schemaId ? value : codec.encode(codec.decode(value));
 }
 

@@ -9,7 +9,7 @@ import type { Headers } from '../../../ports/event-log.ts';
 export const magic = Buffer.from('svc-log-1\n');
 export const prefixBytes = 8;
 
-/** A message of the log as the file has it. */
+/** A message of the log in the format of the file. */
 export interface Entry {
   readonly offset: number;
   readonly timestamp: number;
@@ -59,7 +59,7 @@ export function unframed(bytes: Buffer, at: number, file: string): Buffer {
 }
 
 export const corrupted = (file: string, options?: ErrorOptions): GatewayError => {
-  const message = `The file ${file} is damaged or cut off: export again, or copy it again.`;
+  const message = `The file ${file} is corrupt or truncated: export or copy it again.`;
   return new GatewayError('log_corrupt', { message }, options);
 };
 

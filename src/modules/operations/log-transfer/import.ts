@@ -10,8 +10,8 @@ import { OffsetMap } from './offset-map.ts';
 import { translations, type Offsets } from './translate.ts';
 
 /**
- * Fills an empty log from the folder: messages with their times, schema ids framed again, offsets translated where
- * values name them, and the groups' positions. One that was interrupted is begun again with an empty log.
+ * Imports the folder into an empty log: messages with their timestamps, new schema ids, offsets in values translated,
+ * and the positions of groups. An interrupted import starts again with an empty log.
  * @throws GatewayError `conflict` when the log is not empty; `log_corrupt` naming the file; `invalid_request`
  */
 export async function importLog(transfer: Transfer): Promise<Manifest> {
@@ -45,7 +45,7 @@ export async function importLog(transfer: Transfer): Promise<Manifest> {
   return manifest;
 }
 
-/** @throws GatewayError `conflict` when the service here has other partitions */
+/** @throws GatewayError `conflict` when this service has another number of partitions */
 function mustFit({ topics }: Transfer, manifest: Manifest): void {
   for (const { name, partitions } of manifest.topics) {
     const here = topics.find((spec) => spec.name === name);
@@ -62,7 +62,7 @@ async function mustBeEmpty(log: EventLog, topics: readonly TopicFiles[]): Promis
   for (const { name, partitions } of topics) {
     for (let partition = 0; partition < partitions; partition += 1) {
       if ((await log.endOffset(name, partition)) === 0) continue;
-      const message = `${name} holds messages already: a log can only be imported into an empty one.`;
+      const message = `${name} already contains messages: a log can only be imported into an empty one.`;
       throw new GatewayError('conflict', { message });
     }
   }

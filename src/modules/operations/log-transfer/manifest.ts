@@ -7,7 +7,7 @@ export interface PartitionFile {
   readonly partition: number;
   /** Relative to the folder. */
   readonly file: string;
-  /** Offsets in the log it comes from. */
+  /** Offsets in the exported log. */
   readonly start: number;
   readonly end: number;
   readonly messages: number;
@@ -18,19 +18,19 @@ export interface TopicFiles {
   readonly name: string;
   readonly partitions: number;
   readonly cleanup: Cleanup;
-  /** File of the Avro schema that all values have, and the id that frames them. */
+  /** File of the Avro schema of all values, and its schema id. */
   readonly schema: { readonly file: string; readonly id: number };
   readonly files: readonly PartitionFile[];
 }
 
-/** What `manifest.json` of an exported log says. */
+/** The content of `manifest.json` of an exported log. */
 export interface Manifest {
   readonly format: 1;
-  /** Of the service that wrote it. */
+  /** Version of the service that wrote it. */
   readonly version: string;
   readonly made_at: string;
   readonly topics: readonly TopicFiles[];
-  /** Committed positions: offsets of the log it comes from. */
+  /** Committed positions: offsets in the exported log. */
   readonly groups: readonly {
     readonly group: string;
     readonly topic: string;
@@ -40,12 +40,12 @@ export interface Manifest {
 
 const name = 'manifest.json';
 
-/** Written last: a folder without it is no export. */
+/** Written last: a folder without it is not a complete export. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeFile(join(folder, name), `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
 }
 
-/** @throws GatewayError `invalid_request` for a folder that is no export */
+/** @throws GatewayError `invalid_request` for a folder that is not an export */
 export async function readManifest(folder: string): Promise<Manifest> {
   let manifest: Partial<Manifest>;
   try {

@@ -1,13 +1,13 @@
 /** Maps old offsets of a partition to new ones. Each sequence without a gap takes one entry. */
 export class OffsetMap {
-  /** First and last former offset of each run, and where it begins now. */
+  /** First and last old offset of each sequence, and its first new offset. */
   readonly #first: number[] = [];
   readonly #last: number[] = [];
   readonly #now: number[] = [];
   /** Offset after everything. */
   #end = 0;
 
-  /** Notes a message; they come in order. */
+  /** Adds a message; calls are in the order of offsets. */
   add(former: number, now: number): void {
     const at = this.#first.length - 1;
     const isNext =
@@ -21,7 +21,7 @@ export class OffsetMap {
     this.#end = now + 1;
   }
 
-  /** Where to go on reading: at the first message at or after the former offset. */
+  /** The new position of a reader: the first message at or after the old offset. */
   next(former: number): number {
     const at = this.#runAt(former);
     const first = this.#first[at];
@@ -29,13 +29,13 @@ export class OffsetMap {
     return (this.#now[at] ?? 0) + Math.max(0, former - first);
   }
 
-  /** Where the message itself is now; null = it is there no more. */
+  /** The new offset of the message; null = it was not imported. */
   exact(former: number): number | null {
     const first = this.#first[this.#runAt(former)];
     return first !== undefined && former >= first ? this.next(former) : null;
   }
 
-  /** The first run that ends at or after the offset. */
+  /** The first sequence that ends at or after the offset. */
   #runAt(former: number): number {
     let low = 0;
     let high = this.#last.length;

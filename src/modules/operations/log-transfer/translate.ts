@@ -17,12 +17,12 @@ import type { OffsetMap } from './offset-map.ts';
 /** Maps the offsets of a partition; those of a topic that is not imported map to themselves. */
 export type Offsets = (topic: string, partition: number) => OffsetMap | null;
 
-/** Gives a value of the topic, which lay on the partition, the new offsets. */
+/** Translates the offsets in a value of the topic and partition. */
 type Translate = (value: never, offsets: Offsets, partition: number) => unknown;
 
 const bodiesTopic = 'svc.internal.run-bodies.v1';
 
-/** Topics whose values name offsets. They are written after those that they name. */
+/** Topics whose values contain offsets. They are imported after the topics that they refer to. */
 export const translations: Readonly<Record<string, Translate>> = {
   [headsTopic]: head,
   [controlTopic]: entity,
@@ -32,7 +32,7 @@ export const translations: Readonly<Record<string, Translate>> = {
 const next = (offsets: Offsets, topic: string, partition: number, offset: number): number =>
   offsets(topic, partition)?.next(offset) ?? offset;
 
-/** The last message that was done: what comes after it is next. */
+/** The last processed message; the next one follows it. */
 const lastDone = (offsets: Offsets, topic: string, partition: number, offset: number): number =>
   next(offsets, topic, partition, offset + 1) - 1;
 
@@ -43,7 +43,7 @@ function head(value: StreamHeadValue, offsets: Offsets, partition: number): Stre
     ...value,
     command_offset: done(value.command_offset),
     passes: value.passes.map((pass) => ({ ...pass, marks_offset: done(pass.marks_offset) })),
-    // The command that is being decided is the one after the last decided.
+    // The command in progress is the one after the last decided command.
     job: job === null ? null : JSON.stringify({ ...job, offset: done(job.offset - 1) + 1 }),
   };
 }
@@ -57,7 +57,7 @@ function entity(value: EntityValue, offsets: Offsets, partition: number): Entity
   };
 }
 
-/** Kinds of entities whose state names offsets. */
+/** Entity kinds whose state contains offsets. */
 const states: Readonly<Record<string, Translate>> = {
   [ownerKey]: (note: OwnerNote, offsets, partition) => ({
     ...note,

@@ -4,7 +4,7 @@ import type { OperationPlace } from './queries.ts';
 
 const refused = (): GatewayError => new GatewayError('invalid_cursor_value');
 
-/** Opaque text for a place; `parse` refuses what was not made here. */
+/** An opaque cursor; `parse` refuses texts of another origin. */
 function cursorOf<T>(parts: z.ZodType<T>) {
   return {
     text: (position: T): string => Buffer.from(JSON.stringify(position)).toString('base64url'),
@@ -39,8 +39,8 @@ export const operationCursor = {
   },
 };
 
-/** A message among those of its operation. */
+/** Position of a message within its operation. */
 export const messageCursor = cursorOf(number);
 
-/** Where a reader of the topic stands: the next offset of each partition. */
+/** The position of a reader of the topic: the next offset of each partition. */
 export const tailCursor = cursorOf(z.array(number).min(1).max(10_000));

@@ -1,7 +1,10 @@
 import type { PublicFields } from '../../../kernel/public-fields.ts';
 import type { Micros } from '../../../kernel/time.ts';
 
-/** A value of `svc.logs.v1`. Mirrors schemas/runs/log-entry.v1.avsc. */
+/**
+ * A value of `svc.logs.v1`.
+ * @see schemas/runs/log-entry.v1.avsc
+ */
 export interface LogEntry extends PublicFields {
   readonly operation_id: string;
   /** debug, info, warn or error. */
@@ -10,7 +13,7 @@ export interface LogEntry extends PublicFields {
   /** Set on the entries that begin and end an operation, for example `sync:run`. */
   readonly operation_type: string | null;
   readonly state: string | null;
-  /** When the operation began; set beside `operation_type`. */
+  /** Start of the operation; set together with `operation_type`. */
   readonly started_at: Micros | null;
   /** Name of the function that the operation runs. */
   readonly function: string | null;

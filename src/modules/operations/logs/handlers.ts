@@ -93,7 +93,7 @@ export async function messagesOf(deps: Deps, { environmentUid }: Caller, request
     if (existing.length === 0) throw unknownOperation(operationId);
   }
   const isMore = rows.length > limit;
-  // The surplus one is the furthest from where the reader stands.
+  // The extra row is the furthest from the position of the reader.
   const page = after === undefined ? rows.slice(0, limit) : rows.slice(isMore ? 1 : 0);
   const [newest, oldest] = [page.at(0), page.at(-1)];
   const isOlder = after === undefined ? isMore : oldest !== undefined;
@@ -108,7 +108,8 @@ export async function messagesOf(deps: Deps, { environmentUid }: Caller, request
 }
 
 /**
- * Connection ids act as secrets for a key that may not list them (docs/reference/http.md#scopes): it says which it knows.
+ * Connection ids are secrets for a key that may not list them (docs/reference/http.md#scopes): such a key must name
+ * them.
  * @throws GatewayError `forbidden`
  */
 export function requireNamed(caller: Caller, connections: readonly string[] | undefined): void {
@@ -117,7 +118,7 @@ export function requireNamed(caller: Caller, connections: readonly string[] | un
   throw new GatewayError('forbidden', { message });
 }
 
-/** Null states are all of them. */
+/** Null = all states. */
 const named = (states: readonly string[] | undefined): readonly string[] | undefined =>
   states?.includes('all') === true ? undefined : states;
 
@@ -139,7 +140,7 @@ function timestampOf(input: string, field: string): Micros {
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without what is undefined. */
+/** Without undefined fields. */
 function present<T extends object>(input: T): Present<T> {
   return Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== undefined),
@@ -147,6 +148,6 @@ function present<T extends object>(input: T): Present<T> {
 }
 
 function unknownOperation(operationId: string): GatewayError {
-  const message = `No operation "${operationId}" in the log of this environment; it keeps 15 days.`;
+  const message = `The operation "${operationId}" is not in the log of this environment, which keeps 15 days.`;
   return new GatewayError('not_found', { message });
 }

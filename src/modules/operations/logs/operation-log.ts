@@ -16,7 +16,7 @@ import type {
   OperationState,
 } from '../../../ports/operation-log.ts';
 
-/** Entries waiting for the event log; beyond it new ones are dropped and the drop is logged. */
+/** Limit of entries that wait for the event log; further entries are dropped, which is logged. */
 const waitingMax = 10_000;
 /** Entries are batched by this time or number, so that neither runs nor proxied calls wait for their log. */
 const collectMs = 250;
@@ -34,7 +34,7 @@ export function createOperationLogs({
   readonly publisher: Publisher;
   readonly logger: Pick<Logger, 'warn'>;
   readonly clock: Pick<Clock, 'nowMicros'>;
-  /** Told of each operation as it ends, and of each try that is noted. */
+  /** Called at the end of each operation and of each logged attempt. */
   readonly ended?: (outcome: OperationOutcome) => void;
 }): OperationLogs {
   const batches = inBatches(publisher, logger);
@@ -81,7 +81,7 @@ function outcomeOf(
   return runId === undefined ? outcome : { ...outcome, runId };
 }
 
-/** Publishes entries in the background; those that come while a batch is on its way are collected as well. */
+/** Publishes entries in the background; entries that arrive during the append of a batch form the next batch. */
 function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
   let waiting: (() => PublicMessage)[] = [];
   let dropped = 0;
@@ -111,7 +111,7 @@ function inBatches(publisher: Publisher, logger: Pick<Logger, 'warn'>) {
     sending = null;
   };
   return {
-    /** @param made what is written, when it is written */
+    /** @param made creates the entry when the batch is written */
     add(made: () => PublicMessage): void {
       if (waiting.length >= waitingMax) {
         if (dropped++ === 0) logger.warn('log entries are dropped: the event log is behind');
@@ -199,7 +199,7 @@ function entry(
   };
 }
 
-/** JSON beyond the limit is kept as its beginning: a JSON string, so that the field stays JSON. */
+/** JSON beyond the limit is truncated and stored as a JSON string, so that the field is valid JSON. */
 function cut(context: string): string {
   const bytesMax = 3 * context.length;
   if (bytesMax <= contextBytesMax || Buffer.byteLength(context) <= contextBytesMax) return context;

@@ -13,7 +13,7 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 const time = (micros: number): string => isoMillis(Math.floor(micros / 1000));
 
 /**
- * An operation as the API shows it (docs/reference/http.md#logs-and-runs); names are those of now.
+ * An operation as the API shows it (docs/reference/http.md#logs-and-runs); with the current names.
  * @param showsConnection false hides ids of connections from keys that may not list them
  */
 export function presentOperation(
@@ -84,7 +84,7 @@ export function presentMessage(row: EntryRow) {
   };
 }
 
-/** The same message as it stands in the log, for who follows it. */
+/** The same message from the log, for the live tail. */
 export function presentEntry(entry: LogEntry) {
   const { integration, connection_id: connectionId, operation_type: type } = entry;
   const message = presentMessage({
@@ -113,7 +113,7 @@ const contexts = ['proxy', 'webhook', 'auth'] as const;
 const contextOf = (type: string): (typeof contexts)[number] | 'script' =>
   contexts.find((context) => type.startsWith(`${context}:`)) ?? 'script';
 
-/** What the context says of a request goes into its own fields, the rest into `meta`. */
+/** Request fields of the context become fields of their own, the others go into `meta`. */
 function factsOf(more: string): {
   readonly request?: JsonObject;
   readonly response?: JsonObject;

@@ -3,8 +3,8 @@ import { limits } from '../../../kernel/limits.ts';
 import { defineAppended } from '../../../../streams/projector/appended.ts';
 
 /**
- * The order answers: what happened in an environment within a time. An operation is found by its entries that have a
- * type, which all carry when it began.
+ * Sort order for queries of an environment within a time range. An operation is found by its entries with a type, which
+ * all contain its start time.
  */
 export const logs = defineAppended<LogEntry>()({
   name: 'logs',

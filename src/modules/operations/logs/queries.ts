@@ -7,10 +7,10 @@ import type { OperationsServices } from '../services.ts';
 
 type Deps = Pick<OperationsServices, 'control' | 'tables'>;
 
-/** What operations are looked for; absent = any. */
+/** Filter of operations; absent = any. */
 export interface OperationFilter {
   readonly environmentUid: string;
-  /** Begun within, both included. */
+  /** Range of start times, inclusive. */
   readonly from: Micros;
   readonly to: Micros;
   readonly states?: readonly string[];
@@ -24,7 +24,7 @@ export interface OperationFilter {
   readonly search?: string;
 }
 
-/** Operations stand by when they began, newest first. */
+/** Position in the list: operations are sorted by start time, newest first. */
 export interface OperationPlace {
   readonly startedAt: Micros;
   readonly operationId: string;
@@ -32,7 +32,7 @@ export interface OperationPlace {
 
 interface Page<Row> {
   readonly rows: readonly Row[];
-  /** Of all that is looked for, whatever the page. */
+  /** Total of the filter, independent of the page. */
   readonly total: number;
 }
 
@@ -144,7 +144,7 @@ function conditionsOf(filter: OperationFilter, table: string) {
 const contains =
   '(positionCaseInsensitiveUTF8(message, {search:String}) > 0 OR positionCaseInsensitiveUTF8(context, {search:String}) > 0)';
 
-/** What messages of one operation are looked for; absent = any. */
+/** Filter of the messages of one operation; absent = any. */
 export interface MessageFilter {
   readonly environmentUid: string;
   readonly operationId: string;
@@ -153,12 +153,15 @@ export interface MessageFilter {
   readonly states?: readonly string[];
   readonly levels?: readonly string[];
   readonly search?: string;
-  /** Places in the log, which the messages of an operation ascend by. */
+  /** Positions in the log, the sort order of the messages of an operation. */
   readonly before?: number;
   readonly after?: number;
 }
 
-/** Newest first; with `after` the ones right after it. @throws GatewayError `projection_unavailable` */
+/**
+ * Newest first; with `after` those directly after it.
+ * @throws GatewayError `projection_unavailable`
+ */
 export async function findMessages(
   { control, tables }: Deps,
   filter: MessageFilter,

@@ -1,4 +1,4 @@
-/** An operation as the table gives it; 64-bit numbers come as text. */
+/** An operation in the table; 64-bit numbers are strings. */
 export interface OperationRow {
   readonly operation_id: string;
   /** µs. */

@@ -3,7 +3,7 @@ import { anyJson, data, timestamp } from '../../../http/responses.ts';
 
 const failure = z.strictObject({ name: z.string(), message: z.string() });
 
-/** What is known of a request to a provider, of an operation or a message. */
+/** The request to a provider, in an operation or a message. */
 const facts = {
   error: failure.optional(),
   request: z

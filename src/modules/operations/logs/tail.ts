@@ -15,7 +15,7 @@ import { presentEntry } from './presenter.ts';
 import type { OperationsServices } from '../services.ts';
 
 const topic = 'svc.logs.v1';
-/** Readers of the topic at a time in one process: each reads all of it. */
+/** Limit of concurrent readers of the topic in one process: each reads the complete topic. */
 const tailsMax = 50;
 const batchBytesMax = 1024 ** 2;
 
@@ -34,8 +34,8 @@ type Wanted = z.output<typeof query>;
 let tails = 0;
 
 /**
- * The log as it is written: server-sent events named `message` with a message of the log each. The id is where the
- * reader stands in the log: sent back as `Last-Event-ID`, it goes on right after it, for as long as the log is kept.
+ * The live log: server-sent events named `message`, each with one message of the log. The event id is the position in
+ * the log: with `Last-Event-ID` the stream resumes directly after it, within the retention of the log.
  */
 export const tailRoute: StreamRoute<OperationsServices> = {
   prefix: '/logs/tail',
@@ -97,7 +97,7 @@ async function startOf(
   return offsets.map((offset, partition) => ({ topic, partition, offset }));
 }
 
-/** The environment stands in the key: what is of others is not even read. */
+/** The key contains the environment: messages of other environments are not decoded. */
 function* entriesOf(
   { messages }: Batch,
   environmentUid: string,

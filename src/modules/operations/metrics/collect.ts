@@ -16,7 +16,7 @@ interface Value {
 
 const deadLettersMax = 10_000;
 
-/** Takes the figures that stand in the log, the tables and the views. One that cannot be had is left out and said. */
+/** Collects the figures of the log, the tables and the views. An unavailable figure is omitted and logged. */
 export async function collect(deps: Deps, gauges: Gauges): Promise<void> {
   gauges.replace('svc_build_info', [{ labels: [deps.settings.version], value: 1 }]);
   const tasks = [collectProjections, collectGroups, collectDeadLetters];

@@ -19,7 +19,7 @@ export function countOperation(metrics: Metrics, operationOutcome: OperationOutc
     return;
   }
   const kind = kinds[operationType] ?? (operationType.startsWith('events:') ? 'on-event' : null);
-  // A delivery of a provider is no run; what it sets off is.
+  // A received webhook is not a run; the runs that it starts are.
   if (kind !== null && operationOutcome.runId === undefined) return;
   if (kind !== null) {
     const status = operationOutcome.isInterrupted ? 'interrupted' : state;
@@ -28,6 +28,6 @@ export function countOperation(metrics: Metrics, operationOutcome: OperationOutc
     return;
   }
   if (!operationType.startsWith('webhook:')) return;
-  // An attempt that another one follows.
+  // An attempt that is retried.
   metrics.count('svc_webhook_attempts_total', [state === 'running' ? 'failed' : state]);
 }

@@ -10,11 +10,11 @@ import type {
 } from '../../../../streams/projector/projection-state.ts';
 import { untouched, verificationState } from '../../../../streams/projector/projection-state.ts';
 
-/** `name` is the projection's. Reports come from projectors, and may come late or twice. */
+/** `name` is the projection's. Reports of projectors may arrive late or twice. */
 export type ProjectionCommand = { readonly name: string; readonly at: Instant } & (
   | {
       readonly type: 'Rebuild';
-      /** Of the tables that this program makes. */
+      /** Version of the tables of this release. */
       readonly schemaVersion: number;
       readonly partitions: number;
       readonly pacePercent: number;
@@ -22,7 +22,7 @@ export type ProjectionCommand = { readonly name: string; readonly at: Instant } 
   | { readonly type: 'Verify'; readonly id: string }
   | { readonly type: 'Switch'; readonly isForced: boolean }
   | { readonly type: 'RollBack' }
-  /** Null: the generation that is being built, or else the one that is read. */
+  /** Null: the generation that is being built, otherwise the active one. */
   | { readonly type: 'Pause'; readonly generation: number | null }
   | { readonly type: 'Resume'; readonly generation: number | null }
   | { readonly type: 'Retire'; readonly generation: number }
@@ -77,7 +77,7 @@ export const projection: Decider<Projection | null, ProjectionCommand, Projectio
   evolve,
 };
 
-/** The one generation beside the active one, if it is there for use. */
+/** The generation beside the active one, if it is usable. */
 const other = ({ generations, active }: Projection): Generation | undefined =>
   generations.find(({ number, state }) => number !== active && state !== 'retiring');
 
@@ -152,7 +152,7 @@ function rolledBack({ name, at }: Of<'RollBack'>, existing: Projection): Project
   return [{ type: 'RolledBack', from: existing.active, to: former.number, at }];
 }
 
-/** Generations change places only at the same place of the log, which paused ones do not reach. */
+/** Generations switch only at the same position of the log, which paused ones do not reach. */
 function refuseIfPaused({ name, generations }: Projection): void {
   const paused = generations.find(({ isPaused }) => isPaused);
   if (paused === undefined) return;
@@ -192,7 +192,7 @@ function generationOf({ name, generations }: Projection, wanted: number): Genera
 
 type Report = Extract<ProjectionCommand, { type: `Report${string}` }>;
 
-/** A report of what is no longer so says nothing. */
+/** An outdated report has no effect. */
 function reported(command: Report, existing: Projection): ProjectionEvent[] {
   const { generation, at } = command;
   const subject = existing.generations.find(({ number }) => number === generation);

@@ -11,7 +11,7 @@ export const projectionRef = (name: string): EntityRef => ({
   path: [name],
 });
 
-/** Which generation of a projection is read, built, kept. Projectors follow what is published of it. */
+/** Which generation of a projection is active, built or kept. Projectors consume its events. */
 export const projectionEntity: EntityDefinition<Projection, ProjectionCommand, ProjectionEvent> = {
   kind: 'projection',
   decider: projection,
@@ -53,7 +53,7 @@ const actions = {
   GenerationRetired: 'retired',
 } as const satisfies Record<ProjectionEvent['type'], string>;
 
-/** `verified` says that all partitions were compared and are equal. */
+/** `verified`: all partitions were compared and are equal. */
 function actionOf(event: ProjectionEvent, after: Projection): string {
   if (event.type !== 'PartsVerified') return actions[event.type];
   const verification = after.generations.find(

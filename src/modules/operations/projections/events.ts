@@ -11,9 +11,9 @@ interface OfGeneration {
 }
 
 interface Exchange {
-  /** The generation that was read. */
+  /** The previously active generation. */
   readonly from: number;
-  /** The one that is read now. */
+  /** The active generation. */
   readonly to: number;
   readonly at: Instant;
 }

@@ -6,21 +6,21 @@ import type { OperationsServices } from '../services.ts';
 
 export interface PartitionFigures {
   readonly partition: number;
-  /** Where the topic begins. */
+  /** The first offset of the topic. */
   readonly start: number;
   /** The next offset to read. */
   readonly position: number;
   readonly end: number;
 }
 
-/** A generation with what its tables and the log say of it now. */
+/** A generation with the current figures of its tables and the log. */
 export interface GenerationFigures {
   readonly generation: Generation;
   readonly tables: readonly string[];
   readonly partitions: readonly PartitionFigures[];
   /** Rows of the first table, superseded ones included until they are merged away. */
   readonly rows: number;
-  /** Of all its tables, on the disk of the store that was asked. */
+  /** Of all its tables, on the disk of the queried store. */
   readonly bytes: number;
 }
 
@@ -53,7 +53,7 @@ export async function figuresOf(
     const { name = '', tables = [] } = sets[at] ?? {};
     const partitions = places.map(({ partition, start, end }) => {
       const next = reached.get(`${name}/${partition}`) ?? start;
-      // Beyond the end: it is being emptied, and starts over.
+      // Beyond the end: the table is being emptied and starts over.
       return { partition, start, end, position: next > end ? start : Math.max(start, next) };
     });
     const bytes = tables.reduce((sum, table) => sum + (sizes.get(table)?.bytes ?? 0), 0);

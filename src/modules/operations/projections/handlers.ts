@@ -29,7 +29,7 @@ export async function findProjection(deps: Deps, name: string): Promise<Projecti
 }
 
 /**
- * Begins to build the next generation beside the one that is read.
+ * Starts to build the next generation beside the active one.
  * @throws GatewayError `not_found`, `conflict`: there is another one beside it
  */
 export async function rebuildProjection(
@@ -48,7 +48,10 @@ export async function rebuildProjection(
   );
 }
 
-/** Begins to compare the generation beside the one that is read. @throws GatewayError `not_found`, `conflict` */
+/**
+ * Starts to compare the other generation with the active one.
+ * @throws GatewayError `not_found`, `conflict`
+ */
 export async function verifyProjection(
   deps: Deps,
   name: string,
@@ -57,7 +60,7 @@ export async function verifyProjection(
   return executeOn(deps, name, { type: 'Verify', id: randomUUID() }, options);
 }
 
-/** What an operator asks of a projection beside rebuilding and comparing it. */
+/** Operator requests for a projection other than rebuild and compare. */
 export type ProjectionOrder =
   | { readonly type: 'Switch'; readonly isForced: boolean }
   | { readonly type: 'RollBack' }
@@ -93,6 +96,6 @@ function tablesOf({ projections }: Deps, name: string): ProjectionTables {
   if (found !== undefined) return found;
   const names = projections.map((projection) => projection.name).join(', ');
   throw new GatewayError('not_found', {
-    message: `No projection named "${name}"; there are ${names}.`,
+    message: `The projection "${name}" does not exist; the projections are ${names}.`,
   });
 }

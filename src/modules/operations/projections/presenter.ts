@@ -6,7 +6,7 @@ import { verificationState } from '../../../../streams/projector/projection-stat
 const time = (at: Instant | null): string | null => (at === null ? null : isoMillis(at));
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** A projection: what is read, and every generation beside it. Positions are offsets of the topic. */
+/** A projection: the active generation, and every generation beside it. Positions are offsets of the topic. */
 export function presentProjection(
   { of: projectionTables, projection, generations }: ProjectionFigures,
   now: Instant,
@@ -66,7 +66,7 @@ function presentPlaces(partitions: readonly PartitionFigures[]) {
   };
 }
 
-/** Since the building began; null for a generation that is not being built. */
+/** Since the start of the build; null for a generation that is not being built. */
 function speedOf(
   { state, requestedAt, isPaused }: Generation,
   partitions: readonly PartitionFigures[],

@@ -18,13 +18,13 @@ import { oneProjectionShape, projectionsShape } from './shapes.ts';
 const name = text(1, 255);
 const path = z.strictObject({ name });
 const number = z.number().int().min(1).max(1_000_000);
-/** Leaves time to readers, on a machine that both share. */
+/** Throttles the rebuild in favor of readers on the same machine. */
 const pacePercentDefault = 75;
 
 const read = ['account:projections:read'] as const;
 const write = ['account:projections:write'] as const;
 
-/** 200: it is so. 202: it has begun; ask for the projection to see how it goes. */
+/** 200: done. 202: started; GET the projection shows its progress. */
 const answer = (status: 200 | 202, figures: ProjectionFigures, { clock }: OperationsServices) => ({
   status,
   body: { data: presentProjection(figures, clock.now()) },

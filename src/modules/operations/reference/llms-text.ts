@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../kernel/stable-json.ts';
 import { methods, objectOf, tagOf, textOf } from './page.ts';
 
 /**
- * The API as Markdown for language models: what it is, how it is called, and a line for each operation with a link to
- * all about it.
+ * The API as Markdown for language models: an introduction, authentication, and a line for each operation with a link
+ * to its details.
  * @param base address that the links begin with, without a slash at its end
  */
 export function llmsText(document: JsonObject, base: string): string {

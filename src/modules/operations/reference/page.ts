@@ -4,7 +4,7 @@ import { typeText } from './type-text.ts';
 
 export const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The document for people: one section a tag, one entry an operation; between them others get their turn. */
+/** The document for people: one section per tag, one entry per operation; yields to other requests in between. */
 export async function referencePage(document: JsonObject): Promise<string> {
   const sections: string[] = [];
   const paths = Object.entries(objectOf(document['paths']));
@@ -43,7 +43,7 @@ function escaped(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Paragraphs of plain text in which only `code` is marked. */
+/** Paragraphs of plain text with `code` spans. */
 const paragraphs = (text: string): string =>
   text
     .split('\n\n')
@@ -113,7 +113,7 @@ function responsesOf(responses: JsonObject, document: JsonObject): string {
     .join('');
 }
 
-/** What a reference such as `#/components/responses/Forbidden` leads to. */
+/** Resolves a reference such as `#/components/responses/Forbidden`. */
 function referred(value: JsonObject, document: JsonObject): JsonObject {
   const { $ref: reference } = value;
   if (typeof reference !== 'string') return value;

@@ -39,9 +39,9 @@ interface Texts {
   readonly llms: Buffer;
 }
 
-/** @param endpoints asked for with the first request: these routes are among them */
+/** @param endpoints read at the first request, because they include these routes */
 export function referenceRoutes(endpoints: () => Endpoints): readonly AnyRoute[] {
-  /** By address: it is known only once the server listens. */
+  /** By address, which is known only when the server listens. */
   const made = new Map<string, Promise<Texts>>();
   const texts = ({ settings: { version, publicUrl } }: Pick<OperationsServices, 'settings'>) => {
     const existing = made.get(publicUrl) ?? textsOf(endpoints(), { version, publicUrl });

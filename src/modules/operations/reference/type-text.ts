@@ -2,7 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/stable
 
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
-/** A schema in the words of TypeScript. @param depth levels of indentation of what is inside */
+/**
+ * A schema as a TypeScript type.
+ * @param depth indentation of nested lines
+ */
 export function typeText(schema: JsonObject, document: JsonObject, depth = 0): string {
   const { $ref: reference, enum: values, type, items } = schema;
   if (typeof reference === 'string') return named(reference, document, depth);
@@ -25,7 +28,7 @@ function formatText({ format, minimum, maximum, minLength, maxLength }: JsonObje
   return (typeof format === 'string' ? ` (${format})` : '') + range;
 }
 
-/** Shown whole: nothing in the document holds itself. */
+/** Expanded inline: no schema of the document is recursive. */
 function named(reference: string, document: JsonObject, depth: number): string {
   const name = reference.slice(reference.lastIndexOf('/') + 1);
   const schemas = objectOf(objectOf(document['components'])['schemas']);

@@ -24,12 +24,12 @@ interface PublicTopic extends Topic {
   readonly avro: Json & { readonly name: string; readonly doc: string };
 }
 
-/** What differs from installation to installation. */
+/** The values that depend on the installation. */
 export interface Installation {
   readonly version: string;
-  /** How many partitions the owned topics have. */
+  /** Number of partitions of the owned topics. */
   readonly ownedPartitions: number;
-  /** What stands for the first word `svc` of the names of topics. */
+  /** Replaces the first word `svc` of topic names. */
   readonly prefix: string;
 }
 
@@ -180,7 +180,7 @@ function messageOf(topic: Pick<Topic, 'key'>, kind: MessageKind): Json {
   };
 }
 
-/** Stands for the topics that are made at run time, one for each model that is opted in. */
+/** Represents the topics that are created at run time, one per opted-in model. */
 const typedChannelName = 'typed';
 const typedTopic = { key: 'connection uid/variant/record' };
 

@@ -1,4 +1,4 @@
-/** What a message is to its readers: decides which headers it carries (docs/reference/topics.md#headers). */
+/** The kind of a message, which decides its headers (docs/reference/topics.md#headers). */
 export type MessageKind = 'event' | 'tombstone' | 'record' | 'record-tombstone';
 
 interface HeaderSchema {
@@ -57,7 +57,7 @@ const stream = ['svc-stream', 'svc-seq'] as const;
 const carried: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
   event: [...required, ...described, 'ce_dataschema', 'content-type'],
   tombstone: [...required, ...described],
-  // Only what readers cannot do without: headers would cost more than the payloads of small records.
+  // Only required headers: more would cost more than the payloads of small records.
   record: [...required, 'content-type', ...stream],
   'record-tombstone': stream,
 };
@@ -69,7 +69,7 @@ const optional: Readonly<Record<MessageKind, readonly HeaderName[]>> = {
   'record-tombstone': [],
 };
 
-/** The headers that every message of the kind carries, and those that it may carry; no others. */
+/** The required and optional headers of messages of the kind; no others are allowed. */
 export function headersSchema(kind: MessageKind): HeadersSchema {
   const names = [...carried[kind], ...optional[kind]];
   return {

@@ -1,3 +1,3 @@
-/** The name of a topic as the log of this installation has it. */
+/** The name of a topic in the log of this installation. */
 export const prefixed = (name: string, prefix: string): string =>
   name.replace(/^svc\./, `${prefix}.`);

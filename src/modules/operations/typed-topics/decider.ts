@@ -5,7 +5,7 @@ import type { Instant } from '../../../kernel/time.ts';
 import type { TypedTopicEvent } from './events.ts';
 import type { TypedTopic } from './state.ts';
 
-/** Facts the owner adds: `at`, and what it knows of the integration and of other typed topics. */
+/** Facts that the owner adds: `at`, the integration, and other typed topics. */
 export type EnableTypedTopic = {
   readonly type: 'Enable';
   readonly at: Instant;
@@ -48,7 +48,7 @@ export const typedTopic: Decider<TypedTopic | null, TypedTopicCommand, TypedTopi
   },
 };
 
-/** When nothing can be left in the topic that an erasure would have to be told of; null = in use. */
+/** Time after which the topic contains no record that an erasure must delete; null = in use. */
 export function forgottenAt({ endedAt }: TypedTopic): Instant | null {
   return endedAt === null ? null : endedAt + limits.typedTopicKeptMs;
 }
@@ -58,7 +58,7 @@ function enabled(command: EnableTypedTopic, state: TypedTopic | null): TypedTopi
   const { uid, environmentUid, integrationKey, model, address, at } = command;
   if (!command.isIntegrationKnown) throw notFound();
   if (command.sameAddress !== null) {
-    const message = `The model "${command.sameAddress}" has the topic ${address} already: names differ by more than case and punctuation.`;
+    const message = `The model "${command.sameAddress}" already has the topic ${address}: names must differ by more than case and punctuation.`;
     throw new GatewayError('conflict', { message });
   }
   const typedTopic: TypedTopic = {

@@ -5,7 +5,7 @@ import type { IntegrationDependents } from '../../connections/integrations/depen
 import { typedTopicRef } from './entity.ts';
 import { listTypedTopics } from './queries.ts';
 
-/** Typed topics carry the environment's name, and show payloads in clear. */
+/** Names of typed topics contain the environment's name, and their payloads are plain text. */
 export const typedTopicsOfEnvironments = (control: ControlPlane): EnvironmentDependents => ({
   refuseChange(environmentUid, { isRenamed, isSealed }) {
     if (!isRenamed && !isSealed) return;
@@ -18,7 +18,7 @@ export const typedTopicsOfEnvironments = (control: ControlPlane): EnvironmentDep
   },
 });
 
-/** Their names carry the key of the integration. */
+/** Names of typed topics contain the key of the integration. */
 export const typedTopicsOfIntegrations = (control: ControlPlane): IntegrationDependents => ({
   refuseMove({ environmentUid, uniqueKey }) {
     const [first] = ofIntegration(control, environmentUid, uniqueKey);

@@ -3,12 +3,12 @@ import type { Micros } from '../../../kernel/time.ts';
 import { namespaceOf } from './names.ts';
 import { mapModel } from './row-mapping.ts';
 
-/** A row of a typed topic: the model's fields, `_extra`, and what every row has. */
+/** A row of a typed topic: the model's fields, `_extra`, and the common fields. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A value of a typed topic: the change event of Debezium, which its transforms and many sinks read. */
+/** A value of a typed topic: the change event of Debezium, which its transforms and many sinks support. */
 export interface Envelope {
-  /** Of a delete: what it was, as far as it is known. Null for all others (see README.md). */
+  /** For a delete: the deleted row, as far as available. Null for other operations (see README.md). */
   readonly before: Row | null;
   readonly after: Row | null;
   readonly source: {
@@ -24,9 +24,9 @@ export interface Envelope {
     /** stream_seq of the change. */
     readonly seq: number;
   };
-  /** Created, updated, deleted, or read again by a backfill. */
+  /** Create, update, delete, or read by a backfill. */
   readonly op: 'c' | 'u' | 'd' | 'r';
-  /** When this message was made. */
+  /** When this message was created. */
   readonly ts_ms: number;
   readonly ts_us: Micros;
   readonly transaction: null;
@@ -41,7 +41,7 @@ export interface RowKey {
 export interface TypedSchema {
   /** Avro schema of the values. */
   readonly definition: object;
-  /** A row of the record; without payload it has only what names it. */
+  /** A row of the record; without payload only its identifying fields. */
   readonly row: (rowKey: RowKey, isDeleted: boolean, payload: JsonObject | null) => Row;
 }
 

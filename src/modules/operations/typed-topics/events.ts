@@ -5,5 +5,5 @@ export type TypedTopicEvent =
   | { readonly type: 'TypedTopicEnabled'; readonly typedTopic: TypedTopic }
   | { readonly type: 'TypedTopicOpened'; readonly major: number }
   | { readonly type: 'TypedTopicEnded'; readonly at: Instant }
-  /** What the topic held is gone by retention. */
+  /** The retention has deleted the messages of the topic. */
   | { readonly type: 'TypedTopicForgotten' };

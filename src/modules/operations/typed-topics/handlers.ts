@@ -19,7 +19,7 @@ interface Named {
 }
 
 /**
- * Opts a model in; one that is in already stays as it is.
+ * Opts a model in; idempotent.
  * @throws GatewayError `not_found` (integration or model), `conflict` (sealed payloads, a topic of that name),
  *   `invalid_uri_params` (the name would be too long)
  */
@@ -65,11 +65,11 @@ async function requireModel({ control }: Deps, named: Named): Promise<void> {
   if (isDeclared()) return;
   await control.view.caughtUp();
   if (isDeclared()) return;
-  const message = `No sync deployed for the integration "${integrationKey}" declares the model "${model}".`;
+  const message = `No deployed sync of the integration "${integrationKey}" declares the model "${model}".`;
   throw new GatewayError('not_found', { message });
 }
 
-/** A typed topic shows what its readers may not open. */
+/** A typed topic would publish payloads in plain text. */
 function refuseSealed({ name, payloadMode }: Environment): void {
   if (payloadMode === 'plain') return;
   const message =
@@ -80,18 +80,18 @@ function refuseSealed({ name, payloadMode }: Environment): void {
 
 function refuseLongName(address: string): void {
   if (topicOf(address, 99).length <= topicNameCharsMax) return;
-  const message = `The topic's name would have more than ${topicNameCharsMax} characters: ${address}.`;
+  const message = `The topic name ${address} has more than ${topicNameCharsMax} characters.`;
   throw new GatewayError('invalid_uri_params', {
     message,
     errors: [{ code: 'too_big', message, path: ['model'] }],
   });
 }
 
-/** Environments share the log: a name that another had before it was given up is still theirs. */
+/** Environments share the log: a topic name of a deleted environment is still reserved. */
 function refuseForeign({ control }: Deps, environmentUid: string, address: string): void {
   const isForeign = (one: TypedTopic) =>
     one.address === address && one.environmentUid !== environmentUid;
   if (!allTypedTopics(control).some(isForeign)) return;
-  const message = `The topic ${address} still holds records of another environment.`;
+  const message = `The topic ${address} still contains records of another environment.`;
   throw new GatewayError('conflict', { message });
 }

@@ -1,12 +1,12 @@
-/** Where the topics of all models are: `svc.cdc.<environment>.<integration>.<model>`. */
+/** The name pattern of the topics of all models: `svc.cdc.<environment>.<integration>.<model>`. */
 const prefix = 'svc.cdc';
 
 /** Kafka's limit. */
 export const topicNameCharsMax = 249;
 
 /**
- * Name of a model's topic without its major version: lower case, and a hyphen for everything that a topic
- * may not have or that would look like another part.
+ * Name of a model's topic without its major version: lower case, with a hyphen for each character that a topic name
+ * does not allow or that separates its parts.
  */
 export function addressOf(environment: string, integrationKey: string, model: string): string {
   return [prefix, ...[environment, integrationKey, model].map(part)].join('.');

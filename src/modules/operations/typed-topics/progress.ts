@@ -1,6 +1,9 @@
 export const typedProgressTopic = 'svc.internal.typed-topics.v1';
 
-/** A value of `svc.internal.typed-topics.v1`. Mirrors schemas/records/typed-topic-progress.v1.avsc. */
+/**
+ * A value of `svc.internal.typed-topics.v1`.
+ * @see schemas/records/typed-topic-progress.v1.avsc
+ */
 export interface TypedTopicProgress {
   readonly opt_in: string;
   readonly next: number;

@@ -8,7 +8,7 @@ export function listTypedTopics({ view }: ControlPlane, environmentUid?: string)
   return allTypedTopics({ view }, environmentUid).filter(({ endedAt }) => endedAt === null);
 }
 
-/** Also those that have ended and are not forgotten yet. */
+/** Including ended ones that are not deleted yet. */
 export function allTypedTopics(
   { view }: Pick<ControlPlane, 'view'>,
   environmentUid?: string,

@@ -11,8 +11,8 @@ import { Targets } from './publishing/targets.ts';
 const retryMaxMs = 10_000;
 
 /**
- * Writes the typed topics of the models that are opted in (docs/reference/topics.md#typed-topics). Reads nothing
- * before the first model is.
+ * Writes the typed topics of the models that are opted in (docs/reference/topics.md#typed-topics). Reads nothing before
+ * the first opt-in.
  */
 export async function startTypedTopics(deps: TypedTopicsDeps): Promise<AsyncDisposable> {
   const { schemas, control } = deps;
@@ -54,7 +54,7 @@ async function run(shared: Shared, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The partitions that this process holds. */
+/** The partitions that are assigned to this process. */
 class Holders {
   readonly #shared: Shared;
   readonly #held = new Map<
@@ -89,7 +89,7 @@ class Holders {
   }
 }
 
-/** Does the work until it is done, over failures of the log. A fenced writer gives up: another has taken over. */
+/** Retries the work over failures of the log. A fenced writer gives up: another process has acquired the partition. */
 async function retryUntilDone(
   { logger, retryMs = 200 }: Shared,
   signal: AbortSignal,
@@ -109,7 +109,7 @@ async function retryUntilDone(
   }
 }
 
-/** A signal that may have ended while something was awaited. */
+/** Reads the signal again after an await. */
 const isOver = (signal: AbortSignal): boolean => signal.aborted;
 
 function ended(signal: AbortSignal): Promise<void> {

@@ -3,27 +3,27 @@ import { isJsonObject } from '../../../kernel/stable-json.ts';
 import { microsOf } from '../../../kernel/time.ts';
 import { avroName } from './names.ts';
 
-/** A value that the declared type does not hold: it goes to `_extra` of the record around it. */
+/** A value that does not match the declared type: it goes to `_extra` of the enclosing record. */
 const misfit: unique symbol = Symbol('misfit');
 
-/** An Avro type with what turns JSON into its values. Null is for the union around it. */
+/** An Avro type and the conversion of JSON to its values. The enclosing union handles null. */
 interface Mapped {
   readonly avro: unknown;
   readonly convert: (value: Json) => unknown;
 }
 
-/** What a mapping knows on its way down. */
+/** The context of a recursive mapping. */
 interface Context {
-  /** The JSON Schema that references start at. */
+  /** The root JSON Schema of references. */
   readonly root: JsonObject;
-  /** References that lead here: one that comes again is a cycle. */
+  /** References on the current path: a repeated one is a cycle. */
   readonly followed: ReadonlySet<string>;
-  /** Avro name of the record that a schema here would make. */
+  /** Avro name of the record for a schema at this position. */
   readonly name: string;
 }
 
 export interface RowMapping {
-  /** Avro fields of the model, and `_extra` for everything that fits in none. All may be null, or empty. */
+  /** Avro fields of the model, and `_extra` for all other values. All are nullable. */
   readonly fields: readonly object[];
   readonly convert: (record: JsonObject) => Record<string, unknown>;
 }
@@ -50,7 +50,7 @@ const long: Mapped = {
       ? value
       : misfit,
 };
-/** The name says to Kafka Connect what Avro's logical type says to others. */
+/** The name for Kafka Connect corresponds to Avro's logical type. */
 const timestamp: Mapped = {
   avro: {
     type: 'long',
@@ -67,9 +67,9 @@ const scalars: Readonly<Record<string, Mapped>> = {
 };
 
 /**
- * Maps a model to the row of its topic (docs/reference/topics.md#typed-topics). Every field may be null, required or
- * not: what a provider sends is not checked against the model, and FULL_TRANSITIVE wants defaults.
- * @param names Avro names that are taken already
+ * Maps a model to the row of its topic (docs/reference/topics.md#typed-topics). Every field is nullable, required or
+ * not: values of providers are not validated against the model, and FULL_TRANSITIVE requires defaults.
+ * @param names Avro names in use
  */
 export function mapModel(
   model: string,
@@ -112,7 +112,7 @@ function mapFields(
     fields: [...fields, extra],
     convert(record) {
       const row: Record<string, unknown> = {};
-      // Without a prototype any name is a name.
+      // Without a prototype every name is allowed.
       const rest = Object.create(null) as Record<string, string>;
       for (const { name } of columns.values()) row[name] = null;
       for (const [property, value] of Object.entries(record)) {
@@ -164,8 +164,8 @@ function recordOf(properties: JsonObject, context: Context): Mapped {
 }
 
 /**
- * The schema without references and without the null of a union: the union of the field has it. A cycle
- * and a union of several types end as free form.
+ * The schema with references resolved and without the null of a union, which the union of the field has. A cycle and a
+ * union of several types become free form.
  */
 function resolve(schema: JsonObject, context: Context): [JsonObject, Context] {
   const { $ref: reference } = schema;
@@ -182,7 +182,7 @@ function resolve(schema: JsonObject, context: Context): [JsonObject, Context] {
   return isJsonObject(one) && others.length === 0 ? resolve(one, context) : [{}, context];
 }
 
-/** What stands at `#/definitions/…`; null where nothing does. */
+/** The schema at `#/definitions/…`; null if there is none. */
 function at(root: JsonObject, reference: string): JsonObject | null {
   if (!reference.startsWith('#/')) return null;
   const names = reference.slice(2).split('/');
@@ -194,7 +194,7 @@ function at(root: JsonObject, reference: string): JsonObject | null {
   return isJsonObject(found) ? found : null;
 }
 
-/** The one type that the schema has beside null; null when it has none or several. */
+/** The only type of the schema other than null; null when it has none or several. */
 function typeOf({ type, enum: values, const: value }: JsonObject): string | null {
   const named = (Array.isArray(type) ? type : [type]).filter((one) => one !== 'null');
   if (named.length === 1 && typeof named[0] === 'string') return named[0];

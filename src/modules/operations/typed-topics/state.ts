@@ -7,11 +7,13 @@ export interface TypedTopic {
   readonly environmentUid: string;
   readonly integrationKey: string;
   readonly model: string;
-  /** The topic's name without its major version, such as `svc.cdc.dev.crm.contact`. Kept for life. */
+  /** The topic's name without its major version, such as `svc.cdc.dev.crm.contact`. Never changes. */
   readonly address: string;
-  /** The newest major version there is; 0 until the reactor has made the first. */
+  /** The newest major version; 0 until the reactor has created the first. */
   readonly major: number;
   readonly enabledAt: Instant;
-  /** From then on only erasures are told, for as long as the topic keeps what it has; null = in use. */
+  /**
+   * From then on only erasures are published, until the retention has deleted the messages of the topic; null = in use.
+   */
   readonly endedAt: Instant | null;
 }

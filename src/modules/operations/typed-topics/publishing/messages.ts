@@ -10,9 +10,9 @@ export interface MessageContext {
   readonly clock: Clock;
   /** Of the gateway. */
   readonly version: string;
-  /** A backfill: what is there is read again. */
+  /** A backfill: the existing records are read. */
   readonly isBackfill: boolean;
-  /** Whether the records of the connection were removed because it was. */
+  /** Whether the records were removed because the connection was deleted. */
   readonly isErased: boolean;
 }
 
@@ -24,8 +24,8 @@ const types = {
 } as const satisfies Record<Envelope['op'], string>;
 
 /**
- * What a change is to the readers of its model's topic (docs/reference/topics.md#typed-topics): a delete is followed
- * by a tombstone; pruned, restored and purged rows are rules of the cache and no change to them.
+ * The messages of a change on the topic of its model (docs/reference/topics.md#typed-topics): a delete is followed by a
+ * tombstone; prune, restore and purge concern the cache only and publish nothing.
  */
 export function messagesOf(
   change: RecordChange,
@@ -62,7 +62,7 @@ function opOf(
   if (action === 'purged') return isErased ? 'd' : null;
   if (typed.endedAt !== null) return null;
   if (action === 'deleted') return 'd';
-  // A sealed payload is not for everybody who may read the topic.
+  // Readers of the topic must not get a sealed payload.
   if ((action !== 'added' && action !== 'updated') || encoding !== 'json') return null;
   if (isBackfill) return 'r';
   return action === 'added' ? 'c' : 'u';

@@ -13,15 +13,15 @@ import { Progress } from './progress.ts';
 import { typedTopicsGroup, type Shared } from './shared.ts';
 import { openTarget, type OpenTarget } from './targets.ts';
 
-/** Small batches: turning one into rows holds the thread. */
+/** Small batches: their conversion to rows blocks the thread. */
 const batchBytesMax = 128 * 1024;
-/** How often a position moves over changes that are nobody's. */
+/** How often the position is committed over changes of models that are not opted in. */
 const positionEveryMs = 5_000;
 
 /**
- * Fills the typed topics of one partition until the signal. Each transaction appends what a batch of changes
- * comes to, and moves the group's position past it: exactly once, also when the process is killed.
- * @throws GatewayError `writer_fenced` when another has taken the partition over
+ * Fills the typed topics of one partition until the signal. Each transaction appends the messages of a batch of changes
+ * and moves the group's position past it: exactly once, also after a crash.
+ * @throws GatewayError `writer_fenced` when another process has acquired the partition
  */
 export async function fillPartition(
   shared: Shared,
@@ -37,8 +37,8 @@ export async function fillPartition(
 }
 
 /**
- * After the group's position. Without one nothing was opted in when the partition was last held, or the
- * position is lost: then what may be missing is repeated.
+ * Starts after the group's position. Without a position nothing was opted in when the partition was last assigned, or
+ * the position is lost: then possibly missing changes are repeated.
  */
 async function startOf(shared: Shared, partition: number, progress: Progress): Promise<number> {
   const committed = await shared.log.committed(typedTopicsGroup, recordsTopic);
@@ -66,7 +66,7 @@ class Filling {
     this.#at = held.at;
   }
 
-  /** Brings every topic up to the position, then goes on with all of them until the targets change. */
+  /** Backfills every topic up to the position, then continues with all of them until the targets change. */
   async whileTargetsStay(signal: AbortSignal): Promise<void> {
     const { list, changed } = this.#shared.targets.current();
     const until = AbortSignal.any([signal, changed]);
@@ -119,7 +119,7 @@ class Filling {
     const { log, clock } = this.#shared;
     const from = { topic: recordsTopic, partition, offset: this.#at };
     for await (const batch of log.follow([from], { signal: until, maxBytes: batchBytesMax })) {
-      // The batch is taken again, for the targets as they are now.
+      // The batch is read again, for the current targets.
       if (until.aborted) return;
       const placed = await this.#placedOf(batch, open);
       this.#at = batch.next;
@@ -138,7 +138,7 @@ class Filling {
     return this.#placed(changes, false);
   }
 
-  /** The changes that are somebody's. What is nobody's is told by its key and not decoded. */
+  /** The changes of opted-in models. Other changes are recognized by their key and not decoded. */
   *#changes(
     messages: readonly ReadMessage[],
     open: readonly OpenTarget[],
@@ -222,7 +222,7 @@ class Filling {
 
 interface Matched {
   readonly message: ReadMessage;
-  /** Null: it cannot be read. */
+  /** Null: the change is unreadable. */
   readonly change: RecordChange | null;
   readonly target: OpenTarget | null;
 }

@@ -4,12 +4,12 @@ import type { EventLog, Message, Placed } from '../../../../ports/event-log.ts';
 import type { Codec } from '../../../../ports/schemas.ts';
 import type { OpenTarget } from './targets.ts';
 
-/** How far the typed topics of a partition are filled, as the log has it. */
+/** The progress of the typed topics of a partition, from the log. */
 export class Progress {
   readonly #partition: number;
   readonly #codec: Codec<TypedTopicProgress>;
   readonly #entries = new Map<string, TypedTopicProgress>();
-  /** What the next transaction has to say. */
+  /** The progress for the next transaction. */
   #news: Message[] = [];
 
   constructor(partition: number, codec: Codec<TypedTopicProgress>) {
@@ -32,13 +32,13 @@ export class Progress {
     return this.#entries.get(reservedKey)?.owner_epoch ?? 0;
   }
 
-  /** Null when it was never filled for this opting in. */
+  /** Null when it was never filled for this opt-in. */
   of({ topic, typed }: OpenTarget): TypedTopicProgress | null {
     const entry = this.#entries.get(topic);
     return entry?.opt_in === typed.uid ? entry : null;
   }
 
-  /** Where a live topic's backfill ended first; null when none is live. */
+  /** The smallest end of a backfill among live topics; null when none is live. */
   get lowestLive(): number | null {
     const live = [...this.#entries].filter(
       ([key, { is_live: isLive }]) => key !== reservedKey && isLive,
@@ -59,7 +59,7 @@ export class Progress {
     this.#put(topic, { opt_in: typed.uid, next, is_live: isLive, owner_epoch: 0 });
   }
 
-  /** Drops what nobody is opted in for any more. */
+  /** Drops progress of models that are no longer opted in. */
   keepOnly(optIns: ReadonlySet<string>): void {
     for (const [key, { opt_in: optIn }] of this.#entries) {
       if (key === reservedKey || optIns.has(optIn)) continue;
@@ -68,7 +68,7 @@ export class Progress {
     }
   }
 
-  /** The news, for the transaction that makes them true. */
+  /** The changed progress, for the transaction that contains its messages. */
   take(): Placed[] {
     const messages = this.#news;
     this.#news = [];

@@ -22,15 +22,15 @@ export interface TypedTopicsDeps {
   readonly park: OperatorRequests['park'];
   /** Where crash tests may end the process: `typed-topics:before-commit`, `typed-topics:after-commit`. */
   readonly faultPoint: (name: string) => void;
-  /** Before a partition is taken up again after a failure; doubles up to 10 s. Default 200 ms. */
+  /** Wait before a partition is retried after a failure; doubles up to 10 s. Default 200 ms. */
   readonly retryMs?: number;
 }
 
-/** What all partitions of this process share. */
+/** The services that all partitions of this process share. */
 export interface Shared extends TypedTopicsDeps {
   readonly targets: Targets;
   readonly changeCodec: Codec<RecordChange>;
   readonly progressCodec: Codec<TypedTopicProgress>;
-  /** Asked of a view that has caught up: a connection is marked before its records are removed. */
+  /** Read from a view that has caught up: a connection is marked before its records are removed. */
   isConnectionGone(connectionUid: string): Promise<boolean>;
 }

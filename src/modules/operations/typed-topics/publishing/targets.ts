@@ -17,14 +17,14 @@ export interface Target {
   readonly models: JsonObject | null;
 }
 
-/** A target whose topic and schema are there. */
+/** A target whose topic and schema exist. */
 export interface OpenTarget extends Target {
   readonly topic: string;
   readonly codec: Codec<Envelope>;
   readonly row: TypedSchema['row'];
 }
 
-/** What is opted in, as this node's view has it. */
+/** The opted-in models in the view of this node. */
 export class Targets implements Disposable {
   readonly #control: ControlPlane;
   readonly #unsubscribe: () => void;
@@ -68,7 +68,7 @@ function targetsOf(control: ControlPlane): Target[] {
   });
 }
 
-/** What makes a difference here: not which major is the newest, which is found out. */
+/** The relevant fields of a target, without the newest major version, which is looked up. */
 const textOf = (list: readonly Target[]): string =>
   JSON.stringify(list.map(({ typed, models }) => [{ ...typed, major: 0 }, models]));
 
@@ -79,9 +79,9 @@ interface OpenDeps {
 }
 
 /**
- * Makes the topic and registers the schema: in the newest major version there is, or in a new one when that
- * one's earlier schemas forbid the model as it is now. A version that was left is never gone back to.
- * Null: it ended before it was made.
+ * Creates the topic and registers the schema: in the newest major version, or in a new one when the earlier schemas of
+ * that version are incompatible with the current model. Earlier versions are never reused. Null: the opt-in ended
+ * before the topic was created.
  */
 export async function openTarget(deps: OpenDeps, target: Target): Promise<OpenTarget | null> {
   const { log, schemas, control } = deps;
@@ -116,7 +116,7 @@ async function newestMajor(log: EventLog, address: string): Promise<number> {
   }
 }
 
-/** Null when the topic's earlier schemas forbid this one. */
+/** Null when this schema is incompatible with the topic's earlier schemas. */
 async function codecOf(
   schemas: Schemas,
   topic: string,
