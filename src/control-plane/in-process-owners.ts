@@ -16,7 +16,7 @@ export interface InProcessOwners {
 /** The same answer, bounded by a timeout. @throws GatewayError `log_unavailable` after the time */
 export async function within<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const message = 'The owner did not decide in time; the request may or may not be carried out.';
+  const message = 'The owner did not decide in time; the request may still be executed.';
   const tooLate = (): void => reject(new GatewayError('log_unavailable', { message }));
   const timer = setTimeout(tooLate, timeoutMs).unref();
   try {

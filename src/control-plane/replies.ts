@@ -127,5 +127,5 @@ function refusal({ code, details }: ReplyValue): GatewayError {
 
 const unanswered = (): GatewayError =>
   new GatewayError('log_unavailable', {
-    message: 'The owner did not answer in time; the request may or may not have been carried out.',
+    message: 'The owner did not reply in time; the request may have been executed.',
   });

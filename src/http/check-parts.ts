@@ -15,7 +15,7 @@ export function checkScope(route: Guarded, caller: Caller): void {
       route.credential === 'connect'
         ? 'the token of a connect session'
         : `an ${route.credential} API key`;
-    const message = `This endpoint takes ${wanted}, and no credential of another kind.`;
+    const message = `This endpoint accepts only ${wanted}.`;
     throw new GatewayError('forbidden', { message });
   }
   if (route.scopes.length === 0 || route.scopes.some((scope) => caller.has(scope))) return;

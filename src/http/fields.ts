@@ -69,7 +69,7 @@ export const mapOf = <K extends z.core.$ZodRecordKey, V extends z.core.SomeType>
       if (isJsonObject(input) && Object.hasOwn(input, '__proto__')) {
         context.addIssue({
           code: 'custom',
-          message: 'No key may be "__proto__".',
+          message: 'The key "__proto__" is not allowed.',
           path: ['__proto__'],
         });
       }
@@ -90,8 +90,9 @@ export const tags = mapOf(z.string(), text(1, 255)).transform((input, context) =
   for (const [key, value] of Object.entries(input)) {
     const lower = key.toLowerCase();
     if (!tagKey.test(key) || key.length > 64) refuse(key, 'The key of the tag is not valid.');
-    else if (Object.hasOwn(result, lower)) refuse(key, 'Two tags differ in case only.');
-    else if (lower === 'end_user_email' && !isEmail(value)) refuse(key, 'Not an e-mail address.');
+    else if (Object.hasOwn(result, lower)) refuse(key, 'Two tags differ only in case.');
+    else if (lower === 'end_user_email' && !isEmail(value))
+      refuse(key, 'The value is not an e-mail address.');
     else result[lower] = value;
   }
   return result;
@@ -112,7 +113,10 @@ export const endUserInput = z
   .meta({ examples: [{ id: 'u1', email: 'ada@example.com', display_name: 'Ada' }] });
 
 export const webAddress = text(1, 2048)
-  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'Not a URL.')
+  .refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    'The value is not a URL.',
+  )
   .meta({ format: 'uri', examples: ['https://app.example.com/hooks'] });
 
 /** A web address, or empty to clear it. The egress policy decides whether it may be reached. */

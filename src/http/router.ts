@@ -48,8 +48,8 @@ function refuseUnknown(context: Context): void {
   const { matched = [] } = context as unknown as Pick<RouterContext, 'matched'>;
   const methods = new Set(matched.flatMap((layer) => layer.methods));
   if (methods.size === 0) {
-    const fix = 'Compare the path with those of GET /docs; there is no slash at its end.';
-    throw new GatewayError('not_found', { message: 'No such endpoint.', fix });
+    const fix = 'Compare the path with GET /docs and remove a slash at its end.';
+    throw new GatewayError('not_found', { message: 'The endpoint does not exist.', fix });
   }
   methods.delete('HEAD');
   const allow = [...methods, 'OPTIONS'].sort();

@@ -257,7 +257,7 @@ function send(context: Context, { status, body, headers }: RouteAnswer): void {
 const brokenRequest = JSON.stringify({
   error: {
     code: 'invalid_request',
-    message: 'The request is not valid HTTP or came too slowly.',
+    message: 'The request is not valid HTTP or was sent too slowly.',
     fix: errorHints.invalid_request,
   },
 });

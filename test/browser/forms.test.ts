@@ -127,7 +127,7 @@ describe('a form', () => {
       .getAttribute('aria-describedby');
     const [problem] = told!.split(' ');
     expect(await page.locator(`#${problem!}`).textContent()).toBe(
-      'Account does not have the form that is expected, for example acme-inc.',
+      'Account does not have the expected format, for example acme-inc.',
     );
     expect(sent.filter((line) => line.startsWith('POST'))).toEqual([]);
     expect(await violationsOf(page)).toEqual([]);

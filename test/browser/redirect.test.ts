@@ -39,7 +39,7 @@ describe('a provider in a window of its own', () => {
     asksFirst();
     const page = await world.connectPage({ end_user: { id: 'in-window' } });
     const opened = await openWindow(page);
-    await page.getByText('Go on in the window that has opened.').waitFor();
+    await page.getByText('Continue in the window that has opened.').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await opened.getByRole('link', { name: 'Allow' }).click();
     await done(page).waitFor();
@@ -123,7 +123,7 @@ describe('a provider in a window of its own', () => {
     await opened.getByRole('link', { name: 'Allow' }).waitFor();
     await openWindow(other);
     await done(other).waitFor();
-    expect(await page.getByText('Go on in the window that has opened.').count()).toBe(1);
+    expect(await page.getByText('Continue in the window that has opened.').count()).toBe(1);
     await opened.getByRole('link', { name: 'Allow' }).click();
     await done(page).waitFor();
     expect(await madeFor('tab-one')).toHaveLength(1);

@@ -58,7 +58,7 @@ describe('a schema in the embedded log', () => {
       changed(file, `UPDATE schemas SET ${change}`);
       const opening = openEmbeddedLog({ directory });
       await expect(opening).rejects.toMatchObject({ code: 'log_corrupt' });
-      await expect(opening).rejects.toThrow(/damaged: the schema \d+ of /);
+      await expect(opening).rejects.toThrow(/corrupt: the schema \d+ of /);
     },
   );
 

@@ -166,7 +166,7 @@ describe('the topic of a destroyed key, where values are destroyed by compaction
 
 describe('the root key', () => {
   it('must be the one of before', async () => {
-    await expect(open([aRootKey()])).rejects.toThrow(/SVC_ENCRYPTION_KEY does not open/);
+    await expect(open([aRootKey()])).rejects.toThrow(/SVC_ENCRYPTION_KEY does not decrypt/);
   });
 
   it('is changed while the old one still opens', async () => {

@@ -124,7 +124,7 @@ describe('a start over a log that is damaged', () => {
     const slot = random.pick(usedSlots());
     await overwrite(inFolder('log', 'row-keys'), keyBytes * slot, keyBytes);
     const { code, out, err } = await failedStart(damaged);
-    expect(err).toMatch(/^The event log is damaged: svc\.internal\.keys\.v1\/0, .*\n$/);
+    expect(err).toMatch(/^The event log is corrupt: svc\.internal\.keys\.v1\/0, .*\n$/);
     expect(err).toMatch(refusal());
     expect({ code, out }).toEqual({ code: 1, out: '' });
   });

@@ -166,7 +166,7 @@ describe('a later start that fails', () => {
     const other = randomBytes(32).toString('base64');
     const { code, err } = await failedStart({ SVC_ENCRYPTION_KEY: other });
     expect(err).toBe(
-      'SVC_ENCRYPTION_KEY does not open what is stored here. Start with the key that was used before ' +
+      'SVC_ENCRYPTION_KEY does not decrypt the stored secrets. Start with the key that was used before ' +
         '(to change it, put the new key first and keep the old one after it).\n',
     );
     expect(code).toBe(1);

@@ -56,10 +56,10 @@ describe.each(modes)('a log that was exported: %s', (mode) => {
     const file = join(of('files'), 'svc.internal.control.v1', '1.log');
     const bytes = await readFile(file);
     await writeFile(file, bytes.subarray(0, -1));
-    await expect(importing('d')).rejects.toThrow('svc.internal.control.v1/1.log is damaged');
+    await expect(importing('d')).rejects.toThrow('svc.internal.control.v1/1.log is corrupt');
     bytes[bytes.length - 20]! ^= 1;
     await writeFile(file, bytes);
-    await expect(importing('e')).rejects.toThrow('svc.internal.control.v1/1.log is damaged');
+    await expect(importing('e')).rejects.toThrow('svc.internal.control.v1/1.log is corrupt');
   });
 });
 

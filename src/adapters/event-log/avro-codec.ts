@@ -63,7 +63,9 @@ async function register<T>(registry: Registry, topic: string, schema: object): P
 function schemaFile(topic: string, folder: URL = schemasFolder): URL {
   const spec = Object.hasOwn(topics, topic) ? topics[topic as keyof typeof topics] : undefined;
   if (spec !== undefined) return new URL(spec.schema, folder);
-  throw new GatewayError('unknown_topic', { message: `streams/topics.ts has no topic ${topic}.` });
+  throw new GatewayError('unknown_topic', {
+    message: `The topic ${topic} is not in streams/topics.ts.`,
+  });
 }
 
 /** The schema of a topic from its file, without a registry: for tests of encoded samples. */
@@ -131,7 +133,9 @@ export class AvroCodec<T> implements Codec<T> {
     if (read === undefined) {
       const definition = this.definition(id);
       if (definition === null) {
-        throw new GatewayError('log_corrupt', { message: `There is no schema with the id ${id}.` });
+        throw new GatewayError('log_corrupt', {
+          message: `The schema with the id ${id} does not exist.`,
+        });
       }
       const resolver = this.type.createResolver(parseType(JSON.parse(definition)));
       read = (body) => this.type.fromBuffer(body, resolver) as unknown;

@@ -261,7 +261,7 @@ const resolveAll: Resolve = (name, done) => {
 function startDeadline({ timeoutMs, signal }: OutgoingRequest) {
   const abort = new AbortController();
   const late = () => {
-    const message = `No complete answer within ${timeoutMs} ms.`;
+    const message = `No complete response within ${timeoutMs} ms.`;
     abort.abort(new HttpFailure('ETIMEDOUT', message));
   };
   const cancelled = () => abort.abort(new HttpFailure('ERR_CANCELED', 'The call was cancelled.'));

@@ -236,7 +236,7 @@ async function perform(
 ): Promise<HostAnswer | string> {
   const call = Object.hasOwn(host, method) ? host[method as keyof HostCalls] : undefined;
   if (call === undefined)
-    throw new GatewayError('forbidden', { message: `svc.${method} is not offered here.` });
+    throw new GatewayError('forbidden', { message: `svc.${method} is not available here.` });
   return call(args);
 }
 

@@ -10,7 +10,7 @@ export const outOfMemory: RunFailure = {
   kind: 'memory',
   name: 'RangeError',
   code: 'function_runtime_out_of_memory',
-  message: 'The function used more memory than a run may.',
+  message: 'The function exceeded the memory limit of a run.',
 };
 
 /** The process of the run ended, for another reason. */
@@ -32,7 +32,7 @@ export const timedOut = (message: string): RunFailure => ({
 export const stuck: RunFailure = {
   kind: 'error',
   name: 'Error',
-  message: 'The function waits for a promise that can never settle.',
+  message: 'The function awaits a promise that cannot settle.',
 };
 
 export const tooMany = (message: string): RunFailure => ({

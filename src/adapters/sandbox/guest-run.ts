@@ -54,7 +54,7 @@ export class GuestRun {
     };
     const late = {
       code: 'execution_timeout',
-      message: 'The run took longer than it may.',
+      message: 'The run exceeded its time limit.',
     } as const;
     this.#clocks.push(
       setTimeout(() => this.abort(late), Math.min(order.limits.wallMs, timerMsMax)),

@@ -77,7 +77,7 @@ async function proxied(session: DryRunSession, own: ConnectionName, call: HttpAr
   const connection = await session.connections.connection(name);
   const filled = fillEndpoint(call.endpoint, connection);
   if (filled === null) {
-    const message = 'The endpoint names a value that this connection does not have.';
+    const message = 'The endpoint refers to a value that this connection does not have.';
     throw new GatewayError('missing_api_url', { message });
   }
   const base = call.baseUrlOverride ?? (await session.connections.baseUrl(connection));

@@ -69,7 +69,7 @@ const comma = Buffer.from(',');
 function timestampOf(asOf: string, now: Instant): Micros {
   const named = parseTimestamp(asOf);
   if (named !== null && named > (now + 1) * 1000) {
-    const message = 'The time is yet to come: leave as_of out to read the records as they are.';
+    const message = 'The time is in the future: omit as_of to read the current records.';
     throw new GatewayError('invalid_query_params', {
       errors: [{ code: 'invalid_value', message, path: ['as_of'] }],
     });
@@ -88,7 +88,7 @@ export function refuseGone(at: Micros, now: Instant): void {
 
 function gone(now: Instant): GatewayError {
   return new GatewayError('history_gone', {
-    message: `The log holds every change of the last ${limits.recordHistoryDays} days: ask for ${isoMillis(oldest(now))} or later.`,
+    message: `The log contains every change of the last ${limits.recordHistoryDays} days: send ${isoMillis(oldest(now))} or later.`,
   });
 }
 

@@ -58,7 +58,7 @@ function idOf(input: unknown, model: string, index: number): string {
     if (id.length > 0 && id.length <= limits.recordIdCharsMax) return id;
   }
   throw new GatewayError('invalid_sync_record', {
-    message: `Record ${index} of ${model} needs an "id": a number or a text of 1 to ${limits.recordIdCharsMax} characters.`,
+    message: `Record ${index} of ${model} needs an "id": a number or a string of 1 to ${limits.recordIdCharsMax} characters.`,
   });
 }
 
@@ -88,6 +88,6 @@ function microsOf(input: Json | undefined): number {
 
 function tooLarge(id: string, model: string, bytes: number): GatewayError {
   return new GatewayError('record_too_large', {
-    message: `Record "${id}" of ${model} has ${bytes} bytes of JSON; at most ${limits.recordBytesMax} are stored.`,
+    message: `Record "${id}" of ${model} has ${bytes} bytes of JSON; the limit is ${limits.recordBytesMax}.`,
   });
 }

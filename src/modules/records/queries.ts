@@ -225,7 +225,7 @@ export function firstAtLeast(ascending: Float64Array, value: number): number {
 }
 
 export function refuseTime(name: string): GatewayError {
-  const message = 'Not an RFC 3339 time with Z or an offset.';
+  const message = 'Send an RFC 3339 time with Z or an offset.';
   return new GatewayError('invalid_query_params', {
     errors: [{ code: 'invalid_format', message, path: [name] }],
   });

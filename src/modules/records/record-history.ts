@@ -32,7 +32,7 @@ export async function historyOf(deps: HistoryDeps, query: HistoryQuery): Promise
   const found = await changesOf(deps, table, recordId, { before, limit: limit + 1 });
   const rows = found.filter(({ version }) => Number(version) > taken.purged);
   if (rows.length === 0 && before === null) {
-    throw new GatewayError('not_found', { message: `No record "${recordId}" is known.` });
+    throw new GatewayError('not_found', { message: `The record "${recordId}" does not exist.` });
   }
   const page = rows.slice(0, limit);
   const offsets = page.map(({ log_offset: offset }) => Number(offset));

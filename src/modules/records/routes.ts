@@ -19,7 +19,7 @@ const cursor = text(1, 1000);
 const timestamp = z
   .string()
   .max(64)
-  .refine((value) => parseTimestamp(value) !== null, 'Not an RFC 3339 time with Z or an offset.');
+  .refine((value) => parseTimestamp(value) !== null, 'Send an RFC 3339 time with Z or an offset.');
 
 const filter = z.string().transform((value, context) => {
   const actions = new Set<'ADDED' | 'UPDATED' | 'DELETED'>();

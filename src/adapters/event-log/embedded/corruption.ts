@@ -8,6 +8,6 @@ export const isLogCorruption = (error: unknown): error is GatewayError =>
 
 /** Bytes that differ from what was written: reported with their position, never skipped. */
 export function corrupted(where: string, offset: number): GatewayError {
-  const message = `The event log is damaged: ${where}, the batch at offset ${offset}.`;
+  const message = `The event log is corrupt: ${where}, the batch at offset ${offset}.`;
   return new GatewayError('log_corrupt', { message });
 }

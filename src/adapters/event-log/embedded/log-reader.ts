@@ -74,7 +74,7 @@ export class LogReader {
       )
       .all(name);
     if (found.length === 0) {
-      throw new GatewayError('unknown_topic', { message: `There is no topic ${name}.` });
+      throw new GatewayError('unknown_topic', { message: `The topic ${name} does not exist.` });
     }
     const places = found.map(({ id, number, cleanup }) => ({
       id: Number(id),
@@ -90,7 +90,9 @@ export class LogReader {
   place(topic: string, partition: number): Place {
     const position = this.topic(topic)[partition];
     if (position !== undefined) return position;
-    throw new GatewayError('unknown_topic', { message: `There is no ${topic}/${partition}.` });
+    throw new GatewayError('unknown_topic', {
+      message: `The partition ${topic}/${partition} does not exist.`,
+    });
   }
 
   /**

@@ -102,14 +102,16 @@ export class LogState {
   topic(name: string): Topic {
     const topic = this.topicsByName.get(name);
     if (topic !== undefined) return topic;
-    throw new GatewayError('unknown_topic', { message: `There is no topic ${name}.` });
+    throw new GatewayError('unknown_topic', { message: `The topic ${name} does not exist.` });
   }
 
   /** @throws GatewayError `unknown_topic` */
   partition(topic: string, number: number): Partition {
     const partition = this.topic(topic).partitions[number];
     if (partition !== undefined) return partition;
-    throw new GatewayError('unknown_topic', { message: `There is no ${topic}/${number}.` });
+    throw new GatewayError('unknown_topic', {
+      message: `The partition ${topic}/${number} does not exist.`,
+    });
   }
 
   partitionById(id: number): Partition | undefined {
@@ -124,7 +126,7 @@ export class LogState {
       const sameCleanup = stableJson(present.cleanup) === cleanup;
       if (sameCleanup && present.partitions.length === spec.partitions) return;
       const found = `${present.partitions.length} partitions and the cleanup ${stableJson(present.cleanup)}`;
-      const message = `The topic ${spec.name} has ${found} instead of ${spec.partitions} and ${cleanup}.`;
+      const message = `The topic ${spec.name} has ${found}; required are ${spec.partitions} and ${cleanup}.`;
       throw new GatewayError('conflict', { message });
     }
     const insert = this.db.prepare(
@@ -165,7 +167,9 @@ export class LogState {
   /** @throws GatewayError `writer_fenced` */
   mustHold(writer: string, epoch: number): void {
     if (this.epochs.get(writer) === epoch) return;
-    throw new GatewayError('writer_fenced', { message: `Another took over as writer ${writer}.` });
+    throw new GatewayError('writer_fenced', {
+      message: `Another process replaced the writer ${writer}.`,
+    });
   }
 
   /** From now on its positions limit retention. */

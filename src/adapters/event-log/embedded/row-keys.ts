@@ -129,7 +129,7 @@ export function syncFolder(directory: string): void {
 
 function missing(slot: number): GatewayError {
   const message =
-    `The event log is damaged: its file row-keys lacks key ${slot}. ` +
+    `The event log is corrupt: its file row-keys lacks key ${slot}. ` +
     'It belongs to log.sqlite: restore both from the same backup.';
   return new GatewayError('log_corrupt', { message });
 }

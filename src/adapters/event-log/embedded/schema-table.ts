@@ -52,6 +52,6 @@ const crcOf = (id: number, subject: string, definition: string): number =>
   crc32(`${id}\0${subject}\0${definition}`);
 
 function corruptedSchema(id: number, subject: string): GatewayError {
-  const message = `The event log is damaged: the schema ${id} of ${subject}.`;
+  const message = `The event log is corrupt: the schema ${id} of ${subject}.`;
   return new GatewayError('log_corrupt', { message });
 }

@@ -41,7 +41,7 @@ export function checkSmallTables(db: DatabaseSync): void {
   for (const [table, columns] of tables) {
     const query = `SELECT 1 FROM ${table} WHERE crc IS NOT row_crc(${columns}) LIMIT 1`;
     if (db.prepare(query).get() === undefined) continue;
-    const message = `The event log is damaged: a row of its table ${table}.`;
+    const message = `The event log is corrupt: a row of its table ${table}.`;
     throw new GatewayError('log_corrupt', { message });
   }
 }

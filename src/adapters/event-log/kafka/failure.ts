@@ -100,16 +100,16 @@ export const logClosed = (): GatewayError =>
   new GatewayError('log_unavailable', { message: 'The event log was closed.' });
 
 export const unknownTopic = (what: string): GatewayError =>
-  new GatewayError('unknown_topic', { message: `There is no ${what}.` });
+  new GatewayError('unknown_topic', { message: `The ${what} does not exist.` });
 
 /** The error for the caller whose records were refused. */
 export function asRefusal(code: number, topic: string): GatewayError {
   if (code === kafkaError.messageTooLarge || code === kafkaError.recordListTooLarge) {
-    const message = `A message is larger than the topic ${topic} takes.`;
+    const message = `A message exceeds the size limit of the topic ${topic}.`;
     return new GatewayError('request_too_large', { message });
   }
   if (code === kafkaError.authorizationFailed) {
-    const message = `Kafka does not let this user write to ${topic}: grant WRITE on it.`;
+    const message = `The Kafka user may not write to ${topic}: grant WRITE on it.`;
     return new GatewayError('log_unavailable', { message });
   }
   return logUnavailable(new KafkaFailure(code, topic));

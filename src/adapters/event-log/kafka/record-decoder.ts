@@ -152,7 +152,7 @@ function mustBeIntact(batch: Buffer, base: number): void {
 }
 
 function damaged(base: number | bigint): GatewayError {
-  const message = `The record batch at offset ${base} is damaged or of an old format.`;
+  const message = `The record batch at offset ${base} is corrupt or has an old format.`;
   return new GatewayError('log_corrupt', { message });
 }
 
@@ -172,7 +172,7 @@ function recordsOf(batch: Buffer, attributes: number): Buffer {
   const codec = attributes & codecMask;
   if (codec === 0) return packed;
   if (codec === zstd) return zstdDecompressSync(packed);
-  const message = `Codec ${codec} of Kafka is not read here: producers of our topics use zstd.`;
+  const message = `The Kafka codec ${codec} is not supported: producers of the topics use zstd.`;
   throw new GatewayError('log_corrupt', { message });
 }
 

@@ -242,7 +242,7 @@ export class Connection {
       this.#complete(0);
       return;
     }
-    const message = 'The connection ended before the answer did.';
+    const message = 'The connection closed before the end of the response.';
     this.fail(error ?? new HttpFailure('ECONNRESET', message), !this.#isHeard);
   }
 }

@@ -67,7 +67,11 @@ export function describeThrown(thrown: unknown, fileName: string): RunFailure {
   try {
     return describe(thrown, fileName);
   } catch {
-    return { kind: 'error', name: 'Error', message: 'The function threw something unreadable.' };
+    return {
+      kind: 'error',
+      name: 'Error',
+      message: 'The function threw a value that cannot be read.',
+    };
   }
 }
 
@@ -138,7 +142,7 @@ function safeJson(value: unknown): string {
     return jsonText(value) ?? 'null';
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : '';
-    return JSON.stringify({ message: `The value is no JSON: ${reason ?? ''}` });
+    return JSON.stringify({ message: `The value is not JSON: ${reason ?? ''}` });
   }
 }
 

@@ -119,7 +119,7 @@ function idOf(row: unknown, model: string): string {
   const text = typeof id === 'number' && id !== 0 ? String(id) : id;
   const clean = typeof text === 'string' ? text.replaceAll('\0', '') : '';
   if (clean !== '' && clean.length <= idCharsMax) return clean;
-  const message = `A record of ${model} has no usable id: it must be a number or text of 1 to ${idCharsMax} characters.`;
+  const message = `A record of ${model} has no valid id: a number or a string of 1 to ${idCharsMax} characters.`;
   throw coded(new Error(message), 'invalid_sync_record');
 }
 

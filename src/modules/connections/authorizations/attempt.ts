@@ -60,7 +60,7 @@ export async function beginAttempt(
   const provider = providers.find(integration.provider);
   if (provider === null) throw new GatewayError('unknown_provider_template');
   if (!isFor(provider)) {
-    const message = `The provider "${provider.name}" is connected another way: its mode is ${provider.auth_mode}.`;
+    const message = `The provider "${provider.name}" uses the authentication mode ${provider.auth_mode}.`;
     throw new GatewayError('invalid_auth_mode', { message });
   }
   const { allowedIntegrations } = session;

@@ -26,7 +26,7 @@ export const authorizationEntity: EntityDefinition<
     const value = {
       operation_id: id,
       level: 'error',
-      message: 'The person did not come back from the provider in time.',
+      message: 'The user did not return from the provider in time.',
       operation_type: 'auth:create_connection',
       state: 'timeout',
       context: null,

@@ -40,11 +40,11 @@ const integrationsMax = 1000;
 const connectionConfig = jsonObject.superRefine((config, context) => {
   const { oauth_scopes_override: scopes, webhook_url: url } = config;
   if (scopes !== undefined && typeof scopes !== 'string') {
-    const message = 'Send the scopes as one comma list.';
+    const message = 'Send the scopes as one comma-separated list.';
     context.addIssue({ code: 'custom', message, path: ['oauth_scopes_override'] });
   }
   if (url !== undefined && !webhookUrl.safeParse(url).success) {
-    context.addIssue({ code: 'custom', message: 'Not a URL.', path: ['webhook_url'] });
+    context.addIssue({ code: 'custom', message: 'The value is not a URL.', path: ['webhook_url'] });
   }
 });
 
@@ -83,7 +83,7 @@ const create = defineRoute({
     })
     .superRefine((sent, context) => {
       if (sent.end_user !== undefined || sent.tags !== undefined) return;
-      const message = 'Send end_user, or tags in its place.';
+      const message = 'Send end_user or tags.';
       context.addIssue({ code: 'custom', message, path: ['end_user'] });
     }),
   answers: { 201: json('The token of the session.', madeSessionShape) },
@@ -116,7 +116,7 @@ const reconnect = defineRoute({
       findConnection(services.control, environmentUid, integration_id, connection_id),
     );
     if (existing === null) {
-      const message = `No connection "${connection_id}" of the integration "${integration_id}".`;
+      const message = `The connection "${connection_id}" of the integration "${integration_id}" does not exist.`;
       throw bodyRefused(['connection_id'], message);
     }
     const { uid } = existing;
@@ -243,7 +243,11 @@ async function refuseUnknownIntegrations(
     findIntegration(control, environmentUid, key) === null;
   if (named.some(isUnknown)) await control.view.caughtUp();
   const errors = named.filter(isUnknown).map(({ key, path }): Issue => {
-    return { code: 'custom', message: `No integration "${key}" in this environment.`, path };
+    return {
+      code: 'custom',
+      message: `The integration "${key}" does not exist in this environment.`,
+      path,
+    };
   });
   if (errors.length > 0) throw new GatewayError('invalid_body', { errors });
 

@@ -271,7 +271,7 @@ function imported(command: ImportConnection, state: Connection | null): Connecti
   if (state === null) return [{ type: 'ConnectionCreated', connection: fresh(command, tags) }];
   if (state.uid !== command.uid) {
     // The values are sealed under another connection's key: they would be unreadable here.
-    throw new GatewayError('conflict', { message: 'The connection was created meanwhile.' });
+    throw new GatewayError('conflict', { message: 'The connection was created concurrently.' });
   }
   const { credentials, fingerprint, expiresAt, metadata, endUser, webhookUrlOverride, at } =
     command;
@@ -345,7 +345,7 @@ function stored(
   state: Connection,
 ): ConnectionEvent[] {
   if (state.credentialsVersion !== command.ifVersion) {
-    throw new GatewayError('conflict', { message: 'Other credentials were stored meanwhile.' });
+    throw new GatewayError('conflict', { message: 'The credentials were changed concurrently.' });
   }
   const { credentials, fingerprint, expiresAt, at } = command;
   const { rotatesToken = null, connectionConfig = null } = command;
@@ -356,7 +356,7 @@ function stored(
 function begun(command: BeginRefresh, state: Connection): ConnectionEvent[] {
   const { id, ifVersion, spendsToken, logId, at } = command;
   if (state.credentialsVersion !== ifVersion) {
-    throw new GatewayError('conflict', { message: 'Other credentials were stored meanwhile.' });
+    throw new GatewayError('conflict', { message: 'The credentials were changed concurrently.' });
   }
   const { intent, rotatesToken } = state.refresh;
   if (intent !== null && at - intent.at < limits.refreshLeaseMs) {

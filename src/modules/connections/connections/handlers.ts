@@ -101,7 +101,7 @@ async function importOnce(
   }
   if (connection === null) {
     const message =
-      'The connection that the first request with this Idempotency-Key made is not there any more.';
+      'The connection that the first request with this Idempotency-Key created no longer exists.';
     throw new GatewayError('conflict', { message });
   }
   // A repeated request was answered with what the first one made: nothing is sealed under this key.
@@ -158,7 +158,7 @@ function checkMetadata(metadata: JsonObject | undefined): void {
   if (metadata === undefined) return;
   const bytes = Buffer.byteLength(JSON.stringify(metadata));
   if (bytes <= limits.metadataBytesMax) return;
-  const message = `Metadata has ${bytes} bytes of JSON; at most ${limits.metadataBytesMax} are kept.`;
+  const message = `The metadata has ${bytes} bytes of JSON; the limit is ${limits.metadataBytesMax}.`;
   throw new GatewayError('invalid_body', {
     errors: [{ code: 'too_big', message, path: ['metadata'] }],
   });

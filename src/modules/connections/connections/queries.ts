@@ -66,7 +66,7 @@ export async function requireConnection(
     ...(integrationStatus === undefined ? {} : { status: integrationStatus }),
   });
   const message =
-    `No connection "${connectionId}" of the integration "${integrationKey}" in the environment ` +
-    `"${environmentName(control, environmentUid)}", which the key belongs to.`;
+    `The connection "${connectionId}" of the integration "${integrationKey}" does not exist in the environment ` +
+    `"${environmentName(control, environmentUid)}" of the key.`;
   throw new GatewayError(code, { message, ...(status === undefined ? {} : { status }) });
 }

@@ -151,7 +151,7 @@ export function normalizeTags(
     normal.set(key.toLowerCase(), value);
   }
   if (normal.size > limits.connectionTagsMax) {
-    const message = `There may be at most ${limits.connectionTagsMax} tags.`;
+    const message = `A connection can have at most ${limits.connectionTagsMax} tags.`;
     issues.push({ code: 'too_big', message, path: ['tags'] });
   }
   if (issues.length > 0) throw new GatewayError('invalid_body', { errors: issues });

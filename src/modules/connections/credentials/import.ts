@@ -14,7 +14,7 @@ export async function importCredentials(context: ModeContext, body: unknown): Pr
   const rules = authModeRules[provider.auth_mode];
   const sent = typeof body === 'object' && body !== null && 'type' in body ? body.type : undefined;
   if (sent !== provider.auth_mode) {
-    const message = `The provider "${provider.name}" takes credentials of type ${provider.auth_mode}.`;
+    const message = `The provider "${provider.name}" requires credentials of type ${provider.auth_mode}.`;
     throw invalid([{ code: 'invalid_value', message, path: ['credentials', 'type'] }]);
   }
   const parsed = rules.importShape(provider).safeParse(body);

@@ -85,7 +85,7 @@ function created(command: CreateIntegration, state: Integration | null): Integra
 function changed(command: UpdateIntegration, state: Integration): IntegrationEvent[] {
   const expected = command.ifCredentials;
   if (expected !== undefined && expected !== state.credentials) {
-    throw new GatewayError('conflict', { message: 'The credentials were changed meanwhile.' });
+    throw new GatewayError('conflict', { message: 'The credentials were changed concurrently.' });
   }
   const next = { ...state, ...command.changes };
   if (stableJson(next) === stableJson(state as unknown as Json)) return [];

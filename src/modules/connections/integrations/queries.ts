@@ -36,6 +36,6 @@ export async function requireIntegration(
   const found = findIntegration(control, environmentUid, uniqueKey);
   if (found !== null) return found;
   const { code = 'not_found', status } = otherwise;
-  const message = `No integration "${uniqueKey}" in the environment "${environmentName(control, environmentUid)}", which the key belongs to.`;
+  const message = `The integration "${uniqueKey}" does not exist in the environment "${environmentName(control, environmentUid)}" of the key.`;
   throw new GatewayError(code, { message, ...(status === undefined ? {} : { status }) });
 }

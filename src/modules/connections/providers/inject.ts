@@ -153,7 +153,7 @@ function urlOf(call: ProviderCall, values: TemplateValues): URL {
   const base = baseUrlOf(call, values);
   const endpoint = call.isEndpointTemplate ? interpolateUrl(call.endpoint, values) : call.endpoint;
   if (endpoint === null) {
-    const message = 'The endpoint names a value that this connection does not have.';
+    const message = 'The endpoint refers to a value that this connection does not have.';
     throw new GatewayError('missing_api_url', { message });
   }
   const url = joinUrl(base, endpoint);
@@ -280,7 +280,7 @@ export function needsWholeBody(
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value)) continue;
-    const message = 'A header of the request holds characters that headers cannot carry.';
+    const message = 'A header of the request contains invalid characters.';
     throw new GatewayError('invalid_headers', { message });
   }
 }

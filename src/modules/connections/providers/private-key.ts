@@ -12,6 +12,6 @@ export function privateKeyOf(text: string): KeyObject {
 
 export function unusableKey(cause: unknown): GatewayError {
   const message =
-    'The key cannot sign: send the whole private key in PEM, or the secret as the provider shows it.';
+    'The key cannot sign: send the complete private key in PEM, or the secret as the provider shows it.';
   return new GatewayError('invalid_credentials', { message }, { cause });
 }

@@ -87,7 +87,7 @@ const getLogo = defineRoute({
     const name = params.file.replace(/\.svg$/, '');
     const provider = name === params.file ? null : services.providers.find(name);
     if (provider === null) {
-      throw new GatewayError('not_found', { message: `No logo "${params.file}".` });
+      throw new GatewayError('not_found', { message: `The logo "${params.file}" does not exist.` });
     }
     return {
       status: 200,

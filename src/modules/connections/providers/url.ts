@@ -100,7 +100,7 @@ export function withParams(
   const result = new URL(url);
   if (typeof params === 'string') {
     if (url.search !== '') {
-      const message = 'The endpoint has a query already: send params as an object.';
+      const message = 'The endpoint already has a query: send params as an object.';
       throw new GatewayError('invalid_query_params', { message });
     }
     result.search = params;
@@ -160,7 +160,7 @@ function refuseEscapes(endpoint: string): void {
   const decoded = decodeMarks(decodeMarks(path));
   const hasDots = decoded.split('/').some((segment) => segment === '..' || segment === '.');
   if (!hasDots && !/[\0-\x1f\x7f\\]/.test(decoded) && !/[\0-\x1f\x7f]/.test(endpoint)) return;
-  const message = 'The endpoint holds dot segments, backslashes or control characters.';
+  const message = 'The endpoint contains dot segments, backslashes or control characters.';
   throw new GatewayError('url_not_allowed', { message });
 }
 

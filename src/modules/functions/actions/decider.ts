@@ -114,7 +114,7 @@ function start(
     throw new GatewayError('stale_attempt');
   }
   if (at > state.startBy)
-    throw new GatewayError('stale_attempt', { message: 'The run came too late to start.' });
+    throw new GatewayError('stale_attempt', { message: 'The run can no longer start.' });
   return [{ type: 'ActionStarted', at, runner }];
 }
 
@@ -129,7 +129,7 @@ function tick(state: ActionRun, at: Instant): ActionEvent[] {
     return [ended('timed_out', at, error)];
   }
   if (state.retriesLeft > 0) return [requeued(state, at)];
-  const error = { code: 'run_interrupted', message: 'The runner was lost while the function ran.' };
+  const error = { code: 'run_interrupted', message: 'The runner crashed while the function ran.' };
   return [ended('interrupted', at, error)];
 }
 

@@ -25,12 +25,12 @@ export interface RunsClientDeps {
 }
 
 const unknownAction = {
-  message: 'No action was triggered under this id, or it is not kept any more.',
-  fix: 'Send the id that POST /action/trigger answered with, and a key of the same environment.',
+  message: 'The action run does not exist or was deleted.',
+  fix: 'Send the id from the response of POST /action/trigger, and a key of the same environment.',
 };
 const runningAction = {
-  message: 'The action has not ended yet.',
-  fix: 'Ask again in a moment, or wait for the webhook of type async_action.',
+  message: 'The action has not finished yet.',
+  fix: 'Repeat the request later, or wait for the webhook of type async_action.',
 };
 
 /** Between the end of its time and the word of a lost runner. */
@@ -132,7 +132,7 @@ async function awaited(
   } catch (error) {
     if (deadline.aborted) throw new GatewayError('execution_timeout', {}, { cause: error });
     if (signal.aborted && error === signal.reason) {
-      const message = 'The caller went away.';
+      const message = 'The caller disconnected.';
       throw new GatewayError('script_aborted', { message }, { cause: error });
     }
     throw error;
@@ -207,7 +207,7 @@ async function queue(
   const json = called.input === undefined ? null : JSON.stringify(called.input);
   if (kind === 'action' && json !== null && Buffer.byteLength(json) > limits.actionInputBytesMax) {
     throw new GatewayError('request_too_large', {
-      message: 'The input of an action may have 2 MB as JSON.',
+      message: 'The input of an action exceeds 2 MB of JSON.',
     });
   }
   const input = await keepInput(deps.bodies, { runId, environmentUid, connectionUid }, json, taken);

@@ -39,7 +39,7 @@ export function readOutput(json: string): Json | undefined {
 /** Whole properties are left out, the largest first, until the payload fits. */
 function bounded(payload: unknown): unknown {
   if (sizeOf(payload) <= payloadBytesMax) return payload;
-  if (!isJsonObject(payload)) return { message: 'The payload was too large to keep.' };
+  if (!isJsonObject(payload)) return { message: 'The payload was too large to store.' };
   const kept = Object.entries(payload).sort(([, a], [, b]) => sizeOf(a) - sizeOf(b));
   while (kept.length > 0 && sizeOf(Object.fromEntries(kept)) > payloadBytesMax) kept.pop();
   return Object.fromEntries(kept);

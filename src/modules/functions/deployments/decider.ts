@@ -99,10 +99,10 @@ function tick(state: Deployment, at: Instant): DeploymentEvent[] {
   if (state.deployedVersion !== null) return [{ type: 'DeploymentSucceeded', at }];
   const error =
     state.status === 'running'
-      ? { code: 'timeout', message: 'The deployment did not end in time; nothing was deployed.' }
+      ? { code: 'timeout', message: 'The deployment did not finish in time; nothing was deployed.' }
       : {
           code: 'execution_environment_unavailable',
-          message: 'No node took up the deployment in time.',
+          message: 'No node started the deployment in time.',
         };
   return [{ type: 'DeploymentFailed', error, at }];
 }

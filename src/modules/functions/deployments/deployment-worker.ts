@@ -123,7 +123,7 @@ async function trying<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T
 function refuseLosses({ deletedModels }: DeployPlan): void {
   if (deletedModels.length === 0) return;
   throw new GatewayError('invalid_request', {
-    message: `The records of ${deletedModels.join(', ')} would be removed: send allow_destructive to agree.`,
+    message: `The records of ${deletedModels.join(', ')} would be deleted: send allow_destructive to confirm.`,
   });
 }
 

@@ -29,7 +29,7 @@ export async function queueDeployment(
   });
   const bytes = Buffer.byteLength(code);
   if (bytes > limits.deploymentSourceBytesMax) {
-    const message = `The code has ${bytes} bytes; ${limits.deploymentSourceBytesMax} are allowed.`;
+    const message = `The code has ${bytes} bytes; the limit is ${limits.deploymentSourceBytesMax}.`;
     throw new GatewayError('request_too_large', { message });
   }
   await control.view.caughtUp();
@@ -52,5 +52,7 @@ export async function requireDeployment(
   const { path } = deploymentRef(environmentUid, id);
   const found = await findCaughtUp(view, () => view.find<Deployment>('deployment', path));
   if (found !== null) return found;
-  throw new GatewayError('deployment_not_found', { message: `No deployment "${id}".` });
+  throw new GatewayError('deployment_not_found', {
+    message: `The deployment "${id}" does not exist.`,
+  });
 }

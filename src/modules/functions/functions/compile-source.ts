@@ -84,6 +84,6 @@ function failureOf(cause: Error): GatewayError {
   if (!('code' in cause) || cause.code !== 'ERR_WORKER_OUT_OF_MEMORY') {
     return new GatewayError('execution_environment_unavailable', {}, { cause });
   }
-  const message = 'Checking the types of the file takes too much memory: make its types simpler.';
+  const message = 'The type check of the file needs too much memory: simplify its types.';
   return new GatewayError('compilation_error', { message }, { cause });
 }

@@ -66,7 +66,7 @@ function deployed(
   const { parts, at } = command;
   if (!command.isIntegrationKnown) {
     throw new GatewayError('integration_not_found', {
-      message: `No integration "${parts.integrationKey}" for the function "${parts.name}".`,
+      message: `The integration "${parts.integrationKey}" of the function "${parts.name}" does not exist.`,
     });
   }
   if (state !== null && state.contentHash === parts.contentHash) return [];
@@ -76,6 +76,7 @@ function deployed(
 }
 
 function known(state: DeployedFunction | null): DeployedFunction {
-  if (state === null) throw new GatewayError('not_found', { message: 'No such function.' });
+  if (state === null)
+    throw new GatewayError('not_found', { message: 'The function does not exist.' });
   return state;
 }

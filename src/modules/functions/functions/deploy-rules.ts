@@ -88,7 +88,7 @@ export function checkStandalone(
   if (present === null || present.isStandalone === true) return;
   const { kind, name, integrationKey } = present;
   throw new GatewayError('invalid_request', {
-    message: `The ${kind} "${name}" of "${integrationKey}" comes from a deployed project: change it there, or choose another name.`,
+    message: `The ${kind} "${name}" of "${integrationKey}" belongs to a deployed project: change it there, or choose another name.`,
   });
 }
 

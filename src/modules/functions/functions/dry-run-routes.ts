@@ -84,7 +84,7 @@ function checkInput(input: Json | undefined): void {
   const json = input === undefined ? '' : JSON.stringify(input);
   if (Buffer.byteLength(json) <= limits.actionInputBytesMax) return;
   throw new GatewayError('request_too_large', {
-    message: 'The input of a dry run may have 2 MB as JSON.',
+    message: 'The input of a dry run exceeds 2 MB of JSON.',
   });
 }
 
@@ -124,7 +124,7 @@ const read = defineRoute({
     const path = [caller.environmentUid, params.id];
     const run = await findCaughtUp(view, () => view.find<ActionRun>('action-run', path));
     if (run === null || kindOf(run) !== 'dryrun') {
-      const message = `No dry run "${params.id}".`;
+      const message = `The dry run "${params.id}" does not exist.`;
       throw new GatewayError('dryrun_not_found', { message });
     }
     return { status: 200, body: await presentDryRun(services.runs, run) };

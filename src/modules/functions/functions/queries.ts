@@ -44,7 +44,7 @@ export async function requireFunction(
   const found = find();
   if (found !== null) return found;
   const message =
-    `No ${kind} "${name}" is deployed for the integration "${integrationKey}" in the environment ` +
-    `"${environmentName(control, environmentUid)}", which the key belongs to.`;
+    `The ${kind} "${name}" of the integration "${integrationKey}" is not deployed in the environment ` +
+    `"${environmentName(control, environmentUid)}" of the key.`;
   throw new GatewayError(code, { message });
 }

@@ -232,7 +232,7 @@ async function named(
   if (first === undefined) {
     const what = type ?? 'function';
     throw new GatewayError('not_found', {
-      message: `No ${what} "${name}" is deployed for the integration "${uniqueKey}".`,
+      message: `The ${what} "${name}" is not deployed for the integration "${uniqueKey}".`,
     });
   }
   return [first, ...others];

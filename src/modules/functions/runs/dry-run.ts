@@ -93,7 +93,7 @@ const shownLine = ({ level, message, payload }: LogLine): JsonObject => ({
 });
 
 const refused: HostCall = () => {
-  const message = 'A dry run sets off no other function.';
+  const message = 'A dry run cannot start another function.';
   return Promise.reject(new GatewayError('invalid_request', { message }));
 };
 

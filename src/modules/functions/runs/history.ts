@@ -62,7 +62,8 @@ export async function runsPage(deps: Deps, caller: Caller, request: RunsRequest)
  */
 export async function oneRun(deps: Deps, { environmentUid }: Caller, runId: string) {
   const rows = await stepsOf(deps, environmentUid, [runId], { withProgress: true });
-  if (!isSome(rows)) throw new GatewayError('not_found', { message: `No run "${runId}".` });
+  if (!isSome(rows))
+    throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
   const [isReadable = null] = await deps.readableRuns.soon([changesEndOf(rows)]);
   return { ...presentRun(rows), records_readable: isReadable, timeline: presentTimeline(rows) };
 }
@@ -78,7 +79,7 @@ export async function cancelRun(
 ): Promise<void> {
   const found = await findCaughtUp(control.view, () => runningOf(control, caller, runId));
   if (found === null) {
-    const message = `No run "${runId}" is queued or going.`;
+    const message = `The run "${runId}" is neither queued nor running.`;
     throw new GatewayError('not_found', { message });
   }
   const scope = `environment:${found.isOfSync ? 'syncs' : 'actions'}:execute`;

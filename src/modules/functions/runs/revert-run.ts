@@ -90,10 +90,10 @@ async function endedRun(
   const [first] = rows;
   const last = rows.at(-1);
   if (first === undefined || last === undefined) {
-    throw new GatewayError('not_found', { message: `No run "${runId}".` });
+    throw new GatewayError('not_found', { message: `The run "${runId}" does not exist.` });
   }
   if (!isEnd(last.action)) {
-    const message = `The run "${runId}" goes on: cancel it, or wait for its end.`;
+    const message = `The run "${runId}" is still running: cancel it, or wait until it has finished.`;
     throw new GatewayError('conflict', { message });
   }
   refuseGone(Number(first.at), services.clock.now());

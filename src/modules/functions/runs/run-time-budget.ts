@@ -24,7 +24,7 @@ export class RunTimeBudget {
     if (this.#clock.now() < this.#usedUpAt) return;
     this.#hasEndedRun = true;
     const message =
-      'The time of this run is nearly over: the next run goes on from this checkpoint.';
+      'The time limit of this run is close: the next run continues from this checkpoint.';
     throw new GatewayError('run_interrupted', { message });
   }
 

@@ -76,7 +76,9 @@ export const sync: Decider<SyncInstance | null, SyncCommand, SyncEvent> = {
     if (command.type === 'Create') return create(command, state);
     if (state === null) {
       if (command.type === 'Remove' || command.type === 'Tick') return [];
-      throw new GatewayError('unknown_sync', { message: 'The connection has no such sync.' });
+      throw new GatewayError('unknown_sync', {
+        message: 'The connection does not have this sync.',
+      });
     }
     const events = decideLive(command, state);
     return events.some(setsDueTime) || !isBeyondGrid(state, command.at)
@@ -255,7 +257,7 @@ function start(command: Extract<OfRun, { type: 'RunStarted' }>, run: CurrentRun)
     throw new GatewayError('stale_attempt');
   }
   if (at > run.startBy)
-    throw new GatewayError('stale_attempt', { message: 'The run came too late to start.' });
+    throw new GatewayError('stale_attempt', { message: 'The run can no longer start.' });
   return [{ type: 'RunStarted', runId, attempt, at, runner }];
 }
 
@@ -285,7 +287,7 @@ function overdueRun(run: CurrentRun, at: Instant): SyncEvent[] {
   return [
     ended(run, at, 'interrupted', {
       code: 'run_interrupted',
-      message: `The run was lost ${attemptsMax} times.`,
+      message: `The runner of this run crashed ${attemptsMax} times.`,
     }),
   ];
 }

@@ -173,7 +173,7 @@ function namesOf(text: string): readonly SyncName[] {
   if (text === '*') return [];
   const parsed = syncNames.safeParse(text.split(',').map((part) => part.trim()));
   if (parsed.success) return parsed.data;
-  const message = 'Send * or a comma list of names of syncs.';
+  const message = 'Send * or a comma-separated list of sync names.';
   throw new GatewayError('invalid_query_params', {
     errors: [{ code: 'custom', message, path: ['syncs'] }],
   });

@@ -40,13 +40,13 @@ const createVariant = defineRoute({
     const fn = await requireFunction(...where, 'sync', name, 'unknown_sync');
     const path = connectionPathOf(connection);
     if (control.view.find('sync', [...path, name, variant]) !== null) {
-      const message = `The sync "${name}" of this connection has a variant "${variant}" already.`;
+      const message = `The sync "${name}" of this connection already has a variant "${variant}".`;
       throw new GatewayError('sync_variant_already_exists', { message });
     }
     const instances = control.view.list<SyncInstance>('sync', path);
     const variants = instances.filter(({ state }) => state.variant !== 'base');
     if (variants.length >= limits.connectionVariantsMax) {
-      const message = `The connection has ${variants.length} variants of its syncs; there can be no more.`;
+      const message = `The connection has ${variants.length} variants of its syncs, which is the limit.`;
       throw new GatewayError('resource_capped', { message });
     }
     const ref = { connection, fn, variant, autoStart: true };

@@ -23,7 +23,8 @@ export const variable: Decider<Variable | null, VariableCommand, VariableEvent> 
 
   decide(command, state) {
     if (command.type === 'Delete') {
-      if (state === null) throw new GatewayError('not_found', { message: 'No such variable.' });
+      if (state === null)
+        throw new GatewayError('not_found', { message: 'The variable does not exist.' });
       return [{ type: 'VariableDeleted' }];
     }
     if (command.othersInScope >= limits.environmentVariablesMax) {

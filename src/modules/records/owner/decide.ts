@@ -53,7 +53,7 @@ const failuresMax = 20;
 export function kindOf(handlers: Handlers, command: RecordCommandValue): CommandKind {
   if (Object.hasOwn(handlers, command.kind)) return command.kind as CommandKind;
   throw new GatewayError('invalid_request', {
-    message: `No command of records is ${command.kind}.`,
+    message: `The command kind ${command.kind} of records does not exist.`,
   });
 }
 

@@ -25,7 +25,7 @@ describe('the issues of a value with alternatives', () => {
   it('leave out that an address is not the empty text', () => {
     const { error } = body.safeParse({ list: [], url: 'ftp://example.com' });
     expect(error && issuesOf(error)).toEqual([
-      { code: 'custom', message: 'Not a URL.', path: ['url'] },
+      { code: 'custom', message: 'The value is not a URL.', path: ['url'] },
     ]);
   });
 });

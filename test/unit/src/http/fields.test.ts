@@ -81,7 +81,7 @@ describe('shared fields', () => {
     const sent: unknown = JSON.parse('{"team":"blue","__proto__":"x"}');
     for (const map of [fields.tags, fields.mapOf(fields.text(1, 255), fields.text(0, 8192))]) {
       expect(map.safeParse(sent).error?.issues).toMatchObject([
-        { message: 'No key may be "__proto__".', path: ['__proto__'] },
+        { message: 'The key "__proto__" is not allowed.', path: ['__proto__'] },
       ]);
     }
     expect(fields.tags.parse({ constructor: 'x' })).toEqual({ constructor: 'x' });

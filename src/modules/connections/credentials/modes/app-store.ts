@@ -60,8 +60,7 @@ async function signed(input: JsonObject, { clock }: ModeContext): Promise<Obtain
       .sign(privateKeyOf(privateKey));
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    const message =
-      'The private key must be an elliptic-curve key (P-256) in PEM, as the store gives it.';
+    const message = 'The private key must be an elliptic-curve key (P-256) in PEM.';
     throw new GatewayError('invalid_credentials', { message }, { cause });
   }
   const expiresAt = expires * 1000;

@@ -69,7 +69,7 @@ export async function installed(
 function notInstalled(provider: Provider): ProviderAuthError {
   return new ProviderAuthError({
     code: 'wrong_auth_mode',
-    message: `The app of the provider "${provider.name}" was not installed: an owner has to approve it first.`,
+    message: `The app of the provider "${provider.name}" was not installed: an owner must approve it first.`,
     isDefinitive: true,
     providerStatus: null,
     providerCode: null,

@@ -23,7 +23,7 @@ async function signed(input: JsonObject, context: ModeContext): Promise<Obtained
   const { provider, clock } = context;
   const { token: template, signature: rules } = provider;
   if (template === undefined || rules === undefined) {
-    const message = `The provider "${provider.name}" does not say how its tokens are signed.`;
+    const message = `The definition of the provider "${provider.name}" does not say how its tokens are signed.`;
     throw new GatewayError('unsupported_auth', { message });
   }
   const values = tokenValues(context, input);

@@ -38,7 +38,7 @@ export function answerWithout(
 ): ProviderAuthError {
   return new ProviderAuthError({
     code,
-    message: `The answer of the provider "${name}" holds no ${what}.`,
+    message: `The response of the provider "${name}" contains no ${what}.`,
     isDefinitive: false,
     providerStatus: 200,
     providerCode: null,

@@ -8,7 +8,7 @@ import { epochMs } from './expiry.ts';
 export const date = z.union([z.string().min(1), z.number()]).transform((value, context): string => {
   const at = typeof value === 'number' ? epochMs(value) : Date.parse(value);
   if (Number.isFinite(at) && Math.abs(at) <= 8.64e15) return new Date(at).toISOString();
-  context.issues.push({ code: 'custom', message: 'Not a date.', input: value });
+  context.issues.push({ code: 'custom', message: 'The value is not a date.', input: value });
   return z.NEVER;
 });
 

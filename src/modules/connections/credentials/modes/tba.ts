@@ -50,7 +50,7 @@ export const tba: AuthModeRules = {
 
 /** The realm of every call. */
 function withoutAccount(): GatewayError {
-  const message = 'The account that calls are signed for is required.';
+  const message = 'The account for signed calls is required.';
   const path = ['connection_config', 'accountId'];
   return new GatewayError('invalid_body', { errors: [{ code: 'custom', message, path }] });
 }

@@ -18,7 +18,7 @@ export function runCalls(deps: RuntimeDeps): Calls {
         args,
       );
       if (run.depth >= depthMax) {
-        const message = `Actions may call one another ${depthMax} deep.`;
+        const message = `Actions can call one another at most ${depthMax} levels deep.`;
         throw new GatewayError('resource_capped', { message });
       }
       const output = await deps.triggerAction(

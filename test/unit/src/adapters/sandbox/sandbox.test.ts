@@ -98,7 +98,7 @@ describe('a run', () => {
   it('ends at once when it waits for a promise that nothing settles', async () => {
     const result = await runGuest(sandbox, 'await new Promise(() => {});');
     expect(result).toMatchObject({
-      error: { kind: 'error', message: expect.stringContaining('never settle') as string },
+      error: { kind: 'error', message: expect.stringContaining('cannot settle') as string },
     });
   });
 
@@ -158,13 +158,13 @@ describe('what is thrown', () => {
     ['throw Object.assign(new Error("m"), { code: "E1" })', { message: 'm', code: 'E1' }],
     [
       'throw new Proxy({}, { get() { throw 1; } })',
-      { message: 'The function threw something unreadable.' },
+      { message: 'The function threw a value that cannot be read.' },
     ],
     ['throw new Proxy({}, { get() { return { toString() { throw 1; } }; } })', { name: 'Error' }],
     ['const a = {}; a.a = a; throw a', { name: 'Error' }],
     [
       'throw { get message() { throw 1; } }',
-      { message: 'The function threw something unreadable.' },
+      { message: 'The function threw a value that cannot be read.' },
     ],
     ['return 10n', { name: 'TypeError' }],
     ['const a = {}; a.a = a; return a', { name: 'TypeError' }],

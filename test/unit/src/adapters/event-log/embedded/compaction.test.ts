@@ -145,7 +145,7 @@ describe('a damaged batch', () => {
     db.exec('UPDATE batches SET crc = crc + 1');
     db.close();
     await using embedded = await openEmbeddedLog(options);
-    expect(await failed.promise).toContain('damaged');
+    expect(await failed.promise).toContain('corrupt');
     await expect(keysOf(embedded.log, 't')).rejects.toMatchObject({ code: 'log_corrupt' });
   });
 });

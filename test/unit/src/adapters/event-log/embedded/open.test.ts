@@ -238,7 +238,7 @@ describe('the tables beside the rows', () => {
     changeFile(directory, `UPDATE ${table} SET ${change}`);
     await expect(openEmbeddedLog({ directory })).rejects.toMatchObject({
       code: 'log_corrupt',
-      message: `The event log is damaged: a row of its table ${table}.`,
+      message: `The event log is corrupt: a row of its table ${table}.`,
     });
   });
 

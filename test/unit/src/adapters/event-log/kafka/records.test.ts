@@ -185,9 +185,9 @@ describe('transactions', () => {
 });
 
 describe('a batch of a length that is none', () => {
-  it.each([-12, 0, 48])('is damaged: %i bytes', (length) => {
+  it.each([-12, 0, 48])('is corrupt: %i bytes', (length) => {
     const batch = stored([message('a')], { base: 7 });
     batch.writeInt32BE(length, 8);
-    expect(() => new RecordSet(batch, [])).toThrow('The record batch at offset 7 is damaged');
+    expect(() => new RecordSet(batch, [])).toThrow('The record batch at offset 7 is corrupt');
   });
 });

@@ -124,7 +124,7 @@ describe('POST /action/trigger', () => {
     const { id } = queued.body as { id: string };
     expect(await outputOf(id)).toMatchObject({
       status: 404,
-      body: { error: { code: 'not_found', message: 'The action has not ended yet.' } },
+      body: { error: { code: 'not_found', message: 'The action has not finished yet.' } },
     });
   });
 
@@ -134,7 +134,7 @@ describe('POST /action/trigger', () => {
       body: {
         error: {
           code: 'not_found',
-          message: 'No action was triggered under this id, or it is not kept any more.',
+          message: 'The action run does not exist or was deleted.',
         },
       },
     });

@@ -198,7 +198,7 @@ describe('a field that is not right', () => {
     expect(problems({})).toEqual([]);
     expect(problems({ apiKey: '' })).toEqual(['Enter API key.']);
     expect(problems({ subdomain: 'A C' })).toEqual([
-      'Subdomain does not have the form that is expected, for example acme.',
+      'Subdomain does not have the expected format, for example acme.',
     ]);
     expect(problems({ host: 'not a host' })).toEqual([
       'Host must be a host name, such as api.example.com.',

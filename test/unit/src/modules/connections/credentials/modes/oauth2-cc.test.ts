@@ -73,7 +73,10 @@ describe('client credentials', () => {
     const { rules, context, form, plan } = play(cc);
     plan('token', { status: 200, body: { scope: 'all' } });
     await expect(rules.form!.submit(form!, context())).rejects.toMatchObject({
-      failure: { isDefinitive: false, message: 'The answer of the provider "crm" holds no token.' },
+      failure: {
+        isDefinitive: false,
+        message: 'The response of the provider "crm" contains no token.',
+      },
     });
   });
 });

@@ -341,7 +341,7 @@ describe('a dry run', () => {
       exec: `async (svc, input) => { try { await svc.triggerAction('other'); } catch (error) { return { input, refused: error.message }; } }`,
     });
     expect(await left()).toMatchObject({
-      output: { input: { a: 1 }, refused: 'A dry run sets off no other function.' },
+      output: { input: { a: 1 }, refused: 'A dry run cannot start another function.' },
     });
   });
 
