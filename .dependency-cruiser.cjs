@@ -36,6 +36,12 @@ module.exports = {
       { pathNot: '^src/(ports|kernel)' },
     ),
     forbid(
+      'json-schema-knows-no-noun',
+      'JSON Schema is a language: what is held against it is handed over.',
+      { path: '^src/json-schema/' },
+      { pathNot: '^src/(json-schema|kernel)/|^node_modules/|^(node:)?(crypto|vm)$' },
+    ),
+    forbid(
       'no-test-in-product',
       'Product code never imports tests.',
       { pathNot: '^test/' },
@@ -47,7 +53,7 @@ module.exports = {
       { path: '^src/cli' },
       {
         pathNot:
-          '^src/(cli|client|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|failure|run-limits)|connections/providers/(encode-body|interpolate|url)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
+          '^src/(cli|client|json-schema|kernel|sdk|ports)/|^src/modules/functions/(functions|syncs)/|^src/modules/(functions/runs/runtime/(arguments|body|failure|run-limits)|connections/providers/(encode-body|interpolate|url)|webhooks/webhooks-out/signature|proxy/provider-headers)\\.ts$|^src/adapters/sandbox/|^node_modules/|^(node:)?[a-z_/]+$',
       },
     ),
     forbid(

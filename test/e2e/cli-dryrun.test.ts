@@ -189,12 +189,12 @@ describe('a dry run that fails', () => {
     [
       'a wrong input',
       ['post-message', 'demo', '--validate', '-i', '{"channel":1}'],
-      'invalid_action_input\n  channel: ',
+      'invalid_action_input\n  text: required, expected string\n  channel: expected string, got number',
     ],
     [
       'a wrong record',
       ['odd', 'demo', '--validate'],
-      'invalid_sync_record\n  Unrecognized key: "more"',
+      'invalid_sync_record\n  more: unknown field, allowed: ',
     ],
     [
       'an unknown function',
@@ -225,7 +225,7 @@ describe('a dry run that fails', () => {
   it('only warns of a wrong record without --validate', async () => {
     const ended = await dryrun('odd', 'demo');
     expect(ended).toMatchObject({ exitCode: 0 });
-    expect(ended.err).toContain('warn: Invalid record payload of Item: Unrecognized key: "more"');
+    expect(ended.err).toContain('warn: Invalid record payload of Item: more: unknown field');
   });
 
   it('ends with 130 at Ctrl-C', async () => {
