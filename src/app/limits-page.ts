@@ -53,6 +53,11 @@ const groups = {
     actionRunMaxMs: 'A run of an action',
     actionInputBytesMax: 'The input of an action',
     actionOutputBytesMax: 'The output of a function; more is `script_output_too_large`',
+    checkedSchemaBytesMax:
+      'The input schema of an action, with the definitions beside it, that arguments over MCP are checked against; a larger one checks nothing',
+    checkedSchemaLevelsMax:
+      'Levels of lists and objects in such a schema; a deeper one checks nothing',
+    schemaCheckMs: 'Compiling such a schema, and one check; what takes longer checks nothing',
     eventStartByMs: 'An on-event function that has not started by then fails',
     eventRunMaxMs: 'A run of an on-event function',
     webhookRunStartByMs: 'A run for a webhook that has not started by then fails',

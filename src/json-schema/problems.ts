@@ -55,37 +55,37 @@ const parentOf = (schemaPath: string): string => schemaPath.slice(0, schemaPath.
 
 function problemOf(error: ErrorObject): Problem {
   const { keyword, params, instancePath, data, message = 'does not fit the schema' } = error;
-  const given = data as Json | undefined;
+  const value = data as Json;
   const schema = (error.parentSchema ?? {}) as JsonObject;
-  const known = params as Readonly<Record<string, unknown>>;
+  const details = params as Readonly<Record<string, unknown>>;
   const path = instancePath === '' ? [] : instancePath.slice(1).split('/').map(unescaped);
-  const at = (text: string, child?: unknown): Problem => ({
-    path: [...path, ...(child === undefined ? [] : [String(child)])].join('.'),
+  const at = (text: string, child?: string): Problem => ({
+    path: [...path, ...(child === undefined ? [] : [child])].join('.'),
     message: text,
   });
   switch (keyword) {
     case 'type':
-      return at(`expected ${expectedOf(schema)}, got ${kindOf(given)}`);
+      return at(`expected ${expectedOf(schema)}, got ${kindOf(value)}`);
     case 'enum':
     case 'const':
     case 'anyOf':
     case 'oneOf':
-      return at(`expected ${expectedOf(schema)}, got ${shortened(given)}`);
+      return at(`expected ${expectedOf(schema)}, got ${shortened(value)}`);
     case 'required': {
-      const name = String(known['missingProperty']);
+      const name = String(details['missingProperty']);
       const { properties } = schema;
       const wanted = isJsonObject(properties) ? properties[name] : undefined;
       return at(`required, expected ${expectedOf(wanted)}`, name);
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
-      const name = known['additionalProperty'] ?? known['unevaluatedProperty'];
-      return at(`unknown field${allowedOf(schema, String(name))}`, name);
+      const name = String(details['additionalProperty'] ?? details['unevaluatedProperty']);
+      return at(`unknown field${allowedOf(schema, name)}`, name);
     }
     case 'false schema':
       return at('not allowed');
     default:
-      return at(`${message}, got ${shortened(given)}`);
+      return at(`${message}, got ${shortened(value)}`);
   }
 }
 
@@ -116,15 +116,14 @@ function expectedOf(schema: Json | undefined): string {
 const namesOf = (branches: Json | undefined): string[] =>
   Array.isArray(branches) ? branches.map((branch: Json) => expectedOf(branch)) : [];
 
-function kindOf(value: Json | undefined): string {
-  if (value === undefined) return 'nothing';
+function kindOf(value: Json): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function shortened(value: Json | undefined): string {
+function shortened(value: Json): string {
   if (typeof value === 'object' && value !== null) return kindOf(value);
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = JSON.stringify(value);
   return text.length <= valueCharsMax ? text : `${text.slice(0, valueCharsMax)}…`;
 }
 

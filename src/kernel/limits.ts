@@ -34,6 +34,11 @@ export const limits = {
   proxyIdleMs: 120_000,
   actionInputBytesMax: 2 * 1024 ** 2,
   actionOutputBytesMax: 2 * 1024 ** 2,
+  /** Of a deployed function, with the definitions that it refers to, as JSON. */
+  checkedSchemaBytesMax: 128 * 1024,
+  checkedSchemaLevelsMax: 32,
+  /** For compiling such a schema, and for one value. */
+  schemaCheckMs: 500,
   webhookTimeoutMs: 20_000,
   /** Before the second and the third attempt of a webhook, unless the environment has a schedule of its own. */
   webhookRetryWaitsMs: [3_000, 6_000],

@@ -65,6 +65,23 @@ describe('MCP', () => {
     });
   });
 
+  it('refuses arguments that the input schema does not take, before anything is called', async () => {
+    const calls = () => crm.account.asked.length;
+    const before = calls();
+    const wrong: readonly (readonly [Record<string, unknown> | undefined, string])[] = [
+      [{ endpoint: '/contacts', retries: 'x' }, 'retries: expected number, got string'],
+      [{}, 'endpoint: required, expected string'],
+      [undefined, 'endpoint: required, expected string'],
+      [{ endpoint: '/contacts', retry: 1 }, 'retry: unknown field, allowed: endpoint, retries'],
+    ];
+    for (const [input, problem] of wrong) {
+      const answer = await client.callTool({ name: 'request', arguments: input });
+      const text = `Invalid arguments of "request": ${problem}`;
+      expect(answer).toEqual({ isError: true, content: [{ type: 'text', text }] });
+    }
+    expect(calls()).toBe(before);
+  });
+
   it('refuses a connection that is not there, and a request that names none', async () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const unknown = await ask(list, { ...crm.headers, 'connection-id': 'nobody' });

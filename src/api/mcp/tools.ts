@@ -1,10 +1,12 @@
 import { McpError, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Services } from '../services.ts';
+import { problemLine } from '../../json-schema/problems.ts';
+import { TenantSchemas } from '../../json-schema/tenant-schemas.ts';
 import { GatewayError } from '../../kernel/errors.ts';
 import type { Json } from '../../kernel/stable-json.ts';
 import type { Connection } from '../../modules/connections/connections/state.ts';
-import { toolParameters } from '../../modules/functions/functions/presenter.ts';
-import { listFunctions } from '../../modules/functions/functions/queries.ts';
+import { inputSchema, toolParameters } from '../../modules/functions/functions/presenter.ts';
+import { findFunction, listFunctions } from '../../modules/functions/functions/queries.ts';
 
 /** The caller that lists and calls tools. */
 export interface ToolCaller {
@@ -18,6 +20,8 @@ export interface ToolCaller {
 /** JSON-RPC error code, from the range for implementations. */
 const toolFailed = -32_000;
 
+const schemas = new TenantSchemas();
+
 /** The enabled actions of the integration, except those whose input is no object (docs/reference/http.md#mcp). */
 export function listTools({ services, connection }: ToolCaller): Tool[] {
   const { environmentUid, integrationKey } = connection;
@@ -27,13 +31,13 @@ export function listTools({ services, connection }: ToolCaller): Tool[] {
     if (!action.isEnabled || parameters === null) return [];
     const { properties, required } = parameters;
     // Properties are schemas: the compiler checked them.
-    const inputSchema = { type: 'object', properties, required } as Tool['inputSchema'];
-    return [{ name: action.name, description: action.description, inputSchema }];
+    const shown = { type: 'object', properties, required } as Tool['inputSchema'];
+    return [{ name: action.name, description: action.description, inputSchema: shown }];
   });
 }
 
 /**
- * Runs the action and resolves with its output as JSON text.
+ * Runs the action and resolves with its output as JSON text, or with what its input schema does not take.
  * @throws McpError with the code of the gateway's error in its data
  */
 export async function callTool(
@@ -43,9 +47,17 @@ export async function callTool(
 ): Promise<CallToolResult> {
   const { environmentUid, integrationKey, connectionId } = connection;
   const ref = { environmentUid, integrationKey, connectionId, actor };
+  // It was parsed from JSON.
+  const args = input as Json | undefined;
+  const action = findFunction(services.control, environmentUid, integrationKey, 'action', name);
+  const schema = action === null ? null : inputSchema(action);
+  const problems = schema === null ? [] : schemas.problems(schema, args ?? {});
+  if (problems.length > 0) {
+    const text = `Invalid arguments of "${name}": ${problems.map(problemLine).join('; ')}`;
+    return { isError: true, content: [{ type: 'text', text }] };
+  }
   try {
-    // It was parsed from JSON.
-    const request = { ...ref, name, input: input as Json | undefined };
+    const request = { ...ref, name, input: args };
     const output = await services.runs.triggerAction(request, signal);
     return { content: [{ type: 'text', text: JSON.stringify(output ?? null) }] };
   } catch (error) {

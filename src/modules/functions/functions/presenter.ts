@@ -83,6 +83,15 @@ interface ToolParameters {
 
 const noParameters: ToolParameters = { type: 'object', properties: {}, required: [] };
 
+/** JSON Schema of the input of an action, draft 7, as one document; null where it takes none. */
+export function inputSchema({ inputModel, jsonSchema }: DeployedFunction): JsonObject | null {
+  const definitions: Json | undefined = jsonSchema['definitions'];
+  if (inputModel === null || !isJsonObject(definitions)) return null;
+  const input = definitions[inputModel];
+  if (!isJsonObject(input) || input['type'] === 'null') return null;
+  return { definitions, $ref: `#/definitions/${inputModel}` };
+}
+
 /** What the input of an action may hold; null where it is no object. */
 export function toolParameters({
   inputModel,

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { createContext, Script } from 'node:vm';
+import type { ValidateFunction } from 'ajv';
+import { limits } from '../kernel/limits.ts';
+import type { Json, JsonObject } from '../kernel/stable-json.ts';
+import { draft7 } from './ajv.ts';
+import { withLinearPatterns } from './bounded-schema.ts';
+import { functionFormats } from './function-formats.ts';
+import { linearTest } from './linear-pattern.ts';
+import { problemsOf, type Problem } from './problems.ts';
+
+const compiledMax = 200;
+
+/**
+ * Values against schemas that tenants deployed. A schema is compiled once for its content. One that is too large, too
+ * deep, takes too long or does not compile checks nothing (docs/reference/functions.md#schemas-outside-the-function).
+ */
+export class TenantSchemas {
+  /** The least recently used first; null = checks nothing. */
+  readonly #compiled = new Map<string, ValidateFunction | null>();
+
+  /** The first thing that does not fit; empty when the value fits, or the schema checks nothing. */
+  problems(schema: JsonObject, value: Json): readonly Problem[] {
+    const text = JSON.stringify(schema);
+    if (Buffer.byteLength(text) > limits.checkedSchemaBytesMax) return [];
+    const hash = createHash('sha256').update(text).digest('base64');
+    const validate = this.#validatorOf(hash, schema);
+    if (validate === null) return [];
+    const problems = withinTime(() => (validate(value) ? [] : problemsOf(validate.errors ?? [])));
+    if (problems !== null) return problems;
+    this.#compiled.set(hash, null);
+    return [];
+  }
+
+  #validatorOf(hash: string, schema: JsonObject): ValidateFunction | null {
+    const existing = this.#compiled.get(hash);
+    const validate = existing === undefined ? withinTime(() => compiled(schema)) : existing;
+    this.#compiled.delete(hash);
+    this.#compiled.set(hash, validate);
+    const [oldest] = this.#compiled.keys();
+    if (this.#compiled.size > compiledMax && oldest !== undefined) this.#compiled.delete(oldest);
+    return validate;
+  }
+}
+
+function compiled(schema: JsonObject): ValidateFunction | null {
+  const bounded = withLinearPatterns(schema, limits.checkedSchemaLevelsMax);
+  if (bounded === null) return null;
+  const ajv = draft7({
+    // All of them could be many times as large as the value.
+    allErrors: false,
+    verbose: true,
+    // `constructor` is no property of `{}`.
+    ownProperties: true,
+    meta: false,
+    validateSchema: false,
+    formats: functionFormats,
+    code: { regExp: linearRegExp },
+  });
+  return ajv.compile(bounded);
+}
+
+const linearRegExp = Object.assign(
+  (pattern: string) => ({ test: linearTest(pattern) ?? (() => true) }),
+  // Only for validators that are printed as code.
+  { code: 'linearRegExp' },
+);
+
+const timed = new Script('work()');
+const context = createContext({});
+
+/** Null when the work fails or takes too long: the cost of a schema can be exponential in its size. */
+function withinTime<T>(work: () => T): T | null {
+  context['work'] = work;
+  try {
+    return timed.runInContext(context, { timeout: limits.schemaCheckMs }) as T;
+  } catch {
+    return null;
+  } finally {
+    context['work'] = undefined;
+  }
+}
