@@ -1,6 +1,6 @@
 import { splitKey } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/time.ts';
-import type { ControlCommand, EntityKind, EntityRef } from './entity.ts';
+import type { ControlCommand, EntityRef } from './entity.ts';
 
 export const commandsTopic = 'svc.internal.commands.v1';
 export const controlTopic = 'svc.internal.control.v1';
@@ -89,7 +89,7 @@ export function fromCommandValue(value: CommandValue): ControlCommand {
     id: value.id,
     items: value.items.map(({ kind, path, body }) => ({
       // The sender's types are the same; the owner refuses an unknown kind.
-      ref: { kind: kind as EntityKind, scope: value.scope, path },
+      ref: { kind: kind, scope: value.scope, path },
       body: JSON.parse(body) as ControlCommand['items'][number]['body'],
     })),
     actor: value.actor,
@@ -104,5 +104,5 @@ export function fromCommandValue(value: CommandValue): ControlCommand {
 /** The entity of a control message's key; its scope is not in the key. */
 export function refOfKey(key: string, scope: string): EntityRef {
   const [kind = '', ...path] = splitKey(key);
-  return { kind: kind as EntityKind, scope, path };
+  return { kind: kind, scope, path };
 }

@@ -12,7 +12,7 @@ export interface Match {
 
 /**
  * Serves the routes. Paths are compared whole, with case and without a slash at the end; a literal segment wins over
- * a parameter, and `HEAD` is answered by `GET`. A preflight of a known path is answered here.
+ * a parameter, and `HEAD` is answered by `GET`. A preflight of a names path is answered here.
  * @param handle answers a request whose route is found
  * @throws GatewayError to the middleware before it: `not_found`, `method_not_allowed` with the header `allow`
  */
@@ -21,11 +21,11 @@ export function serveRoutes(
   handle: (context: Context, match: Match) => Promise<void>,
 ): Middleware[] {
   const router = new Router({ strict: true, sensitive: true, exclusive: 'specificity' });
-  const known = new Set<string>();
+  const served = new Set<string>();
   for (const route of routes) {
     const name = `${route.method} ${route.path.replaceAll(parameter, '{}')}`;
-    if (known.has(name)) throw new Error(`two routes for ${route.method} ${route.path}`);
-    known.add(name);
+    if (served.has(name)) throw new Error(`two routes for ${route.method} ${route.path}`);
+    served.add(name);
     const names = [...route.path.matchAll(parameter)].map(([, inner = '']) => inner);
     router.register(koaPath(route.path), [route.method], (context) =>
       handle(context, { route, params: paramsOf(names, context) }),
