@@ -7,7 +7,7 @@ import { refusalText } from './refusal-text.ts';
 export function accountClient(context: Context): ApiClient {
   const { accountKey } = context.environment;
   if (accountKey !== null) return context.openClient(accountKey);
-  throw new CommandFailure('No key of the account: set SVC_ACCOUNT_KEY', {
+  throw new CommandFailure('No account key: set SVC_ACCOUNT_KEY', {
     exitCode: exitCodes.keyRefused,
   });
 }
@@ -25,7 +25,7 @@ export async function confirm(
   if (values.yes === true || values['auto-confirm'] === true) return;
   const refused = { exitCode: exitCodes.refused } as const;
   if (!mayPrompt(context, values.interactive)) {
-    throw new CommandFailure('Nobody can be asked here: add --yes to agree.', refused);
+    throw new CommandFailure('A prompt is not possible: add --yes to confirm.', refused);
   }
   const answer = await context.prompt(`${question} y/n `);
   if (!/^y(es)?$/i.test(answer)) throw new CommandFailure('Nothing was done', refused);

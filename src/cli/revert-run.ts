@@ -39,7 +39,7 @@ export async function revertRun(
   await confirm(context, options, 'Take this back?');
   const done = await prompt(false);
   if (options.json === true) show(context, done, true);
-  else context.output.result(`Taken back, as the run ${done.revert_run_id ?? ''}.`);
+  else context.output.result(`Reverted, as the run ${done.revert_run_id ?? ''}.`);
 }
 
 function show(context: Context, revert: ShownRevert, isJson: boolean | undefined): void {

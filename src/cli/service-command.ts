@@ -25,7 +25,7 @@ export const listHelp = `  -e, --environment <name>   environment of the service
   -i, --integration <id>     only of this integration
       --connection <id>      only of this connection
       --since <time>         only from this time on
-      --limit <n>            so many at most (100)
+      --limit <n>            at most this many (100)
       --json                 the answer as JSON on stdout`;
 
 interface ListValues {
@@ -66,7 +66,7 @@ export const serviceHelp = `Variables
   SVC_HOSTPORT                   address of the service (http://localhost:3003)
 
 Exit codes
-  0 done   1 failed   3 key missing or refused   4 not in its present state`;
+  0 done   1 failed   3 key missing or refused   4 not in its current state`;
 
 /** Runs the task with the environment's key; a refusal of the service ends the command with its message. */
 export async function inEnvironment(

@@ -129,7 +129,7 @@ describe('svc connect', () => {
     const options = ['-e', 'dev', '--provider', 'stripe', '--credentials', credentials];
     const made = await world.svc(['connect', 'payments', 'me', ...options]);
     expect(made).toMatchObject({ exitCode: 0, out: 'Connected me of payments\n' });
-    expect(made.err).toContain('Made the integration payments of stripe');
+    expect(made.err).toContain('Created the integration payments of stripe');
     const renewed = await world.svc(['connect', 'payments', 'me', ...options, '--json']);
     expect(JSON.parse(renewed.out)).toMatchObject({ connection_id: 'me', provider: 'stripe' });
     expect(renewed.out + renewed.err).not.toContain(apiKey);

@@ -231,7 +231,7 @@ describe('what functions did', () => {
     expect(await svc(`runs revert ${runId} -e dev`)).toMatchObject({ exitCode: 4 });
     const done = await svc(`runs revert ${runId} -e dev --yes`);
     expect(done).toMatchObject({ exitCode: 0 });
-    expect(done.out).toMatch(/Taken back, as the run \S+\.\n$/);
+    expect(done.out).toMatch(/Reverted, as the run \S+\.\n$/);
     const deleted = await svc(`records ${of} --filter deleted --all`);
     expect(deleted.out.trim().split('\n')).toHaveLength(3);
     const before = await svc(`records ${of} --as-of ${savedAt} --filter deleted --all`);

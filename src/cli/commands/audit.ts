@@ -30,7 +30,7 @@ const pageSize = 2_000;
 export const audit: Command = {
   name: 'audit',
   usage: '<chains|export|verify>',
-  summary: 'Export the audit trail, and prove that nobody has changed it',
+  summary: 'Export the audit trail, and verify that it is unchanged',
   help: `Each event of the audit trail holds a hash over itself and the hash before it, one chain for each environment and
 one for the account. The owner of an environment keeps the end of its chain apart from the events.
 
@@ -60,7 +60,7 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = '', ...rest] = positionals;
     if (rest.length > 0 || !['chains', 'export', 'verify'].includes(word)) {
-      const message = 'Say: svc audit chains, svc audit export, or svc audit verify';
+      const message = 'Use: svc audit chains, svc audit export, or svc audit verify';
       throw new CommandFailure(message, { isUsage: true });
     }
     try {

@@ -13,9 +13,9 @@ import { requireProject } from '../project.ts';
 export const compile: Command = {
   name: 'compile',
   usage: '',
-  summary: 'Check the functions and build what is deployed',
+  summary: 'Check the functions and build the deployable bundles',
   help: `Type-checks every function that index.ts names, bundles each into build/ and describes them in
-.svc/svc.json. Nothing is written when anything is wrong.
+.svc/svc.json. Nothing is written if there is any error.
 
 Examples
   svc compile

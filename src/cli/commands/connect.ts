@@ -15,12 +15,12 @@ export const connect: Command = {
   name: 'connect',
   usage: '<integration> [connection]',
   summary: 'Connect an account, by a link or with its credentials',
-  help: `Prints a link to the connect page, where an account is connected within half an hour; with a connection that is there
-the link is for authorizing it again. With --credentials the connection is made at once.
+  help: `Prints a link to the connect page, where an account is connected within half an hour; for an existing connection
+the link reauthorizes it. With --credentials the connection is created at once.
 
 Options
   -e, --environment <name>     environment of the service
-      --provider <name>        make the integration, of this provider of the catalog, where it is not there
+      --provider <name>        create a missing integration, with this provider of the catalog
       --credentials <json>     connect with these; @file.json reads a file
       --json                   the answer as JSON on stdout, without the credentials
 
@@ -48,13 +48,13 @@ Examples
     await inEnvironment(context, values, async (client) => {
       if (values.provider !== undefined) {
         const isNew = await makeIntegration(client, integration, values.provider);
-        if (isNew) output.note(`Made the integration ${integration} of ${values.provider}`);
+        if (isNew) output.note(`Created the integration ${integration} of ${values.provider}`);
       }
       if (credentials === undefined) {
         const { data } = await openSession(client, integration, connectionId);
         if (values.json === true) output.result(JSON.stringify(data));
         else output.result(data.connect_link);
-        output.note(`The link is good until ${data.expires_at}`);
+        output.note(`The link expires at ${data.expires_at}`);
         return;
       }
       const made = await client.call('POST', '/connections', {

@@ -22,13 +22,13 @@ export const connections: Command = {
   name: 'connections',
   usage: '[connection]',
   summary: 'List the connections of an environment, or show one',
-  help: `Lists connections, newest first; with an id and --integration one of them, without its credentials.
+  help: `Lists connections, newest first; with an id and --integration a single one, without its credentials.
 
 Options
   -e, --environment <name>   environment of the service
   -i, --integration <id>     only of this integration
-      --search <text>        whose id or end user holds the text
-      --limit <n>            so many at most
+      --search <text>        whose id or end user contains the text
+      --limit <n>            at most this many
       --json                 the answer as JSON on stdout
 
 ${serviceHelp}

@@ -57,20 +57,20 @@ const usage = (message: string): CommandFailure => new CommandFailure(message, {
 export const consumers: Command = {
   name: 'consumers',
   usage: '<list|show|reset> [group]',
-  summary: 'See where consumer groups stand, and move them',
+  summary: 'Show the positions of consumer groups, and reset them',
   help: `Words
   list                    each group: topic and lag
   show <group>            position, end and lag in each partition
-  reset <group>           move its position: it reads again from there, or leaves out what is before
+  reset <group>           move its position: it reads again from there, or skips messages
 
 Options of reset (one of the first four)
       --to-time <time>    the first message at or after it, for example 2026-05-01T12:00:00Z
       --to-offset <n>     with one --partition
       --to-start, --to-end
-      --partition <n>     only this one; may stand several times
-      --repeat            do finished work once more, where the group can (webhooks are sent again)
-      --skip              agree that messages which were not taken yet are left out
-      --dry-run           only say what it would do
+      --partition <n>     only this one; repeatable
+      --repeat            repeat finished work, if the group can (webhooks are sent again)
+      --skip              agree that unprocessed messages are skipped
+      --dry-run           only print the effect
   -y, --yes               do not ask
       --json              the answer as JSON on stdout
 

@@ -20,7 +20,7 @@ export const create: Command = {
   name: 'create',
   usage: '[integration] [name]',
   summary: 'Add a function to the project',
-  help: `Writes <integration>/<kind>s/<name>.ts and names it in index.ts. A file that exists is an error.
+  help: `Writes <integration>/<kind>s/<name>.ts and adds it to index.ts. An existing file is an error.
 
 Options (exactly one)
   --sync, --action, --on-event

@@ -41,18 +41,18 @@ interface Task {
 export const deadLetters: Command = {
   name: 'dead-letters',
   usage: '<list|show|retry|drop> [id…]',
-  summary: 'See, retry and drop messages that consumers could not process',
+  summary: 'List, retry and drop messages that consumers could not process',
   help: `Words
   list                    newest first
-  show <id>               one letter with its message, without payloads and sealed values
-  retry <id…>             give it once more to the consumer that gave it up
-  drop <id…>              say that nobody will try it again
+  show <id>               one dead letter with its message, without payloads and sealed values
+  retry <id…>             return it to its consumer
+  drop <id…>              discard it for good
 
 Options
       --state <state>     list: parked, retrying, resolved or dropped
       --consumer <group>  list: of this consumer group
       --topic <topic>     list: from this topic
-      --limit <n>         list: so many at most (100)
+      --limit <n>         list: at most this many (100)
   -y, --yes               drop: do not ask
       --json              the answer as JSON on stdout
 
@@ -61,7 +61,7 @@ Variables
   SVC_HOSTPORT            address of the service (http://localhost:3003)
 
 Exit codes
-  0 done   1 failed, or the message was set aside again   3 key missing or refused
+  0 done   1 failed, or the message was parked again   3 key missing or refused
   4 refused or not confirmed
 
 Examples
@@ -139,7 +139,7 @@ async function retry({ context, client, values, ids }: Task): Promise<void> {
     else for (const line of deadLetterLines([deadLetter]).slice(1)) output.result(line);
     if (deadLetter.state === 'parked') failed.push(`${id}: ${deadLetter.error?.message ?? ''}`);
   }
-  if (failed.length > 0) throw new CommandFailure(`Set aside again:\n  ${failed.join('\n  ')}`);
+  if (failed.length > 0) throw new CommandFailure(`Parked again:\n  ${failed.join('\n  ')}`);
 }
 
 async function drop({ context, client, values, ids }: Task): Promise<void> {

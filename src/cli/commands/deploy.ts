@@ -24,8 +24,8 @@ export const deploy: Command = {
   name: 'deploy',
   usage: '[environment]',
   summary: 'Deploy the functions to an environment of the service',
-  help: `Compiles the project, shows what would change and deploys it. The project is the whole truth:
-functions that were deployed before and are gone from index.ts are removed.
+  help: `Compiles the project, shows the changes and deploys it. The project is authoritative:
+deployed functions that are no longer in index.ts are removed.
 
 Options
   -v, --version <label>      version label of every function of this deployment

@@ -24,10 +24,10 @@ const interruptMs = 50;
 export const dev: Command = {
   name: 'dev',
   usage: '[environment]',
-  summary: 'Watch the functions, check and build what changes',
-  help: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. When the
-service runs on this machine and there is a key of the environment (dev by default), what was built is
-deployed to it at once. Nothing is ever removed from the service here: svc deploy does that, and asks.
+  summary: 'Watch the functions, check and build changes',
+  help: `Type-checks and rebuilds changed functions and those that import a changed file, until Ctrl-C. If the
+service runs on this machine and a key of the environment (default: dev) is set, built functions are
+deployed to it at once. Nothing is ever removed from the service: use svc deploy, which asks.
 
 Options
       --no-deploy     only check and build

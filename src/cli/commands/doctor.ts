@@ -16,9 +16,9 @@ const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 export const doctor: Command = {
   name: 'doctor',
   usage: '[environment]',
-  summary: 'Look for what is wrong, and say how to fix it',
-  help: `Looks at Node, the project, the service, its clock and the key of an environment (dev by default); with a
-key of the account also at projections and messages that were set aside. Each line is ok, warn or fail.
+  summary: 'Check the project and the service, and suggest fixes',
+  help: `Checks Node, the project, the service, its clock and the key of an environment (default: dev); with a
+key of the account also projections and dead letters. Each line is ok, warn or fail.
 
 Options
       --json   the findings as JSON: {what, state, said, mend}

@@ -55,28 +55,28 @@ const failed = { exitCode: exitCodes.dryRunFailed } as const;
 export const dryrun: Command = {
   name: 'dryrun',
   usage: '[function] [connection]',
-  summary: 'Run a function here, on a connection of the service',
-  help: `Compiles the project and runs the function on this machine, in the sandbox that deployed functions have.
+  summary: 'Run a function locally, with a connection of the service',
+  help: `Compiles the project and runs the function on this machine, in the sandbox of deployed functions.
 Connection and integration are read from the service and requests to the provider go through its proxy.
-Nothing is stored: what would be is printed. A function is named by its name or its file.
+Nothing is stored: changes are printed instead. A function is given by its name or its file.
 
 Options
   -e, --environment <name>     environment of the service
-      --integration-id <id>    where several integrations have a function of that name
+      --integration-id <id>    if several integrations have a function of that name
   -i, --input <json>           input of an action; @file.json reads a file
   -m, --metadata <json>        metadata in place of the connection's; @file.json reads a file
   -c, --checkpoint <json>      the first checkpoint; @file.json reads a file
   -l, --lastSyncDate <date>    time of the last sync
       --variant <name>         variant of the sync (base)
-      --validate               what is not as its schema says ends the run
+      --validate               a schema violation ends the run
       --save                   write <integration>/tests/<name>.test.json; implies --validate
-      --replay                 give the answers that --save has kept; needs neither connection nor service
-      --diagnostics            say how long it took and what memory it needed
+      --replay                 use the responses saved by --save; needs neither connection nor service
+      --diagnostics            print duration and memory
       --auto-confirm           print everything without asking
       --json                   one JSON document: {status, output, results, messages, error}
 
 The key of the environment needs the scopes environment:connections:read, environment:integrations:read and
-environment:proxy; environment:connections:read_credentials too where the function reads credentials.
+environment:proxy; environment:connections:read_credentials too if the function reads credentials.
 
 Examples
   svc dryrun contacts acme -e dev

@@ -11,8 +11,8 @@ export const generateDocs: Command = {
   name: 'generate:docs',
   usage: '',
   summary: 'Write a page about each function',
-  help: `Compiles the project and writes one Markdown file for each function, beside it or into a folder. Only the
-block between <!-- svc:begin --> and <!-- svc:end --> is generated: text around it stays.
+  help: `Compiles the project and writes one Markdown file for each function, beside it or in a folder. Only the
+block between <!-- svc:begin --> and <!-- svc:end --> is generated: other text is kept.
 
 Options
   -p, --path <folder>   write <folder>/<integration>/<kind>s/<name>.md

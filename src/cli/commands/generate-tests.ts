@@ -20,9 +20,9 @@ export const generateTests: Command = {
   name: 'generate:tests',
   usage: '',
   summary: 'Write tests that replay saved mocks',
-  help: `Writes <integration>/tests/<integration>-<name>.test.ts for every function that svc dryrun --save has kept
-mocks of, and what vitest needs to run them. A function runs in the sandbox; its requests get the saved
-answers, each by what was asked for.
+  help: `Writes <integration>/tests/<integration>-<name>.test.ts for every function with mocks
+saved by svc dryrun --save, and the configuration of vitest. A function runs in the sandbox; its requests
+get the saved responses.
 
 Options
   -i, --integration <id>   only this integration
@@ -45,7 +45,7 @@ Examples
     const entries = entriesOf(root).filter((entry) => isSelected(entry, values));
     const tested = entries.filter((entry) => hasMocks(root, entry));
     if (tested.length === 0) {
-      output.note('No saved mocks: make some with svc dryrun <function> <connection> --save');
+      output.note('No saved mocks: create some with svc dryrun <function> <connection> --save');
       return;
     }
     for (const entry of tested) {

@@ -31,7 +31,7 @@ import { webhooks } from './webhooks.ts';
 const help: Command = {
   name: 'help',
   usage: '[command]',
-  summary: 'Show what a command does',
+  summary: 'Show the help of a command',
   help: `Examples
   svc help
   svc help deploy`,
@@ -78,7 +78,7 @@ export const findCommand = (name: string): Command | undefined =>
   commands.find((command) => command.name === name);
 
 export const unknownCommand = (name: string): CommandFailure =>
-  new CommandFailure(`Unknown command "${name}"; "svc help" lists what there is`);
+  new CommandFailure(`Unknown command "${name}"; "svc help" lists all commands`);
 
 /** Column at which the summaries of the overview begin; for longer commands they are on a line of their own. */
 const summaryColumn = 36;
@@ -98,16 +98,16 @@ ${lines.join('\n')}
 
 Options of every command
   --auto-confirm             answer yes to questions (removals need --allow-destructive too)
-  --no-interactive           never ask; what is missing is an error
-  --no-dependency-update     leave package.json and node_modules alone
-  --debug                    say more
+  --no-interactive           never prompt; missing input is an error
+  --no-dependency-update     do not change package.json and node_modules
+  --debug                    verbose output
   -h, --help                 help of the command
   --version                  version of this program
 
 Exit codes
-  0 success   1 wrong use or other failure   10 compile failed   11 deploy failed   12 dry run failed
+  0 success   1 usage error or other failure   10 compile failed   11 deploy failed   12 dry run failed
   3 key missing or refused   4 refused or not confirmed   5 differences found   130 interrupted
-  141 nobody read the results to their end
+  141 the reader closed the pipe
 
 Example
   svc init my-functions && cd my-functions && svc deploy dev`;

@@ -10,9 +10,9 @@ import { compileStep } from './compile.ts';
 export const init: Command = {
   name: 'init',
   usage: '[path]',
-  summary: 'Make a project with example functions',
-  help: `Makes the folder (the present one by default) with a sync, an action and an on-event function of a demo
-integration, installs what they need and compiles them. Files that exist are left as they are.
+  summary: 'Create a project with example functions',
+  help: `Creates the folder (default: the current one) with a sync, an action and an on-event function of a demo
+integration, installs the dependencies and compiles them. Existing files are not changed.
 
 Options
       --copy                     only write the files
@@ -46,7 +46,7 @@ Examples
     }
     context.output.result(
       'The project is ready: put your API keys into .env, then run svc deploy dev.\n' +
-        'Its examples are of an integration demo: svc connect demo -e dev --provider <provider> makes it.',
+        'Its examples belong to an integration demo: svc connect demo -e dev --provider <provider> creates it.',
     );
   },
 };

@@ -16,14 +16,14 @@ const options = {
 export const listen: Command = {
   name: 'listen',
   usage: '',
-  summary: 'Hear the webhooks to the application here',
-  help: `Shows webhooks as the service makes them, until Ctrl-C, and sends each to an address of this machine that the
-service does not reach. What the service sends itself stays as it is. Webhooks are made for endpoints: where
-"svc webhooks endpoints" shows none, there is nothing to hear.
+  summary: 'Receive webhooks to the application locally',
+  help: `Prints new webhooks until Ctrl-C, and sends each to an address of this machine that the service cannot
+reach. Deliveries by the service are not affected. Webhooks are created for endpoints: if
+"svc webhooks endpoints" lists none, there are no webhooks.
 
 Options
   -e, --environment <name>   environment of the service
-  -f, --forward <url>        send each to this address; what it answers is shown
+  -f, --forward <url>        send each to this address, and print its response
       --kind <kind>          only of this kind
   -i, --integration <id>     only of this integration
       --connection <id>      only of this connection
@@ -31,7 +31,7 @@ Options
 
 ${serviceHelp}
 
-With SVC_WEBHOOK_SIGNING_KEY, the signing key of the environment, what is forwarded is signed as the service signs it.
+With SVC_WEBHOOK_SIGNING_KEY, the signing key of the environment, forwarded webhooks are signed in the same way.
 
 Examples
   svc listen -e dev --forward http://localhost:3000/hook

@@ -5,8 +5,8 @@ import { parseCommand } from '../options.ts';
 export const log: Command = {
   name: 'log',
   usage: '<export|import> <folder>',
-  summary: 'Write the log of the service to files, and fill an empty one from them',
-  help: `Works on the log itself, on the machine of the service and with its settings (SVC_DATA_DIR, SVC_LOG_URL,
+  summary: 'Export the log of the service to files, or import it into an empty one',
+  help: `Works on the log directly, on the machine of the service and with its settings (SVC_DATA_DIR, SVC_LOG_URL,
 SVC_REGISTRY_URL, SVC_PARTITIONS …), while no process of the service runs. The root key is not part of the files:
 carry root.key or SVC_ENCRYPTION_KEY over by another way.
 
@@ -26,7 +26,7 @@ Examples
     const [word, folder, ...rest] = positionals;
     const isKnown = word === 'export' || word === 'import';
     if (!isKnown || folder === undefined || rest.length > 0) {
-      throw new CommandFailure('Say: svc log export <folder>, or svc log import <folder>', {
+      throw new CommandFailure('Use: svc log export <folder>, or svc log import <folder>', {
         isUsage: true,
       });
     }

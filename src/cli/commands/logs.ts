@@ -64,7 +64,7 @@ Options
       --state <states>       running, success, failed, timeout or cancelled, with commas between them
       --type <types>         such as sync or action:run, with commas between them
   -s, --sync <name>          only of this function
-      --search <text>        whose text holds this
+      --search <text>        whose text contains this
 ${listHelp}
 
 ${serviceHelp}

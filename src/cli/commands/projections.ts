@@ -40,25 +40,25 @@ const usage = (message: string): CommandFailure => new CommandFailure(message, {
 export const projections: Command = {
   name: 'projections',
   usage: '<list|show|rebuild|…> [name]',
-  summary: 'See and rebuild the tables that are made of the log',
+  summary: 'Show and rebuild the tables that are derived from the log',
   help: `Words
   list                    each projection: generations, position, end, lag, rows
   show <name>             one projection as JSON
-  rebuild <name>          rebuild the tables beside those that are read, and compare them
-  follow <name>           show how a rebuild goes
-  verify <name>           compare the built tables with those that are read
-  switch <name>           read the built tables from now on
-  rollback <name>         read the former tables again
-  pause, resume <name>    stop and go on with the building (or --generation)
-  drop <name>             drop the tables beside those that are read; ends a rebuild (or --generation)
+  rebuild <name>          rebuild the tables beside the active ones, and compare them
+  follow <name>           show the progress of a rebuild
+  verify <name>           compare the built tables with the active ones
+  switch <name>           activate the built tables
+  rollback <name>         activate the former tables again
+  pause, resume <name>    pause and resume the build (or --generation)
+  drop <name>             drop the inactive tables; ends a rebuild (or --generation)
 
 Options
       --pace <1-100>      rebuild: share of the time it may take, in percent (75)
-      --switch            rebuild: switch when no difference was found
+      --switch            rebuild: activate the tables if they have no difference
       --detach            rebuild: do not wait
-      --dry-run           rebuild: say what it would read and take up
-      --force             switch: also what was not verified
-      --generation <n>    pause, resume, drop: this one
+      --dry-run           rebuild: only print how much it would read and store
+      --force             switch: also without verification
+      --generation <n>    pause, resume, drop: this generation
   -y, --yes               do not ask
       --json              the projection as JSON on stdout
 
@@ -68,7 +68,7 @@ Variables
 
 Exit codes
   0 done   1 failed   3 key missing or refused   4 refused or not confirmed   5 differences found
-  130 interrupted: what was begun goes on
+  130 interrupted: the operation continues
 
 Examples
   svc projections list
@@ -147,12 +147,12 @@ async function rebuild(task: Task): Promise<void> {
   await orderProjection(client, name, 'verify');
   await verified(task);
   if (values.switch !== true) {
-    context.output.note(`To read it: svc projections switch ${name}`);
+    context.output.note(`To activate it: svc projections switch ${name}`);
     say(task, await findProjection(client, name));
     return;
   }
   const switched = await orderProjection(client, name, 'switch', {});
-  context.output.note(`Generation ${switched.active_generation} is read now.`);
+  context.output.note(`Generation ${switched.active_generation} is active now.`);
   say(task, switched);
 }
 

@@ -14,14 +14,14 @@ export const pull: Command = {
   name: 'pull',
   usage: '<integration> <name>',
   summary: 'Fetch the source of a deployed function',
-  help: `Writes the TypeScript source that was deployed into the function's folder, and names it in index.ts.
+  help: `Writes the deployed TypeScript source into the function's folder, and adds it to index.ts.
 
 Options
   -e, --env <name>    environment of the service
   -s, --sync          the sync of that name
   -a, --action        the action of that name
       --on-event      the on-event function of that name
-  -f, --force         replace a file that is there and another
+  -f, --force         replace a file that differs
 
 ${serviceHelp}
 

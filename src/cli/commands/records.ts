@@ -9,22 +9,22 @@ import { inEnvironment, queryOf, serviceHelp, serviceOptions } from '../service-
 export const records: Command = {
   name: 'records',
   usage: '[history] <model> <connection> [id]',
-  summary: 'Read the records of a connection, as they are or were',
+  summary: 'Read the current or former records of a connection',
   help: `Words
-  history   the changes of one record, newest first: who and which run wrote what
+  history   the changes of one record, newest first, with actor and run
 
-Without a word it prints records in the order of their modification, one line of JSON each, and the cursor of the last one
-after them on stderr.
+Without a subcommand it prints records in the order of modification, one line of JSON each, then the cursor of the
+last one on stderr.
 
 Options
   -e, --environment <name>   environment of the service
   -i, --integration <id>     integration of the connection (needed)
       --variant <name>       variant of the sync (base)
-      --cursor <cursor>      only what was modified after it
+      --cursor <cursor>      only records modified after it
       --filter <actions>     added, updated, deleted, with commas between them
       --limit <n>            records of a page (100)
       --all                  every page, to the end
-      --as-of <time>         as they stood at a time, or at the moment of a cursor
+      --as-of <time>         as of a time, or of the time of a cursor
       --json                 history: the answer as JSON on stdout
 
 ${serviceHelp}

@@ -31,7 +31,7 @@ const askEveryMs = 500;
 export const rootKeys: Command = {
   name: 'root-keys',
   usage: '<show|rewrap>',
-  summary: 'See which root key wraps what, and move everything to the first one',
+  summary: 'Show which root key wraps which data keys, and rewrap all with the first one',
   help: `To change the root key: give every process the new key after the old one in SVC_ENCRYPTION_KEY, then before it,
 then rewrap; when "show" says that the old one may go, take it away.
 
@@ -48,7 +48,7 @@ Variables
   SVC_HOSTPORT            address of the service (http://localhost:3003)
 
 Exit codes
-  0 done   1 failed   3 key missing or refused   130 interrupted: what was begun goes on
+  0 done   1 failed   3 key missing or refused   130 interrupted: the operation continues
 
 Examples
   svc root-keys show
@@ -58,7 +58,7 @@ Examples
     const { values, positionals } = parseCommand(args, options);
     const [word = 'show', ...rest] = positionals;
     if (rest.length > 0 || (word !== 'show' && word !== 'rewrap')) {
-      throw new CommandFailure('Say: svc root-keys show, or svc root-keys rewrap', {
+      throw new CommandFailure('Use: svc root-keys show, or svc root-keys rewrap', {
         isUsage: true,
       });
     }
@@ -92,7 +92,8 @@ async function rewrapAndFollow(
   using stopping = stopOnInterrupt(context);
   for (;;) {
     const shown = await prompt(client);
-    if (shown.rewrap?.id !== begun.rewrap?.id) throw new CommandFailure('Another order took over.');
+    if (shown.rewrap?.id !== begun.rewrap?.id)
+      throw new CommandFailure('Another rewrap replaced this one.');
     const { state, done, total } = shown.rewrap ?? { state: 'ended', done: 0, total: 0 };
     if (state === 'ended') {
       output.note(`${total} data keys were rewrapped.`);

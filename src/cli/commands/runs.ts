@@ -35,16 +35,16 @@ interface ShownRun {
 export const runs: Command = {
   name: 'runs',
   usage: '<list|show|cancel|revert> [id]',
-  summary: 'See what functions did, cancel a run, or take back what it did to records',
+  summary: 'List runs of functions, cancel a run, or revert its changes to records',
   help: `Words
-  list          runs of the last 24 hours, newest first; readable: whether what they saved can be read
-  show <id>     one run with its requests, saves, checkpoints and lines of log; waits up to two seconds
-                for what it saved to be readable
-  cancel <id>   end a run that is queued or going
-  revert <id>   take back what a run did to records: says what would be done, and asks
+  list          runs of the last 24 hours, newest first; readable: whether their records can be read
+  show <id>     one run with its requests, saves, checkpoints and log lines; waits up to two seconds
+                until its records are readable
+  cancel <id>   end a queued or running run
+  revert <id>   revert a run's changes to records: shows them, and asks
 
 Options (all but --environment, --json, --dry-run and --yes are of list)
-      --dry-run              revert: only say what would be done
+      --dry-run              revert: only show the changes
   -y, --yes                  revert: without asking
       --kind <kinds>         sync, action, on-event, webhook, dryrun or revert, with commas between them
       --status <statuses>    queued, running, succeeded, failed, cancelled, timed_out or interrupted

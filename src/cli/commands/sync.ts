@@ -47,9 +47,9 @@ interface ShownIntegration {
 export const sync: Command = {
   name: 'sync',
   usage: '<list|run|pause|start> [sync…]',
-  summary: 'See how syncs stand, run them, and stop or start their schedules',
+  summary: 'Show the state of syncs, run them, and stop or start their schedules',
   help: `Words
-  list [sync…]    state, schedule and records of the syncs, of all when none is named
+  list [sync…]    state, schedule and records of the named syncs, or of all
   run <sync…>     run them once, now
   pause <sync…>   stop their schedules
   start <sync…>   start their schedules, with a run now
@@ -58,7 +58,7 @@ A sync of a variant is written name::variant.
 
 Options
   -e, --environment <name>   environment of the service
-  -i, --integration <id>     where several integrations have a sync of that name
+  -i, --integration <id>     if several integrations have a sync of that name
       --connection <id>      only of this connection (all of the integration)
       --reset                run: forget the checkpoint and the date of the last run first
       --empty-cache          run, with --reset: delete all records of the syncs first; asks
@@ -177,7 +177,7 @@ async function report(
   });
   if (values.json === true) context.output.result(JSON.stringify(answer));
   else context.output.result(`${published[word]} ${shown} ${where}`);
-  if (word !== 'pause') context.output.note('svc sync list and svc runs list show how it goes');
+  if (word !== 'pause') context.output.note('svc sync list and svc runs list show the progress');
 }
 
 /** Keys of the integrations that have all of the syncs. */

@@ -45,12 +45,12 @@ interface ShownEndpoint {
 export const webhooks: Command = {
   name: 'webhooks',
   usage: '<list|show|resend|endpoints|test> [id]',
-  summary: 'See and repeat webhooks to the application',
+  summary: 'List and resend webhooks to the application',
   help: `Words
   list               webhooks, one line for each endpoint, newest first
   show <id>          one webhook with its attempts
-  resend <id>        send it once more
-  endpoints          where webhooks are sent to
+  resend <id>        send it again
+  endpoints          addresses of the application
   test <endpoint>    send a test webhook to an endpoint
 
 Options (all but --environment and --json are of list)

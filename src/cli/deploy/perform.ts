@@ -65,8 +65,8 @@ async function confirm(
   if (consent.allowDestructive && consent.autoConfirm) return;
   if (!consent.canAsk) {
     throw new CommandFailure(
-      'This deployment removes something. Nobody can be asked here: ' +
-        'add --allow-destructive and --auto-confirm to agree.',
+      'This deployment removes something, and a prompt is not possible: ' +
+        'add --allow-destructive and --auto-confirm to confirm.',
       deployFailed,
     );
   }

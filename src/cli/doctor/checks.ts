@@ -35,7 +35,7 @@ export function nodeFinding(): Finding {
 export function projectFindings({ root, own }: Context): Finding[] {
   const what = 'project';
   if (!existsSync(join(root, '.svc'))) {
-    const mend = 'go to a project, or make one with svc init';
+    const mend = 'go to a project, or create one with svc init';
     return [{ what, state: 'warn', reported: `${root} is no svc folder`, mend }];
   }
   const missing = missingDependencies(root, own);
@@ -123,7 +123,7 @@ function skewFinding(date: string | undefined, now: number): Finding {
       what,
       state: 'warn',
       reported: 'the service names no time',
-      mend: 'look at what stands before it',
+      mend: 'check the proxy in front of it',
     };
   // The header has whole seconds.
   const skewMs = Math.max(0, Math.abs(there + 500 - now) - 500);
@@ -148,7 +148,7 @@ export async function keyFinding(
   const { status } = await open(key).send({ method: 'GET', path: '/integrations' });
   if (status === 200) return ok(what, 'is taken');
   if (status === 403) return ok(what, 'is taken; it may not list integrations');
-  const mend = `make a new key in the environment ${environment} and set ${variable}`;
+  const mend = `create a new key in the environment ${environment} and set ${variable}`;
   return { what, state: 'fail', reported: `the service answered ${status}`, mend };
 }
 
@@ -199,7 +199,7 @@ function deadLettersFinding(data: Json): Finding {
   const what = 'dead letters';
   if (!Array.isArray(data) || data.length === 0) return ok(what, 'none is parked');
   const mend = 'svc dead-letters list --state parked, then retry or drop';
-  return { what, state: 'warn', reported: 'some messages were set aside', mend };
+  return { what, state: 'warn', reported: 'there are parked messages', mend };
 }
 
 function jsonOf(body: Buffer): Record<string, Json> {
@@ -221,5 +221,5 @@ export function envFinding({ root, environment }: Context): Finding | null {
   if (!/=\S/.test(text) || /^\.env$/m.test(ignored))
     return ok('.env', 'is read, and ignored by git');
   const mend = 'add .env to .gitignore: it holds keys';
-  return { what: '.env', state: 'warn', reported: 'git would take it', mend };
+  return { what: '.env', state: 'warn', reported: 'git does not ignore it', mend };
 }

@@ -80,7 +80,7 @@ async function watched<T>(
 
 const leftAlone = (name: string): CommandFailure =>
   new CommandFailure(
-    `It goes on without you. To see how: svc projections follow ${name}\n` +
+    `It continues in the background. To see its progress: svc projections follow ${name}\n` +
       `To stop it: svc projections pause ${name}`,
     { exitCode: exitCodes.interrupted },
   );
