@@ -1,5 +1,3 @@
-import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinKey } from '../../src/kernel/ids.ts';
 import { partitionOf } from '../../src/kernel/partition.ts';
@@ -18,6 +16,7 @@ import {
   type PublicMessageRead,
   type PublicValue,
 } from '../support/public-log.ts';
+import { draft7 } from '../support/json-schema.ts';
 
 /** What docs/reference/topics.md says of a topic; `key` and `place` are made of the value. */
 interface Promised {
@@ -214,8 +213,7 @@ async function environmentOf(gateway: CrmWorld['gateway']): Promise<string> {
   return data.find(({ name }) => name === 'dev')?.environment ?? '';
 }
 
-const ajv = new Ajv({ strict: false, allErrors: true });
-(addFormats as unknown as typeof addFormats.default)(ajv);
+const ajv = draft7({ allErrors: true });
 
 function kindOf({ topic, value }: PublicMessageRead): MessageKind {
   const kind = topic === 'svc.records.v1' ? ('record' as const) : ('event' as const);

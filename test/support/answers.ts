@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import addFormats from 'ajv-formats';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { draft2020 } from './json-schema.ts';
 
 /** An answer of a gateway as a test saw it. */
 interface SeenAnswer {
@@ -71,8 +71,7 @@ export async function checkedFetch(url: string, init: RequestInit = {}): Promise
 
 function load(file: string): Known {
   const document = JSON.parse(readFileSync(file, 'utf8')) as Document;
-  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
-  (addFormats as unknown as typeof addFormats.default)(ajv);
+  const ajv = draft2020();
   ajv.addSchema(document, 'openapi');
   return { document, ajv, validators: new Map() };
 }

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openapiDocument } from '../../../../src/http/openapi/document.ts';
 import { routes, streamRoutes } from '../../../../src/api/routes.ts';
 import { codeOf, statusOf } from '../../../../src/http/route-errors.ts';
+import { draft2020 } from '../../../support/json-schema.ts';
 
 interface Media {
   readonly schema: object;
@@ -39,8 +39,7 @@ beforeAll(async () => {
     { version: '1.2.3', publicUrl: 'https://gateway.example.com' },
   );
   document = JSON.parse(JSON.stringify(made)) as Document;
-  ajv = new Ajv2020({ strict: false });
-  (addFormats as unknown as typeof addFormats.default)(ajv);
+  ajv = draft2020();
   ajv.addSchema(document, 'openapi');
 });
 

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
-import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
+import type { Ajv } from 'ajv';
 import avro, { type Schema } from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { asyncapiDocument } from '../../../../../../src/modules/operations/topics/asyncapi.ts';
 import { isPublicTopic, topics, type Topic } from '../../../../../../streams/topics.ts';
+import { draft7 } from '../../../../../support/json-schema.ts';
 
 interface Message {
   readonly headers: object;
@@ -22,9 +22,7 @@ const require = createRequire(import.meta.url);
 
 /** `meta`: whether draft-07 is known beforehand; the schema of AsyncAPI brings it along. */
 function validator(meta = true): Ajv {
-  const ajv = new Ajv({ strict: false, allErrors: true, meta, validateSchema: meta });
-  (addFormats as unknown as typeof addFormats.default)(ajv);
-  return ajv;
+  return draft7({ allErrors: true, meta, validateSchema: meta });
 }
 
 /** What stands at a local reference such as `#/channels/a`. */
