@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { openapiDocument } from '../http/openapi/document.ts';
 import { clientTypes } from '../http/openapi/typescript.ts';
 import { routes, streamRoutes } from '../api/routes.ts';
+import { overlaySchema } from '../modules/connections/providers/overlay-schema.ts';
 import { asyncapiDocument } from '../modules/operations/topics/asyncapi.ts';
 import { cliPage } from './cli-page.ts';
 import { loadConfig } from './config.ts';
@@ -51,6 +52,11 @@ export const pages = (): Readonly<Record<string, string>> => ({
   ),
 });
 
+/** JSON Schema of an overlay (`SVC_PROVIDERS`), for editors. */
+export const overlaySchemaPage = (): string => `${JSON.stringify(overlaySchema(), null, 2)}\n`;
+
+export const overlaySchemaFile = new URL('../../schemas/provider.schema.json', import.meta.url);
+
 /** The types of the client (`src/client/operations.ts`). */
 export async function clientOperations(): Promise<string> {
   const endpoints = { routes, streamRoutes };
@@ -64,5 +70,6 @@ if (import.meta.main) {
   for (const [file, text] of Object.entries(pages())) {
     writeFileSync(new URL(file, docsFolder), text);
   }
+  writeFileSync(overlaySchemaFile, overlaySchemaPage());
   writeFileSync(operationsFile, await clientOperations());
 }

@@ -76,6 +76,7 @@ function readEntries(file: string, problems: string[]): Entry[] {
     return [];
   }
   return Object.entries(content).flatMap(([name, fields]) => {
+    if (name === '$schema') return []; // names the schema for editors
     const isName = /^[a-z0-9-]+$/.test(name) && name.length <= 255;
     if (!isName) problems.push(`${shown}: ${name}: a name has a-z, 0-9 and - only`);
     if (!isJsonObject(fields)) problems.push(`${shown}: ${name}: expected a definition`);

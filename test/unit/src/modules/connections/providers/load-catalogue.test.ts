@@ -77,6 +77,14 @@ describe('an overlay', () => {
     expect(loadCatalogue({ overlayPath: join(folder, 'a.yaml') }).find('crm')).not.toBeNull();
   });
 
+  it('may name its schema for editors', () => {
+    const overlayPath = write(
+      'own.json',
+      '{"$schema":"./provider.schema.json","own":{"alias":"slack"}}',
+    );
+    expect(loadCatalogue({ overlayPath }).find('own')).not.toBeNull();
+  });
+
   it.each([
     ['an unknown field', minimal('  proxi: {}'), 'own.yaml: crm: Unrecognized key: "proxi"'],
     [
